@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
 MAX_TOOLS = 100
-"""Tools that are kept of one remote."""
+"""Tools of one remote whose descriptions and schemas are kept. Of further ones only the names are."""
+
+MAX_TOOL_NAMES = 10_000
+"""Bytes of the names of tools of one remote that are stored and indexed, with a separator each."""
 
 MAX_SCHEMA = 8_192
 """Bytes of the JSON of a tool's input schema. A longer schema is dropped, and the tool is kept without it."""
@@ -18,7 +22,10 @@ class RemoteStatus(StrEnum):
 
     WORKS = "works"
     NEEDS_LOGIN = "needs_login"
-    REDIRECTS = "redirects"
+    MOVED = "moved"
+    """It redirects to another host or port, which a check does not follow and clients do."""
+    BUSY = "busy"
+    """It answered 429. That says nothing about it, so the result before stays."""
     NOT_MCP = "not_mcp"
     UNREACHABLE = "unreachable"
     TLS_ERROR = "tls_error"
@@ -35,6 +42,8 @@ class LoginKind(StrEnum):
     UNKNOWN = "unknown"
     KEY = "key"
     OAUTH = "oauth"
+    PAYMENT = "payment"
+    """It answered 402."""
 
 
 class PackageStatus(StrEnum):
@@ -71,12 +80,16 @@ class VerifiedStatus(StrEnum):
 class FoundTool:
     """A tool that a remote listed. Its texts are cleaned and bounded.
 
-    `input_schema` is compact JSON of at most MAX_SCHEMA bytes, "" if the remote gave none or a longer one.
+    `input_schema` is compact JSON of at most MAX_SCHEMA bytes, "" if the remote gave none or a longer one. `hints` are
+    those of `tools.HINTS` that it gave, `takes` the parameters on one line.
     """
 
     name: str
     description: str = ""
     input_schema: str = ""
+    title: str = ""
+    hints: Mapping[str, bool] = field(factory=dict)
+    takes: str = ""
 
 
 @frozen
@@ -85,9 +98,12 @@ class RemoteCheck:
 
     `protocol_version`, `server_name` and `server_version` are what the remote says of itself. `login` is set for
     NEEDS_LOGIN; `authorization_server` is the URL of the OAuth server if the remote names one. `redirected_to` is the
-    first target of a redirect to another host. `latency` is the seconds from the connection to the first answer.
-    `tools` are those of `tools/list`; `has_more_tools` says that some were not kept. `detail` is one cleaned sentence
-    for an operator.
+    first target of a redirect to another host or port. `latency` is the seconds from the connection to the first
+    answer.
+    `tools` are those of `tools/list`, of which MAX_TOOLS have their texts. `tool_count` is their number;
+    `has_more_tools` says that the list was not read to its end. `other_transport` is the transport that the remote
+    speaks if that is not the declared one. `retry_after` is the seconds that a busy remote asks to wait, 0 for none.
+    `detail` is one cleaned sentence for an operator.
     """
 
     url: str
@@ -104,6 +120,9 @@ class RemoteCheck:
     tools: tuple[FoundTool, ...] = ()
     has_more_tools: bool = False
     detail: str = ""
+    tool_count: int = 0
+    other_transport: str = ""
+    retry_after: float = 0.0
 
 
 @frozen

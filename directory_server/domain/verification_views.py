@@ -35,12 +35,17 @@ class RemoteView:
     protocol_version: str = field(metadata={"description": "Version of MCP; empty if unknown."})
     login: str | None = field(
         metadata={
-            "description": "Kind of login that it asks for; null for none.",
+            "description": "Kind of login that it asks for; payment for 402; null for none.",
             "enum": [*(each.value for each in LoginKind), None],
         }
     )
     authorization_server: str = field(metadata={"description": "URL of its OAuth server; empty if it names none."})
-    redirected_to: str = field(metadata={"description": "Target of a redirect to another host; empty for none."})
+    redirected_to: str = field(
+        metadata={"description": "Target of a redirect to another host or port; empty for none."}
+    )
+    other_transport: str = field(
+        metadata={"description": "Transport that it speaks if that is not the declared one; empty otherwise."}
+    )
     latency: float | None = field(metadata={"description": "Seconds to the first answer; null if there was none."})
     detail: str = field(metadata={"description": "Explanation in one sentence; may be empty."})
 
@@ -86,8 +91,9 @@ class VerificationView:
         metadata={"description": "Whether that package names this entry as its server; null if unknown."}
     )
     tool_count: int = field(metadata={"description": "Number of tools that its remotes listed.", "minimum": 0})
+    has_more_tools: bool = field(metadata={"description": "Whether its remotes have more tools than were counted."})
     tools: Sequence[FoundToolView] = field(
-        default=(), metadata={"description": "Tools that its remotes listed.", "maxItems": MAX_TOOLS}
+        default=(), metadata={"description": "The first tools that its remotes listed.", "maxItems": MAX_TOOLS}
     )
     remotes: Sequence[RemoteView] = field(default=(), metadata={"description": "Checks of its remotes."})
     packages: Sequence[PackageView] = field(default=(), metadata={"description": "Checks of its packages."})

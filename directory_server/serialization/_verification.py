@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from attrs import asdict, evolve
+from attrs import asdict, astuple, evolve
 from cattrs import Converter
 from cattrs.strategies import configure_union_passthrough
 
 from ..domain.targets import PastCheck, Target, TargetKind, TargetState
-from ..domain.verification import FoundTool, PackageCheck, RemoteCheck
+from ..domain.tools import OfferedTool
+from ..domain.verification import MAX_TOOL_NAMES, PackageCheck, RemoteCheck
 from ..domain.verified import IndexedVerification, Verification
 from ._json import encode
 
 MAX_STORED_TOOLS = 200_000
-"""Bytes of the tools that are stored of one check. Schemas beyond it are dropped, and tools whose texts are."""
+"""Bytes of the tools that are stored of one check. Schemas beyond it are dropped, then descriptions."""
 
 _CONVERTER = Converter()
 configure_union_passthrough(str | int | float | bool | None, _CONVERTER)
@@ -54,7 +55,10 @@ def restore_state(target: Target, body: bytes | None) -> TargetState:
 
 def encode_verification(verification: Verification | IndexedVerification) -> bytes:
     """Return the stored form of the summary of an entry's checks, or of what the index holds of it."""
-    return encode(asdict(verification))
+    value = asdict(verification)
+    if isinstance(verification, IndexedVerification):
+        value["tools"] = [*map(astuple, verification.tools)]
+    return encode(value)
 
 
 def restore_verification(body: bytes) -> Verification:
@@ -64,7 +68,11 @@ def restore_verification(body: bytes) -> Verification:
 
 def restore_indexed(body: bytes) -> IndexedVerification:
     """Return what the index holds of a verification from `body`."""
-    return _CONVERTER.structure(orjson.loads(body), IndexedVerification)
+    value = orjson.loads(body)
+    # Tools that were stored before they had titles are pairs of name and description.
+    tools = ((name, "", *rest) if len(rest) == 1 else (name, *rest) for name, *rest in value["tools"])
+    found = _CONVERTER.structure({**value, "tools": ()}, IndexedVerification)
+    return evolve(found, tools=tuple(OfferedTool(*each) for each in tools))
 
 
 def indexed_status(body: bytes) -> str:
@@ -77,19 +85,22 @@ def _structure(value: Any, cls: Any) -> Any:
 
 
 def _bounded(check: Any) -> Any:
-    """Return a check with tools of at most MAX_STORED_TOOLS bytes."""
+    """Return a check with tools of at most MAX_STORED_TOOLS bytes, of which MAX_TOOL_NAMES are names."""
     if not isinstance(check, RemoteCheck):
         return check
-    left, kept = MAX_STORED_TOOLS, list[FoundTool]()
-    for tool in check.tools:
-        left -= len(tool.name.encode()) + len(tool.description.encode())
-        if left < 0:
+    names, kept = 0, list(check.tools)
+    for number, tool in enumerate(check.tools):
+        names += len(tool.name.encode()) + 1
+        if names > MAX_TOOL_NAMES:
+            del kept[number:]
             break
-        kept.append(tool)
-    for number, tool in enumerate(kept):
-        size = len(tool.input_schema.encode())
-        if size > left:
-            kept[number] = evolve(tool, input_schema="")
-        else:
-            left -= size
-    return evolve(check, tools=tuple(kept), has_more_tools=check.has_more_tools or len(kept) < len(check.tools))
+    left = MAX_STORED_TOOLS - min(names, MAX_TOOL_NAMES)
+    for text in ("title", "takes", "description", "input_schema"):
+        for number, tool in enumerate(kept):
+            size = len(getattr(tool, text).encode())
+            if size > left:
+                emptied: Any = {text: ""}
+                kept[number] = evolve(tool, **emptied)
+            else:
+                left -= size
+    return evolve(check, tools=tuple(kept))

@@ -141,7 +141,7 @@ class Client:
             if not to:
                 raise Ended(RemoteStatus.NOT_MCP, "It redirects to an invalid URL.")
             if not same_host:
-                raise Ended(RemoteStatus.REDIRECTS, "It redirects to another host.", target=to)
+                raise Ended(RemoteStatus.MOVED, "It redirects to another host or port.", target=to)
             if method == "POST" and response.code == 303:
                 raise Ended(RemoteStatus.NOT_MCP, "It answered a POST with 303, which asks for a GET.")
             url = to

@@ -19,13 +19,21 @@ from ..http_client import BadCertificate, BadResponse
 
 
 class Ended(Exception):
-    """A check has ended with `status`. `detail` is a sentence; `target` is the URL of a redirect."""
+    """A check has ended with `status`. `detail` is a sentence; `target` is the URL of a redirect.
 
-    def __init__(self, status: RemoteStatus, detail: str, *, target: str = "") -> None:
+    `retry_after` is the seconds that the remote asks to wait, 0 for none.
+    """
+
+    def __init__(self, status: RemoteStatus, detail: str, *, target: str = "", retry_after: float = 0.0) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.target = target
+        self.retry_after = retry_after
+
+
+class OtherTransport(Ended):
+    """A check has ended, unless the remote speaks the other transport than the declared one."""
 
 
 NETWORK_ERRORS = (
@@ -58,6 +66,8 @@ def ended(error: BaseException) -> Ended:
             return Ended(RemoteStatus.NOT_MCP, cause.message)
         if isinstance(cause, DNSLookupError):
             return Ended(RemoteStatus.UNREACHABLE, "Its host name is not known.")
+    if getattr(error, "response", None) is not None and isinstance(causes[0], ConnectionClosed):
+        return Ended(RemoteStatus.UNREACHABLE, "It closed the connection before the end of its answer.")
     cause = causes[-1]
     if isinstance(cause, ConnectionClosed) or not isinstance(cause, NETWORK_ERRORS):
         # A parser's error is of a response that is no HTTP.

@@ -8,16 +8,14 @@ from typing import Any
 from attrs import frozen
 
 from ..domain.errors import BadInput
-from ..domain.verification import MAX_SCHEMA, MAX_TOOLS, FoundTool
+from ..domain.tools import MAX_NAME, hints_of, takes_of, title_of
+from ..domain.verification import MAX_SCHEMA, FoundTool
 from ..http_client import BadResponse
 from ..sanitize import Cleaner, clean_line, clean_text
 from ..serialization import decode, encode
 
 MAX_ELEMENTS = 100_000
 """Commas and opening brackets of a message, a bound of its JSON values."""
-
-MAX_NAME = 128
-"""Characters of the name of a tool (MCP 2025-11-25, "Tool Names")."""
 
 MAX_DESCRIPTION = 2_000
 """Characters of the description of a tool."""
@@ -40,11 +38,10 @@ class RpcError(Exception):
 
 @frozen
 class ToolsPage:
-    """A page of tools. `next` is the cursor of the next page, "" on the last; `dropped` says that tools are missing."""
+    """A page of tools. `next` is the cursor of the next page, "" on the last."""
 
     tools: tuple[FoundTool, ...]
     next: str
-    dropped: bool
 
 
 def request(number: int, method: str, params: Mapping[str, Any]) -> bytes:
@@ -101,20 +98,27 @@ def line(value: Any, limit: int = MAX_TEXT) -> str:
     return clean_line(value, limit) if isinstance(value, str) else ""
 
 
-def tools_page(result: Mapping[str, Any]) -> ToolsPage:
-    """Return the tools of a result of `tools/list`, at most MAX_TOOLS. Raises BadResponse if it has no list."""
+def tools_page(result: Mapping[str, Any], described: int) -> ToolsPage:
+    """Return the tools of a result of `tools/list`, the first `described` of them with their texts.
+
+    Raises BadResponse if it has no list.
+    """
     found, cursor = result.get("tools"), result.get("nextCursor")
     if not isinstance(found, list):
         raise BadResponse("It sent a list of tools without tools.")
-    tools = []
-    for each in found[:MAX_TOOLS]:
+    tools: list[FoundTool] = []
+    for each in found:
         name = line(each.get("name"), MAX_NAME) if isinstance(each, dict) else ""
-        if name:
+        if name and len(tools) >= described:
+            tools.append(FoundTool(name))
+        elif name:
             description = each.get("description")
             text = clean_text(description, MAX_DESCRIPTION) if isinstance(description, str) else ""
-            tools.append(FoundTool(name, text, _schema(each.get("inputSchema"))))
+            schema = each.get("inputSchema")
+            takes = takes_of(schema) if isinstance(schema, dict) else ""
+            tools.append(FoundTool(name, text, _schema(schema), title_of(each), hints_of(each), takes))
     following = cursor if isinstance(cursor, str) and len(cursor) <= MAX_CURSOR else ""
-    return ToolsPage(tuple(tools), following, len(found) > MAX_TOOLS)
+    return ToolsPage(tuple(tools), following)
 
 
 def _schema(schema: Any) -> str:

@@ -14,18 +14,21 @@ from ..domain.verification import LoginKind, RemoteCheck, RemoteStatus
 from ..http_client import BadResponse, cancellable
 from ..sanitize import clean_line
 from ._client import MAX_URL, Client, Network, target_of
-from ._ending import NETWORK_ERRORS, Ended, ended
+from ._ending import NETWORK_ERRORS, Ended, OtherTransport, ended
 from ._login import kind_of_login
 from ._messages import RpcError
 from ._robots import Robots
-from ._session import LoginNeeded, Opened, Session
-from ._transports import NotOpened, Reply, StreamableHttp, Transport, open_event_stream
+from ._session import NEEDS_LOGIN, LoginNeeded, Opened, Session
+from ._transports import HttpWithEvents, NotOpened, Reply, StreamableHttp, Transport, open_event_stream
 
 STREAMABLE = "streamable-http"
 EVENTS = "sse"
 
 DISCOVER_SHARE = 1 / 3
 """Share of the timeout after which a server that does not answer server/discover is asked with initialize."""
+
+ENDPOINT_SHARE = 1 / 2
+"""Share of the timeout after which a stream that names no endpoint is not waited for."""
 
 MAX_DETAIL = 300
 """Characters of the sentence for an operator."""
@@ -47,7 +50,8 @@ class _Progress:
     def fail(self, error: Ended) -> None:
         """Record the error that ended the check."""
         status = self.check.status if self.is_known else error.status
-        self.set(status, error.detail, redirected_to=clean_line(error.target, MAX_URL))
+        moved = clean_line(error.target, MAX_URL)
+        self.set(status, error.detail, redirected_to=moved, retry_after=error.retry_after)
 
     def set(self, status: RemoteStatus, detail: str = "", **fields: Any) -> None:
         self.check = evolve(self.check, status=status, detail=clean_line(detail, MAX_DETAIL), **fields)
@@ -83,6 +87,10 @@ class RemoteProber:
             progress.fail(ended(error))
         finally:
             await client.close()
+        check = progress.check
+        if check.status is RemoteStatus.WORKS and check.other_transport:
+            detail = f"It is declared as {transport} and works with {check.other_transport}. {check.detail}"
+            progress.set(check.status, detail)
         return progress.check
 
     async def _run(self, client: Client, progress: _Progress, headers_needed: bool) -> None:
@@ -98,19 +106,46 @@ class RemoteProber:
             await self._find_login(client, progress, needed.reply, headers_needed)
 
     async def _talk(self, client: Client, progress: _Progress, headers_needed: bool) -> None:
+        """Open a session with the declared transport, else with the other one, as clients do."""
+        streamable = StreamableHttp(client, progress.check.url, self._offload)
+        if progress.check.transport == STREAMABLE:
+            try:
+                await self._converse(streamable, progress, headers_needed, discovers=True)
+            except OtherTransport as error:
+                events = await self._other_events(client, progress.check.url, error)
+                await self._converse(events, progress, headers_needed, other=EVENTS)
+            return
+        try:
+            events = await self._open_events(client, progress.check.url, headers_needed)
+        except OtherTransport as error:
+            try:
+                await self._converse(streamable, progress, headers_needed, other=STREAMABLE)
+            except (Ended, *NETWORK_ERRORS) as other:
+                # What one POST has shown of a remote that is declared otherwise counts only if it says more.
+                if progress.is_known or (isinstance(other, Ended) and other.status is RemoteStatus.BUSY):
+                    raise
+                raise error from None
+        else:
+            await self._converse(events, progress, headers_needed)
+
+    async def _converse(
+        self,
+        transport: Transport,
+        progress: _Progress,
+        headers_needed: bool,
+        *,
+        discovers: bool = False,
+        other: str = "",
+    ) -> None:
+        """Open a session and list the tools. `other` is the transport if it is not the declared one."""
         started = self._clock.seconds()
 
         def answered() -> None:
-            progress.know(RemoteStatus.WORKS, latency=self._clock.seconds() - started)
+            progress.know(RemoteStatus.WORKS, latency=self._clock.seconds() - started, other_transport=other)
 
-        transport: Transport
-        if progress.check.transport == STREAMABLE:
-            transport = StreamableHttp(client, progress.check.url, self._offload)
-        else:
-            transport = await self._open_events(client, progress.check.url, headers_needed)
         session = Session(transport, self._offload, headers_needed, answered)
         try:
-            opened = await self._discover(session) if progress.check.transport == STREAMABLE else None
+            opened = await self._discover(session) if discovers else None
             if opened is None:
                 started = self._clock.seconds()
                 opened = await session.initialize()
@@ -131,16 +166,38 @@ class RemoteProber:
                 raise
             return None
 
-    async def _open_events(self, client: Client, url: str, headers_needed: bool) -> Transport:
+    async def _open_events(self, client: Client, url: str, headers_needed: bool) -> HttpWithEvents:
+        """Return the declared transport with events. Raises OtherTransport if the remote may speak another one."""
         try:
-            return await open_event_stream(client, url, self._offload)
+            return await self._stream(client, url)
+        except TimeoutError:
+            seconds = self._timeout * ENDPOINT_SHARE
+            detail = f"Its stream named no endpoint within {seconds:g} seconds."
+            raise OtherTransport(RemoteStatus.UNREACHABLE, detail) from None
+        except BadResponse as error:
+            raise OtherTransport(RemoteStatus.NOT_MCP, error.message) from None
         except NotOpened as error:
             code = error.reply.code
-            if code in (401, 403) or (headers_needed and code in (400, 422)):
+            if code in NEEDS_LOGIN or (headers_needed and code in (400, 422)):
                 raise LoginNeeded(error.reply) from None
-            if code >= 500 or code == 429:
+            if code >= 500:
                 raise Ended(RemoteStatus.UNREACHABLE, f"It answered {code}.") from None
-            raise Ended(RemoteStatus.NOT_MCP, f"It answered {code} without a stream of events.") from None
+            raise OtherTransport(RemoteStatus.NOT_MCP, f"It answered {code} without a stream of events.") from None
+
+    async def _other_events(self, client: Client, url: str, refused: Ended) -> HttpWithEvents:
+        """Return the transport with events of a remote that is declared otherwise. Raises `refused` without one."""
+        try:
+            return await self._stream(client, url)
+        except NotOpened as error:
+            if error.reply.code == 401:
+                raise LoginNeeded(error.reply) from None
+            raise refused from None
+        except (TimeoutError, Ended, *NETWORK_ERRORS):
+            raise refused from None
+
+    async def _stream(self, client: Client, url: str) -> HttpWithEvents:
+        opening = Deferred.fromCoroutine(cancellable(open_event_stream(client, url, self._offload)))
+        return await opening.addTimeout(self._timeout * ENDPOINT_SHARE, self._clock)
 
     async def _list_tools(self, session: Session, opened: Opened, progress: _Progress) -> None:
         progress.set(
@@ -158,10 +215,13 @@ class RemoteProber:
         except BadResponse as error:
             progress.set(RemoteStatus.WORKS, error.message)
         else:
-            progress.set(RemoteStatus.WORKS, tools=tools, has_more_tools=has_more)
+            progress.set(RemoteStatus.WORKS, tools=tools, tool_count=len(tools), has_more_tools=has_more)
 
     async def _find_login(self, client: Client, progress: _Progress, reply: Reply, headers_needed: bool) -> None:
         detail = f"It answered {reply.code}."
+        if reply.code == 402:
+            progress.know(RemoteStatus.NEEDS_LOGIN, f"{detail[:-1]}: it asks for a payment.", login=LoginKind.PAYMENT)
+            return
         # Kept if the look-up of the metadata takes too long.
         progress.know(RemoteStatus.NEEDS_LOGIN, detail, login=LoginKind.KEY if headers_needed else LoginKind.UNKNOWN)
         kind, server = await kind_of_login(client, progress.check.url, reply.challenge, headers_needed)

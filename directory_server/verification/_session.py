@@ -13,7 +13,7 @@ from ..domain.ports.runtime import Offload
 from ..domain.verification import MAX_TOOLS, FoundTool, RemoteStatus
 from ..http_client import BadResponse
 from . import _messages
-from ._ending import NETWORK_ERRORS, Ended
+from ._ending import NETWORK_ERRORS, Ended, OtherTransport
 from ._messages import RpcError
 from ._transports import Reply, Transport
 
@@ -25,6 +25,15 @@ STATEFUL = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 
 MAX_PAGES = 5
 """Pages of tools that are read."""
+
+MAX_COUNTED = 10_000
+"""Tools that are counted."""
+
+OTHER_TRANSPORT = (400, 404, 405)
+"""Status codes of a POST after which a client opens the older transport (MCP 2025-11-25, "Backwards Compatibility")."""
+
+NEEDS_LOGIN = (401, 402, 403)
+"""Status codes of a server that wants a login or a payment. API gateways send 403 without a challenge."""
 
 _CLIENT = {"name": "directory-server", "version": __version__}
 
@@ -69,10 +78,9 @@ class Session:
         self._is_stateless = True
         self._headers = {"MCP-Protocol-Version": STATELESS}
         reply = await self._ask("server/discover")
-        if reply.code == 401 or (reply.code == 403 and reply.challenge is not None):
+        # An older server may answer an unknown method with 403.
+        if reply.code in (401, 402) or (reply.code == 403 and reply.challenge is not None):
             raise LoginNeeded(reply)
-        if reply.code == 429:
-            raise _busy()
         try:
             result = _messages.result_of(reply.message) if reply.message is not None else {}
             versions = _texts(result.get("supportedVersions"))
@@ -92,7 +100,10 @@ class Session:
         return None
 
     async def initialize(self) -> Opened:
-        """Return the answer to initialize. Raises LoginNeeded, and Ended if the server does not speak MCP."""
+        """Return the answer to initialize. Raises LoginNeeded, and Ended if the server does not speak MCP.
+
+        Raises OtherTransport if it may speak the other transport.
+        """
         self._is_stateless = False
         self._headers = {}
         params = {"protocolVersion": STATEFUL[0], "capabilities": {}, "clientInfo": _CLIENT}
@@ -117,26 +128,28 @@ class Session:
         return _opened(version, result.get("serverInfo"), result)
 
     async def tools(self) -> tuple[tuple[FoundTool, ...], bool]:
-        """Return the tools, at most MAX_TOOLS, and whether there are more.
+        """Return the tools, of which the first MAX_TOOLS have their texts, and whether there are more.
 
         Raises LoginNeeded, RpcError, BadResponse, Ended, and the errors of the network.
         """
         found: dict[str, FoundTool] = {}
-        cursor, dropped = "", False
+        cursor = ""
         for _ in range(MAX_PAGES):
             reply = await self._ask("tools/list", {"cursor": cursor} if cursor else {})
-            if reply.code == 401 or (reply.code == 403 and reply.challenge is not None):
+            if reply.code in NEEDS_LOGIN:
                 raise LoginNeeded(reply)
             if reply.message is None:
                 raise BadResponse(f"It answered {reply.code} without a list of tools.")
-            page = await self._offload(_messages.tools_page, _messages.result_of(reply.message))
-            for each in page.tools:
-                found.setdefault(each.name, each)
-            dropped = dropped or page.dropped or len(found) > MAX_TOOLS
-            if not page.next or page.next == cursor or dropped or not page.tools:
-                return tuple(found.values())[:MAX_TOOLS], dropped
+            result = _messages.result_of(reply.message)
+            page = await self._offload(_messages.tools_page, result, MAX_TOOLS - len(found))
+            for tool in page.tools:
+                found.setdefault(tool.name, tool)
+            if len(found) > MAX_COUNTED:
+                break
+            if not page.next or page.next == cursor or not page.tools:
+                return tuple(found.values()), False
             cursor = page.next
-        return tuple(found.values())[:MAX_TOOLS], True
+        return tuple(found.values())[:MAX_COUNTED], True
 
     async def end(self) -> None:
         """End the session of the server. Errors are ignored."""
@@ -160,23 +173,17 @@ class Session:
     def _check_login(self, reply: Reply) -> None:
         """Raise LoginNeeded or Ended if `reply` is no answer to initialize."""
         code = reply.code
-        wants_headers = self._headers_needed and code in (400, 403, 422)
-        if code == 401 or (code == 403 and reply.challenge is not None) or wants_headers:
+        wants_headers = self._headers_needed and code in (400, 422)
+        if code in NEEDS_LOGIN or wants_headers:
             raise LoginNeeded(reply)
-        if code == 429:
-            raise _busy()
         if code >= 500:
             raise Ended(RemoteStatus.UNREACHABLE, f"It answered {code}.")
-
-
-def _busy() -> Ended:
-    return Ended(RemoteStatus.UNREACHABLE, "It answered 429, too many requests.")
 
 
 def _not_mcp(code: int) -> Ended:
     if 200 <= code < 300:
         return Ended(RemoteStatus.NOT_MCP, f"It answered {code} without a message of MCP.")
-    return Ended(RemoteStatus.NOT_MCP, f"It answered {code}.")
+    return (OtherTransport if code in OTHER_TRANSPORT else Ended)(RemoteStatus.NOT_MCP, f"It answered {code}.")
 
 
 def _opened(protocol_version: str, info: Any, result: Mapping[str, Any]) -> Opened:

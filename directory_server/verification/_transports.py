@@ -11,9 +11,9 @@ from twisted.web.iweb import IResponse
 
 from ..domain.ports.runtime import Offload
 from ..domain.verification import RemoteStatus
-from ..http_client import BadResponse, drop, header
+from ..http_client import BadResponse, drop, header, retry_after
 from ._client import Client, body_of, target_of
-from ._ending import Ended
+from ._ending import Ended, OtherTransport
 from ._event_stream import EventReader, events_of
 from ._messages import response_to
 
@@ -65,7 +65,7 @@ class StreamableHttp:
 
     async def send(self, number: int | None, body: bytes, headers: Mapping[str, str]) -> Reply:
         fields = {"Content-Type": "application/json", "Accept": ACCEPT, **headers}
-        response = await self._client.request("POST", self._url, fields, body, max_bytes=MAX_MESSAGE)
+        response = await _response(self._client, "POST", self._url, fields, body)
         if number is None:
             drop(response)
             return _reply(response, None)
@@ -100,7 +100,7 @@ class HttpWithEvents:
 
     async def send(self, number: int | None, body: bytes, headers: Mapping[str, str]) -> Reply:
         fields = {"Content-Type": "application/json", "Accept": ACCEPT, **headers}
-        response = await self._client.request("POST", self._endpoint, fields, body, max_bytes=MAX_MESSAGE)
+        response = await _response(self._client, "POST", self._endpoint, fields, body)
         drop(response)
         if number is None or response.code not in (200, 202, 204):
             return _reply(response, None)
@@ -122,7 +122,7 @@ class NotOpened(Exception):
 
 async def open_event_stream(client: Client, url: str, offload: Offload) -> HttpWithEvents:
     """Return the HTTP+SSE transport of the server at `url`. Raises NotOpened, Ended, and the errors of the network."""
-    response = await client.request("GET", url, {"Accept": "text/event-stream"}, max_bytes=MAX_STREAM)
+    response = await _response(client, "GET", url, {"Accept": "text/event-stream"}, max_bytes=MAX_STREAM)
     if response.code != 200 or _content_type(response) != "text/event-stream":
         drop(response)
         raise NotOpened(_reply(response, None))
@@ -130,7 +130,7 @@ async def open_event_stream(client: Client, url: str, offload: Offload) -> HttpW
     try:
         event = await reader.next()
         if event.name != "endpoint":
-            raise Ended(RemoteStatus.NOT_MCP, "Its stream does not begin with the event endpoint.")
+            raise OtherTransport(RemoteStatus.NOT_MCP, "Its stream does not begin with the event endpoint.")
         # The response may come from the target of a redirect.
         base = response.request.absoluteURI.decode("ascii") if response.request.absoluteURI else url
         try:
@@ -144,6 +144,17 @@ async def open_event_stream(client: Client, url: str, offload: Offload) -> HttpW
         reader.close()
         raise
     return HttpWithEvents(reader, client, endpoint.url, offload)
+
+
+async def _response(
+    client: Client, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", max_bytes: int = MAX_MESSAGE
+) -> IResponse:
+    """Return the response to a request. Raises Ended if the remote is busy, as Client.request does otherwise."""
+    response = await client.request(method, url, headers, body, max_bytes=max_bytes)
+    if response.code == 429:
+        drop(response)
+        raise Ended(RemoteStatus.BUSY, "It answered 429, too many requests.", retry_after=retry_after(response))
+    return response
 
 
 async def _awaited(offload: Offload, number: int, reader: EventReader) -> dict[str, Any]:

@@ -166,7 +166,7 @@ async def test_addresses_in_urls_are_checked_in_every_notation(harness: Harness,
 async def test_a_redirect_to_a_private_address_is_not_followed(harness: Harness, target: str) -> None:
     harness.remotes.targets["/redirect-to"] = target
     found = await harness.check("redirect-to")
-    assert found.status is RemoteStatus.REDIRECTS
+    assert found.status is RemoteStatus.MOVED
     assert len(harness.paths("/robots.txt")) <= 2
 
 

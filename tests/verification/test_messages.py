@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.verification import MAX_SCHEMA, MAX_TOOLS
+from directory_server.domain.tools import MAX_NAME
+from directory_server.domain.verification import MAX_SCHEMA
 from directory_server.http_client import BadResponse
 from directory_server.verification._messages import (
     MAX_DESCRIPTION,
-    MAX_NAME,
     RpcError,
     ToolsPage,
     response_to,
@@ -68,7 +68,9 @@ def tool(**members: Any) -> dict[str, Any]:
 
 
 def test_tools_are_cleaned_and_bounded() -> None:
-    (found,) = tools_page({"tools": [tool(name="a\n\x00" + "n" * 500, description="d\u200b\x07" + "x" * 9_000)]}).tools
+    (found,) = tools_page(
+        {"tools": [tool(name="a\n\x00" + "n" * 500, description="d\u200b\x07" + "x" * 9_000)]}, 9
+    ).tools
     assert (len(found.name), len(found.description)) == (MAX_NAME, MAX_DESCRIPTION)
     assert found.name.startswith("a \ufffdn")
     assert found.description.startswith("d\ufffdx")
@@ -86,26 +88,36 @@ def test_tools_are_cleaned_and_bounded() -> None:
     ],
 )
 def test_a_schema_is_cleaned_or_dropped(schema: Any, kept: str) -> None:
-    assert [each.input_schema for each in tools_page({"tools": [tool(inputSchema=schema)]}).tools] == [kept]
+    assert [each.input_schema for each in tools_page({"tools": [tool(inputSchema=schema)]}, 9).tools] == [kept]
 
 
 def test_tools_without_a_name_are_skipped() -> None:
     wrong = [None, 7, "a", {}, tool(name=""), tool(name=None), tool(name="\u200b"), tool(name=["a"])]
-    assert tools_page({"tools": [*wrong, {"name": "b", "description": 7}]}).tools[0].name == "b"
-    assert len(tools_page({"tools": [*wrong, tool()]}).tools) == 1
+    assert tools_page({"tools": [*wrong, {"name": "b", "description": 7}]}, 9).tools[0].name == "b"
+    assert len(tools_page({"tools": [*wrong, tool()]}, 9).tools) == 1
 
 
 @pytest.mark.parametrize("cursor", [None, 7, {}, "", "c" * 5_000])
 def test_a_cursor_that_is_none_ends_the_list(cursor: Any) -> None:
-    assert tools_page({"tools": [], "nextCursor": cursor}) == ToolsPage((), "", False)
+    assert tools_page({"tools": [], "nextCursor": cursor}, 9) == ToolsPage((), "")
 
 
-def test_more_tools_than_are_kept_are_reported() -> None:
-    page = tools_page({"tools": [tool(name=str(number)) for number in range(MAX_TOOLS + 1)]})
-    assert (len(page.tools), page.dropped) == (MAX_TOOLS, True)
+@pytest.mark.parametrize("described", [-3, 0, 2, 9])
+def test_only_the_first_tools_have_texts(described: int) -> None:
+    page = tools_page({"tools": [tool(name=str(number)) for number in range(5)]}, described)
+    assert [each.name for each in page.tools] == list("01234")
+    assert sum(bool(each.description and each.input_schema) for each in page.tools) == min(max(described, 0), 5)
+    assert sum(bool(each.description or each.input_schema) for each in page.tools) == min(max(described, 0), 5)
 
 
 @pytest.mark.parametrize("result", [{}, {"tools": {}}, {"tools": None}])
 def test_a_result_without_a_list_is_rejected(result: dict[str, Any]) -> None:
     with pytest.raises(BadResponse):
-        tools_page(result)
+        tools_page(result, 9)
+
+
+def test_the_title_hints_and_parameters_of_a_tool_are_kept() -> None:
+    schema = {"properties": {"path": {"type": "string"}, "head": {"type": "number"}}, "required": ["path"]}
+    given = {"title": "Read\u202e", "readOnlyHint": True, "destructiveHint": "no", "x": True}
+    (found,) = tools_page({"tools": [{"name": "read", "inputSchema": schema, "annotations": given}]}, 9).tools
+    assert (found.title, found.hints, found.takes) == ("Read", {"readOnlyHint": True}, "path: string, head?: number")

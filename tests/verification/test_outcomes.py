@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from bench.servers.fake_remotes import OAUTH_SERVER
 from bench.servers.remote_fleet import OUTCOMES, RARE
-from directory_server.domain.verification import LoginKind, RemoteStatus
+from directory_server.domain.verification import MAX_TOOLS, LoginKind, RemoteStatus
 
 from ..contract import awaited
 from .conftest import NOW, Harness
@@ -59,6 +59,10 @@ async def test_a_session_of_an_older_server_is_ended(harness: Harness, kind: str
         ("login-oauth", True, LoginKind.OAUTH, OAUTH_SERVER),
         ("login-well-known", False, LoginKind.OAUTH, OAUTH_SERVER),
         ("login-bare", False, LoginKind.UNKNOWN, ""),
+        ("login-forbidden", False, LoginKind.UNKNOWN, ""),
+        ("login-forbidden", True, LoginKind.KEY, ""),
+        ("payment", False, LoginKind.PAYMENT, ""),
+        ("payment", True, LoginKind.PAYMENT, ""),
         ("login-bare", True, LoginKind.KEY, ""),
         ("rejecting", True, LoginKind.KEY, ""),
     ],
@@ -78,13 +82,80 @@ async def test_a_redirect_to_another_host_is_reported_and_not_followed(harness: 
 
 
 @awaited
+async def test_a_busy_remote_says_when_it_may_be_checked_again(harness: Harness) -> None:
+    check = await harness.check("busy")
+    assert (check.status, check.retry_after) == (RemoteStatus.BUSY, 7_200.0)
+    assert check.detail == "It answered 429, too many requests."
+    # Robots and one request: a busy server is not asked again.
+    assert harness.paths("/robots.txt") == ["POST /busy"]
+
+
+@awaited
+async def test_a_cut_answer_is_named(harness: Harness) -> None:
+    assert (await harness.check("cut")).detail == "It closed the connection before the end of its answer."
+    assert (await harness.check("closing")).detail == "It closed the connection without a complete answer."
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "other", "requests"),
+    [
+        ("old-transport", "streamable-http", "sse", ["POST", "POST", "GET", "POST", "POST", "POST"]),
+        ("sse-not", "sse", "streamable-http", ["GET", "POST", "POST", "POST", "DELETE"]),
+        ("sse-not-silent", "sse", "streamable-http", ["GET", "POST", "POST", "POST", "DELETE"]),
+    ],
+)
+@awaited
+async def test_a_remote_works_with_the_other_transport(
+    harness: Harness, kind: str, declared: str, other: str, requests: list[str]
+) -> None:
+    check = await harness.check(kind, declared)
+    assert (check.status, check.transport, check.other_transport) == (RemoteStatus.WORKS, declared, other)
+    assert check.detail == f"It is declared as {declared} and works with {other}."
+    assert len(check.tools) == 2
+    assert [method for method, path, _ in harness.remotes.requests if path != "/robots.txt"] == requests
+
+
+@awaited
+async def test_a_stream_without_an_endpoint_is_asked_with_initialize(harness: Harness) -> None:
+    checking = Deferred.fromCoroutine(harness.check("sse-not-mute", "sse"))
+    await harness.requested("/sse-not-mute", 1)
+    harness.clock.advance(15)
+    check = await checking
+    assert (check.status, check.other_transport, len(check.tools)) == (RemoteStatus.WORKS, "streamable-http", 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "detail"),
+    [
+        ("not-found", "streamable-http", "It answered 404."),
+        ("not-found", "sse", "It answered 404 without a stream of events."),
+        ("sse-elsewhere", "streamable-http", "It answered 405."),
+    ],
+)
+@awaited
+async def test_the_outcome_of_the_declared_transport_is_kept(
+    harness: Harness, kind: str, declared: str, detail: str
+) -> None:
+    check = await harness.check(kind, declared)
+    assert (check.status, check.detail, check.other_transport) == (RemoteStatus.NOT_MCP, detail, "")
+    assert len(harness.paths("/robots.txt")) <= 3
+
+
+@awaited
+async def test_the_other_transport_may_need_a_login(harness: Harness) -> None:
+    check = await harness.check("old-transport-login")
+    assert (check.status, check.login) == (RemoteStatus.NEEDS_LOGIN, LoginKind.KEY)
+
+
+@awaited
 async def test_lists_of_tools_are_bounded(harness: Harness) -> None:
     assert [each.name for each in (await harness.check("paged")).tools] == [f"weather_{n}" for n in range(9)]
     gigantic = await harness.check("gigantic")
-    assert (len(gigantic.tools), gigantic.has_more_tools) == (100, True)
+    assert (len(gigantic.tools), gigantic.tool_count, gigantic.has_more_tools) == (1_000, 1_000, False)
+    assert sum(bool(each.description) for each in gigantic.tools) == MAX_TOOLS
     harness.remotes.called.clear()
     endless = await harness.check("endless-pages")
-    assert (len(endless.tools), endless.has_more_tools) == (10, True)
+    assert (len(endless.tools), endless.tool_count, endless.has_more_tools) == (10, 10, True)
     assert harness.remotes.called.count("tools/list") == 5
 
 

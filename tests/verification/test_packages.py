@@ -267,7 +267,7 @@ async def test_blobs_of_unknown_hosts_are_not_requested(harness: Harness) -> Non
         for path, document in harness.api.documents.items()
     }
     check = await harness.check("oci")
-    assert (check.status, check.detail) == (PackageStatus.UNREACHABLE, "It redirects to another host.")
+    assert (check.status, check.detail) == (PackageStatus.UNREACHABLE, "It redirects to another host or port.")
 
 
 @awaited

@@ -12,14 +12,15 @@ import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
-from directory_server.domain.verification import FoundTool, RemoteStatus
+from directory_server.domain.verification import MAX_TOOLS, FoundTool, RemoteStatus
 from directory_server.run_sync import inline
 from directory_server.verification import RemoteProber, remote_prober
 
 from ..contract import awaited
 
 
-def server() -> MCPServer:
+def server(more: int = 0) -> MCPServer:
+    """Return a server with a tool, and `more` others."""
     made = MCPServer("weather", version="3.1")
 
     @made.tool()
@@ -27,6 +28,8 @@ def server() -> MCPServer:
         """Tell the weather of a city."""
         raise AssertionError("a check calls no tool")
 
+    for number in range(more):
+        made.add_tool(forecast, name=f"forecast_of_region_{number}", description=f"Forecast of region {number}.")
     return made
 
 
@@ -85,3 +88,25 @@ async def test_a_server_of_the_sdk_works(prober: RemoteProber, kind: str, versio
     assert (tool.name, tool.description) == ("forecast", "Tell the weather of a city.")
     assert isinstance(tool, FoundTool)
     assert '"city"' in tool.input_schema
+
+
+@pytest.mark.parametrize(("declared", "other"), [("streamable-http", "sse"), ("sse", "streamable-http")])
+@awaited
+async def test_a_server_of_the_sdk_works_if_its_entry_declares_the_other_transport(
+    prober: RemoteProber, declared: str, other: str
+) -> None:
+    made = server()
+    application = made.sse_app() if other == "sse" else without_stateless(made.streamable_http_app())
+    with serving(application) as origin:
+        check = await prober.check(f"{origin}/{'sse' if other == 'sse' else 'mcp'}", declared, False)
+    assert (check.status, check.other_transport) == (RemoteStatus.WORKS, other), check.detail
+    assert [each.name for each in check.tools] == ["forecast"]
+
+
+@awaited
+async def test_all_tools_of_a_server_of_the_sdk_are_counted(prober: RemoteProber) -> None:
+    with serving(server(more=299).streamable_http_app()) as origin:
+        check = await prober.check(f"{origin}/mcp", "streamable-http", False)
+    assert (check.status, check.tool_count, check.has_more_tools) == (RemoteStatus.WORKS, 300, False), check.detail
+    assert check.tools[-1] == FoundTool("forecast_of_region_298")
+    assert sum(bool(each.description) for each in check.tools) == MAX_TOOLS

@@ -12,7 +12,7 @@ from directory_server.domain.verification import RemoteStatus
 from directory_server.http_client import BadResponse
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import decode
-from directory_server.verification._ending import Ended
+from directory_server.verification._ending import Ended, OtherTransport
 from directory_server.verification._session import LoginNeeded, Opened, Session
 from directory_server.verification._transports import Reply
 
@@ -71,7 +71,7 @@ def test_an_answer_to_discover_opens_a_session_or_asks_for_initialize(message: A
     assert bool(answered) == (opened is not None)
 
 
-@pytest.mark.parametrize("code", [401, 403])
+@pytest.mark.parametrize("code", [401, 402, 403])
 def test_discover_and_tools_report_a_login(code: int) -> None:
     reply = Reply(code, None, challenge="Bearer")
     for ask in (session(reply)[0].discover, session(reply)[0].tools):
@@ -83,7 +83,6 @@ def test_discover_and_tools_report_a_login(code: int) -> None:
 @pytest.mark.parametrize(
     ("reply", "status", "detail"),
     [
-        (Reply(429, None), RemoteStatus.UNREACHABLE, "It answered 429, too many requests."),
         (Reply(502, None), RemoteStatus.UNREACHABLE, "It answered 502."),
         (Reply(204, None), RemoteStatus.NOT_MCP, "It answered 204 without a message of MCP."),
         (Reply(404, None), RemoteStatus.NOT_MCP, "It answered 404."),
@@ -103,9 +102,23 @@ def test_a_server_that_does_not_answer_initialize_has_a_reason(reply: Reply, sta
     assert (caught.value.status, caught.value.detail, answered) == (status, detail, [])
 
 
-def test_a_busy_server_is_not_asked_with_initialize() -> None:
-    with pytest.raises(Ended, match="429"):
-        run_sync(session(Reply(429, None))[0].discover())
+def test_a_403_without_a_challenge_is_no_answer_to_discover() -> None:
+    # A server of an older version may reject the method so; initialize decides.
+    assert run_sync(session(Reply(403, None))[0].discover()) is None
+
+
+@pytest.mark.parametrize("code", [401, 402, 403])
+def test_a_server_that_wants_a_login_or_payment_is_not_broken(code: int) -> None:
+    for ask in (session(Reply(code, None))[0].initialize, session(Reply(code, None))[0].tools):
+        with pytest.raises(LoginNeeded):
+            run_sync(ask())
+
+
+@pytest.mark.parametrize(("code", "other"), [(400, True), (404, True), (405, True), (406, False), (410, False)])
+def test_a_rejected_post_may_mean_the_other_transport(code: int, other: bool) -> None:
+    with pytest.raises(Ended) as caught:
+        run_sync(session(Reply(code, None))[0].initialize())
+    assert isinstance(caught.value, OtherTransport) == other
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,19 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
         "package": "exists",
         "names_server": None,
         "tool_count": 1,
+        "has_more_tools": False,
         "tools": [{"name": "get_forecast", "description": "Returns the forecast of a town."}],
         "remotes": [
             {
                 **{"url": URL, "transport": "streamable-http", "status": "works", "is_down": False},
                 **{"checked_at": "2027-01-15T08:00:00Z", "protocol_version": "2025-11-25", "login": None},
-                **{"authorization_server": "", "redirected_to": "", "latency": 0.25, "detail": ""},
+                **{
+                    "authorization_server": "",
+                    "redirected_to": "",
+                    "other_transport": "",
+                    "latency": 0.25,
+                    "detail": "",
+                },
             }
         ],
         "packages": [

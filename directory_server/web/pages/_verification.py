@@ -28,12 +28,16 @@ _AGES = ((86_400, "days_ago"), (3_600, "hours_ago"), (60, "minutes_ago"))
 
 @frozen
 class CheckNote:
-    """The status of an entry's checks, the key and count of the text of their age, and the number of tools."""
+    """The status of an entry's checks, the key and count of the text of their age, and the number of tools.
+
+    `has_more_tools` means that there are more tools than `tools`.
+    """
 
     status: str
     age: str
     count: int
     tools: int
+    has_more_tools: bool
 
 
 @frozen
@@ -75,6 +79,11 @@ class EntryChecks:
     _now: Callable[[], float]
     _is_on: bool
 
+    @property
+    def is_used(self) -> bool:
+        """Whether this server checks entries, or another one with the same storage has checked some."""
+        return self._is_on or any(self._verified.counts.values())
+
     def notes(self, mcp_ids: Iterable[str]) -> Mapping[str, CheckNote]:
         """Return the notes of those entries that were checked, by their ids. This reads no database."""
         found = ((mcp_id, note_of(self._verified.get(mcp_id), self._now())) for mcp_id in mcp_ids)
@@ -97,7 +106,7 @@ class EntryChecks:
                 CheckedTool(plain(each.name, 60), plain(each.description, 300), schemas.text(each.input_schema))
                 for each in islice(tools, MAX_TOOLS)
             ],
-            more_tools=max(0, len(tools) - MAX_TOOLS),
+            more_tools=max(0, summary.tools - MAX_TOOLS),
         )
 
 
@@ -107,7 +116,8 @@ def note_of(verification: Verification, now: float) -> CheckNote | None:
         return None
     age = max(0.0, now - verification.checked_at)
     count, key = next(((int(age // size), key) for size, key in _AGES if age >= size), (0, "seconds_ago"))
-    return CheckNote(verification.status.value, f"verification.{key}", count, verification.tools)
+    found = verification
+    return CheckNote(found.status.value, f"verification.{key}", count, found.tools, found.has_more_tools)
 
 
 @frozen
@@ -136,8 +146,13 @@ def _targets(state: TargetState) -> Sequence[CheckedTarget]:
             others = [plain(each, 200) for each in (check.authorization_server, check.redirected_to) if each]
             login = [] if check.login is None else [f"verification.login_{check.login}"]
             down = ["verification.down"] if state.is_down else []
+            other = ["verification.other_transport"] if check.other_transport else []
             status = f"verification.remote_{check.status}"
-            return [CheckedTarget("remote", plain(check.url, 300), status, login + down, [*version, *seconds, *others])]
+            return [
+                CheckedTarget(
+                    "remote", plain(check.url, 300), status, login + other + down, [*version, *seconds, *others]
+                )
+            ]
         case PackageCheck() as check:
             name = plain(f"{check.identifier} {check.version}".strip(), 200)
             names = [] if check.names_server is None else [_NAMES[check.names_server]]

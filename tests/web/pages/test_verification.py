@@ -63,6 +63,24 @@ def test_the_entry_page_shows_checks_tools_and_schemas(server: Server, get_page:
 
 
 @verifying
+def test_pages_show_the_number_of_all_tools_and_a_wrong_transport(server: Server, get_page: GetPage) -> None:
+    server.publish(WEATHER)
+    tools = tuple(FoundTool(f"get_{number}") for number in range(300))
+    check = evolve(CHECK, tools=tools, tool_count=300, other_transport="sse")
+    server.fakes.remotes.results[URL] = check
+    server.verify()
+    text = " ".join(Document(get_page(f"/servers/{WEATHER_ID}")).text.split())
+    assert "· 300 tools" in text
+    assert "260 more tools" in text
+    assert f"{URL} Works · Declared with the wrong transport · MCP 2025-11-25" in text
+    server.clock.advance(100_000)
+    server.fakes.remotes.results[URL] = evolve(check, has_more_tools=True)
+    server.verify()
+    assert "· 300+ tools" in " ".join(Document(get_page("/?q=forecasts")).text.split())
+    assert server.get("/api/open/v1/search?keywords=get_299").json["count"] == 1
+
+
+@verifying
 def test_an_unchecked_entry_says_that_this_is_not_bad(server: Server, get_page: GetPage) -> None:
     server.publish(WEATHER)
     assert "That says nothing about it." in Document(get_page(f"/servers/{WEATHER_ID}")).text
@@ -71,6 +89,11 @@ def test_an_unchecked_entry_says_that_this_is_not_bad(server: Server, get_page: 
 def test_a_directory_that_does_not_check_shows_no_section(server: Server, get_page: GetPage) -> None:
     server.publish(WEATHER)
     assert "Checks" not in Document(get_page(f"/servers/{WEATHER_ID}")).text
+
+
+@verifying
+def test_the_filter_of_the_status_is_offered_where_entries_are_checked(get_page: GetPage) -> None:
+    assert "status" in [each.get("data-name") for each in Document(get_page("/")).all("dt")]
 
 
 @verifying
