@@ -31,17 +31,27 @@ _KEPT = "|".join(
 # Prepended concatenation marks such as the Arabic end of ayah are visible format characters.
 _INVISIBLE = r"[[\p{Cf}\p{Default_Ignorable_Code_Point}]--\p{Prepended_Concatenation_Mark}]"
 
+# No Unicode property tells that a glyph is empty. A test compares the names of all characters with this class.
+_BLANK = r"[\u2800\uFFFC\U00013441\U00013442\U00016FE4\U0001D159]"
+"""Symbols, letters and marks without ink: empty braille cell, object replacement, fillers, null notehead."""
+
 _UNSAFE = regex.compile(
-    r"(?=[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])"
+    rf"(?=[\p{{C}}\p{{Zl}}\p{{Zp}}\p{{Default_Ignorable_Code_Point}}{_BLANK}])"
     rf"(?:(?P<kept>[\t\n]|{_KEPT})|(?P<invisible>{_INVISIBLE}+)"
+    rf"|(?P<blank>{_BLANK}+)"
     r"|(?P<newline>\r\n?|[\v\f\x1C-\x1E\x85\p{Zl}\p{Zp}])"
     r"|(?P<unknown>[[\p{Cc}\p{Co}\p{Cn}\p{Cs}]--[\t\n]]+))",
     regex.V1,
 )
 
-_IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
+_IGNORABLE = regex.compile(rf"[\p{{Default_Ignorable_Code_Point}}{_BLANK}]+", regex.V1)
 
-_REPLACEMENTS = {"invisible": "", "newline": "\n", "unknown": "\N{REPLACEMENT CHARACTER}"}
+_VISIBLE = regex.compile(
+    rf"[[\x20\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{Sm}}\p{{Sc}}\p{{Sk}}]--[\p{{Default_Ignorable_Code_Point}}{_BLANK}]]*",
+    regex.V1,
+)
+
+_REPLACEMENTS = {"invisible": "", "blank": " ", "newline": "\n", "unknown": "\N{REPLACEMENT CHARACTER}"}
 
 _MANY = 1_000
 """Unsafe characters in one text after which exceptions are not checked. A check takes two microseconds."""
@@ -61,7 +71,7 @@ def clean(text: str) -> str:
 
     Format characters and Default_Ignorable_Code_Point are removed, except in emoji sequences and for joiners of Arabic
     and Indic scripts. Line ends become `\n`. A run of control, private-use and unassigned characters and surrogates
-    becomes one U+FFFD. Text is not normalised. The function is idempotent.
+    becomes one U+FFFD. Characters without ink become one space. Text is not normalised. The function is idempotent.
     """
     return text if _is_clean(text) else _cleaned(text, _MANY)[0]
 
@@ -77,6 +87,15 @@ def clean_line(text: str, limit: int) -> str:
         return text
     head = text[: limit * _EXCESS]
     return _cut(" ".join(clean(head).split()), limit, len(text) > len(head))
+
+
+def is_visible(text: str) -> bool:
+    """Return whether a reader sees each character of `text`, for values that programs read.
+
+    Letters, marks, numbers, punctuation, symbols of mathematics and currency, and U+0020 are visible. Other spaces,
+    format characters, and pictographs, which need invisible selectors, are not.
+    """
+    return _VISIBLE.fullmatch(text) is not None
 
 
 class Cleaner:

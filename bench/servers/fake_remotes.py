@@ -12,8 +12,7 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 
 from .hostile_responses import HOSTILE
-
-HTML = b"<!doctype html><title>Welcome</title><p>Nothing to see here."
+from .plain_responses import PLAIN
 
 OAUTH_SERVER = "https://login.example/"
 
@@ -69,7 +68,7 @@ class FakeRemotes(Resource):
             return self._metadata(request, path)
         if request.method == b"DELETE":
             return b""
-        special: Callable[[Request], Any] | None = HOSTILE.get(kind)
+        special: Callable[[Request], Any] | None = HOSTILE.get(kind) or PLAIN.get(kind)
         special = special or getattr(self, f"serve_{kind.replace('-', '_')}", None)
         if special is not None:
             return special(request)
@@ -159,12 +158,6 @@ class FakeRemotes(Resource):
         request.setHeader(b"www-authenticate", b'Bearer error="invalid_token", resource_metadata="%b"' % metadata)
         return _status(request, 401)
 
-    def serve_login_well_known(self, request: Request) -> bytes:
-        return _status(request, 401)
-
-    def serve_login_bare(self, request: Request) -> bytes:
-        return _status(request, 401)
-
     def serve_redirect_same(self, request: Request) -> Any:
         if request.path.endswith(b"/to"):
             return self._answer(request, "stateful")
@@ -176,27 +169,8 @@ class FakeRemotes(Resource):
     def serve_redirect_loop(self, request: Request) -> bytes:
         return _redirect(request, request.path)
 
-    def serve_html(self, request: Request) -> bytes:
-        return _status(request, 200, HTML)
-
-    def serve_not_found(self, request: Request) -> bytes:
-        return _status(request, 404, HTML)
-
     def serve_other_json(self, request: Request) -> bytes:
         return _json(request, {"hello": "world"})
-
-    def serve_error_500(self, request: Request) -> bytes:
-        return _status(request, 500, HTML)
-
-    def serve_busy(self, request: Request) -> bytes:
-        return _status(request, 429)
-
-    def serve_closing(self, request: Request) -> Any:
-        request.loseConnection()
-        return NOT_DONE_YET
-
-    def serve_silent(self, request: Request) -> Any:
-        return NOT_DONE_YET
 
     def serve_silent_discover(self, request: Request) -> Any:
         assert request.content is not None
@@ -224,7 +198,32 @@ class FakeRemotes(Resource):
             stream.write(_event({"jsonrpc": "2.0", "id": message["id"], "result": result}))
         return _status(request, 202, b"Accepted")
 
+    def serve_old_transport(self, request: Request) -> Any:
+        """Serve the transport with events, declared as streamable HTTP."""
+        return self.serve_sse(request)
+
+    def serve_sse_not(self, request: Request) -> Any:
+        """Serve streamable HTTP, declared as the transport with events."""
+        return self._answer(request, "stateful") if request.method == b"POST" else _status(request, 405)
+
+    def serve_sse_not_silent(self, request: Request) -> Any:
+        """Serve streamable HTTP whose GET opens a stream of other events, declared as the transport with events."""
+        if request.method == b"POST":
+            return self._answer(request, "stateful")
+        request.setHeader(b"content-type", b"text/event-stream")
+        request.write(_event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+        return NOT_DONE_YET
+
+    def serve_sse_not_mute(self, request: Request) -> Any:
+        """Serve streamable HTTP whose GET is not answered, declared as the transport with events."""
+        return self._answer(request, "stateful") if request.method == b"POST" else NOT_DONE_YET
+
+    def serve_old_transport_login(self, request: Request) -> bytes:
+        return _status(request, 405) if request.method == b"POST" else self.serve_login_key(request)
+
     def serve_sse_elsewhere(self, request: Request) -> Any:
+        if request.method != b"GET":
+            return _status(request, 405)
         request.setHeader(b"content-type", b"text/event-stream")
         endpoint = self.targets.get("/sse-elsewhere", "http://10.0.0.1/messages")
         request.write(b"event: endpoint\ndata: %b\n\n" % endpoint.encode())

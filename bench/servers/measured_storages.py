@@ -60,6 +60,16 @@ class MeasuredStorage:
         """Return the CPU seconds of the database server so far; 0 without one."""
         return 0.0 if self.engine is None else cpu_seconds([self.engine.pid, *children(self.engine.pid)])
 
+    def cpu_text(self, ours: float, engine: float) -> str:
+        """Return the CPU microseconds of our processes, and those of the database server if there is one."""
+        return f"{ours:.0f} µs" if self.engine is None else f"{ours:.0f} + {engine:.0f} µs"
+
+    def start(self) -> tuple[float, float, float]:
+        """Return the wall seconds until a server responds, its CPU seconds, and those of the database server."""
+        began, engine = time.monotonic(), self.engine_cpu()
+        with self.serve() as server:
+            return time.monotonic() - began, cpu_seconds(server.processes), self.engine_cpu() - engine
+
     def command(self, *words: str | Path) -> Cost:
         """Run `directory-server` until it exits."""
         began, engine, cpu = time.monotonic(), self.engine_cpu(), _children_cpu()

@@ -31,14 +31,21 @@ WORKS = [
     "redirect-same",
     "no-tools",
     "sse",
+    "old-transport",
+    "sse-not",
+    "sse-not-silent",
 ]
 
 OUTCOMES = {
     **dict.fromkeys(WORKS, "works"),
-    **dict.fromkeys(["login-key", "login-oauth", "login-well-known", "login-bare", "tools-login"], "needs_login"),
+    **dict.fromkeys(
+        ["login-key", "login-oauth", "login-well-known", "login-bare", "login-forbidden", "payment", "tools-login"],
+        "needs_login",
+    ),
     **dict.fromkeys(["html", "not-found", "other-json", "rejecting", "redirect-loop", "sse-elsewhere"], "not_mcp"),
-    **dict.fromkeys(["error-500", "busy", "closing"], "unreachable"),
-    "redirect-away": "redirects",
+    **dict.fromkeys(["error-500", "closing", "cut"], "unreachable"),
+    "busy": "busy",
+    "redirect-away": "moved",
 }
 
 RARE = {

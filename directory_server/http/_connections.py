@@ -10,10 +10,10 @@ from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.protocol import Protocol as TwistedProtocol
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from ..timers import Timer
 from ..wording import counted
 from ._output import Budget
 from ._turn_share import TurnShare
@@ -84,8 +84,7 @@ class Connections(Service):
         self._by_address: Counter[str] = Counter()
         self._rejected = 0
         self._closed: Deferred[None] | None = None
-        self._loop = LoopingCall(self._check)
-        self._loop.clock = clock
+        self._timer = Timer(CHECK, self._check, clock, at_start=False)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -119,21 +118,19 @@ class Connections(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._loop.start(CHECK, now=False).addErrback(
-            lambda failure: self._log.failure("The time limits of connections are no longer checked", failure=failure)
-        )
+        self._timer.startService()
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
         if not self._open:
-            self._stop_loop()
+            self._timer.stopService()
             return succeed(None)
         self._closed = Deferred()
         for connection in self._open:
             connection.close_after_response()
         self._clock.callLater(min(LATE_REQUESTS, self._grace), self._close_idle)
         return (
-            self._closed.addTimeout(self._grace, self._clock).addErrback(self._log_remaining).addBoth(self._stop_loop)
+            self._closed.addTimeout(self._grace, self._clock).addErrback(self._log_remaining).addBoth(self._stop_timer)
         )
 
     def _check(self) -> None:
@@ -162,9 +159,8 @@ class Connections(Service):
             "{connections} closed before the response was sent", connections=counted(len(self._open), "connection")
         )
 
-    def _stop_loop(self, _: object = None) -> None:
-        if self._loop.running:
-            self._loop.stop()
+    def _stop_timer(self, _: object) -> None:
+        self._timer.stopService()
 
 
 class Rejected(TwistedProtocol):

@@ -35,13 +35,12 @@ PIECE = 1024
 FIELD = 300
 """Bytes of memory that a header field takes besides its name and value, approximately."""
 
-LONGEST_METHOD = 42
-"""Bytes of the request line that are stored to recognise an unknown method."""
-
 # llhttp calls back for each field. Requests of the usual form that arrive whole are read at once.
 _compiled = compiled("http._heads")
 
 _METHOD = re.compile(rb"[A-Z-]+(?: |$)")
+# llhttp reads RTSP and ICE as well, and does not tell. No field line and no line of a JSON document has this form.
+_OTHER_PROTOCOL = re.compile(rb"^[A-Z]+ +[^ \n]+ +(?!HTTP/)[A-Z]+/", re.MULTILINE)
 _METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE"})
 """The methods of HTTP (RFC 9110, section 9; RFC 5789) except CONNECT."""
 
@@ -89,7 +88,7 @@ class Parser:
         self.wants_continue = False
         self._now = now
         self._wire = 0
-        self._line = b""
+        self._line = self._piece = b""
         self._llhttp = httptools.HttpRequestParser(self)
         self._target = b""
         self._method = self._version = b""
@@ -130,11 +129,12 @@ class Parser:
             return
         if self.phase is _REQUEST:
             self._wire = len(data)
-            self._line = data[:LONGEST_METHOD]
+            self._line = data
         else:
             self._wire += len(data)
-            if len(self._line) < LONGEST_METHOD:
-                self._line = (self._line + data)[:LONGEST_METHOD]
+            if self.phase is _HEAD and not self._fields:
+                self._line += data
+        self._piece = data
         try:
             self._llhttp.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -149,6 +149,7 @@ class Parser:
                 self.error = _head_too_large()
             elif self.phase is _BODY and self._wire > MAX_WIRE:
                 self.error = _body_too_large()
+        self._piece = b""
 
     def _take(self, usual: tuple[bytes, bytes, dict[bytes, list[bytes]], bytes]) -> bool:
         """Add a whole request that llhttp did not read; return whether it is valid."""
@@ -203,6 +204,7 @@ class Parser:
     # Callbacks of httptools.
 
     def on_message_begin(self) -> None:
+        self._line = self._piece
         self._target = b""
         self._headers = {}
         self._head = self._fields = 0
@@ -239,6 +241,9 @@ class Parser:
         self._keep_alive = is_current and llhttp.should_keep_alive()
         if not is_current and version != "1.0":
             raise HttpError(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are supported.")
+        if _OTHER_PROTOCOL.search(self._line):
+            raise HttpError(400, "bad_request", "Only the protocol HTTP is supported. Use HTTP/1.1.")
+        self._line = b""
         if method not in _METHODS:
             raise HttpError(501, "not_implemented", "This method is not supported.")
         coding = headers.get(b"transfer-encoding")

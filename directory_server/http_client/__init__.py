@@ -3,9 +3,21 @@
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
 from ._errors import BadCertificate, BadResponse
-from ._responses import REDIRECT_CODES, cancellable, drop, header, port_of, read_body, redirect_target
+from ._responses import (
+    MAX_DELAY,
+    REDIRECT_CODES,
+    cancellable,
+    date_of,
+    drop,
+    header,
+    port_of,
+    read_body,
+    redirect_target,
+    retry_after,
+)
 
 __all__ = [
+    "MAX_DELAY",
     "MAX_HEAD",
     "PIECE",
     "REDIRECT_CODES",
@@ -16,9 +28,11 @@ __all__ = [
     "HeadBoundedPool",
     "HeadBoundedProtocol",
     "cancellable",
+    "date_of",
     "drop",
     "header",
     "port_of",
     "read_body",
     "redirect_target",
+    "retry_after",
 ]

@@ -11,10 +11,13 @@ from twisted.internet.error import ConnectingCancelledError
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseDone, ResponseFailed, ResponseNeverReceived
-from twisted.web.http import PotentialDataLoss
+from twisted.web.http import PotentialDataLoss, stringToDatetime
 from twisted.web.iweb import IResponse
 
 T = TypeVar("T")
+
+MAX_DELAY = 86_400.0
+"""Maximum Retry-After in seconds; longer ones are cut."""
 
 REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
 
@@ -97,6 +100,27 @@ def header(response: IResponse, name: bytes) -> str:
     value: bytes = response.headers.getRawHeaders(name, [b""])[-1]
     text = value.decode("ascii", "replace")
     return text if text.isascii() and text.isprintable() and len(text) <= 1_000 else ""
+
+
+def date_of(text: str) -> float | None:
+    """Return an HTTP date as seconds since the epoch, None if it is invalid."""
+    try:
+        return float(stringToDatetime(text.encode("ascii"))) if text else None
+    except (ValueError, LookupError, OverflowError):
+        return None
+
+
+def retry_after(response: IResponse, now: float | None = None) -> float:
+    """Return the seconds of Retry-After (RFC 9110, section 10.2.3), 0 if it is absent or invalid.
+
+    A date is compared with the one of the response, else with `now`.
+    """
+    text = header(response, b"retry-after")
+    if text.isascii() and text.isdigit():
+        return min(float(text[:9]), MAX_DELAY)
+    until, date = date_of(text), date_of(header(response, b"date"))
+    begin = now if date is None else date
+    return 0.0 if until is None or begin is None else min(max(until - begin, 0.0), MAX_DELAY)
 
 
 async def cancellable(fetching: Coroutine[Deferred[Any], Any, T]) -> T:

@@ -1,9 +1,18 @@
 """Serialization: strict JSON in, bytes out. The only package that knows the external form of values."""
 
+from ._arguments import (
+    DetailArguments,
+    SearchArguments,
+    ToolSearchArguments,
+    detail_arguments,
+    search_arguments,
+    tool_search_arguments,
+)
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     FIELDS,
     HIT_FIELDS,
+    MATCHING_TOOLS,
     MAX_DETAIL,
     MAX_ENTRY,
     decode_entry,
@@ -13,12 +22,14 @@ from ._entries import (
     encode_entry,
     fingerprint,
     hit_records,
+    matching_tools,
     restore_entry,
     with_official_flag,
 )
 from ._events import change_event, event, event_id, id_field
 from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
 from ._json import decode, encode, pretty, raw, rfc3339, structure, text, tool_result
+from ._json_parts import InvalidPart, decode_apart
 from ._json_schema import (
     Reference,
     Schema,
@@ -28,21 +39,17 @@ from ._json_schema import (
     object_schema,
     required_fields,
 )
+from ._keywords import MAX_KEYWORDS, MAX_WORDS
 from ._parameters import (
     DEFAULT_CHANGES,
     MAX_CHANGES,
-    MAX_KEYWORDS,
     MAX_LIMIT,
     ChangesParameters,
     ChangesQuery,
-    DetailArguments,
-    SearchArguments,
     SearchParameters,
     changes_parameters,
-    detail_arguments,
     entry_id,
     no_parameters,
-    search_arguments,
     search_fields,
     search_parameters,
     search_query,
@@ -63,6 +70,7 @@ from ._publishing import (
 from ._registry_parameters import (
     RegistryQuery,
     encode_registry_cursor,
+    registry_look_up_parameters,
     registry_parameters,
     registry_version_parameters,
 )
@@ -78,6 +86,7 @@ from ._responses import (
     changes_page,
     hit_schema,
     identified,
+    matching_tools_schema,
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
@@ -98,12 +107,14 @@ __all__ = [
     "HIT_FIELDS",
     "IDENTIFIED",
     "LISTED",
+    "MATCHING_TOOLS",
     "MAX_CHANGES",
     "MAX_DETAIL",
     "MAX_ENTRY",
     "MAX_KEYWORDS",
     "MAX_LIMIT",
     "MAX_MESSAGE",
+    "MAX_WORDS",
     "STATUSES",
     "ChangeItem",
     "ChangesPage",
@@ -112,6 +123,7 @@ __all__ = [
     "DetailArguments",
     "ErrorBody",
     "Id",
+    "InvalidPart",
     "Message",
     "Reference",
     "RegistryQuery",
@@ -119,6 +131,7 @@ __all__ = [
     "SearchArguments",
     "SearchPage",
     "SearchParameters",
+    "ToolSearchArguments",
     "argument_schemas",
     "arguments_schema",
     "change_event",
@@ -127,6 +140,7 @@ __all__ = [
     "changes_page",
     "changes_parameters",
     "decode",
+    "decode_apart",
     "decode_cursor",
     "decode_entry",
     "decode_hit",
@@ -155,6 +169,8 @@ __all__ = [
     "identified",
     "listed_page",
     "login_secret",
+    "matching_tools",
+    "matching_tools_schema",
     "message",
     "message_id",
     "no_parameters",
@@ -167,6 +183,7 @@ __all__ = [
     "raw",
     "registered_name",
     "registry_entry",
+    "registry_look_up_parameters",
     "registry_page",
     "registry_parameters",
     "registry_version_parameters",
@@ -188,6 +205,7 @@ __all__ = [
     "text",
     "toml",
     "tool_result",
+    "tool_search_arguments",
     "validation_result",
     "with_official_flag",
 ]

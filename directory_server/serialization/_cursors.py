@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
+from hashlib import blake2b
 from math import isfinite
 from typing import Any
 
@@ -13,6 +14,9 @@ from ._json import decode, encode
 
 MAX_CURSOR = 6_000
 """Characters of a cursor. URLs have at most 8 KiB."""
+
+MAX_SEARCHED = 256
+"""Characters of keywords in a cursor. A digest stands for longer ones."""
 
 MAX_NUMBER = 2.0**53
 """The largest number in a cursor. JSON readers, floating point and SQLite represent it exactly (RFC 7493, 2.2)."""
@@ -42,7 +46,7 @@ def decode_array(cursor: str) -> list[Any]:
 def encode_cursor(query: Query, position: Position) -> str:
     """Return the cursor of the page of `query` after `position`."""
     sort = [] if query.sort == DEFAULT_ORDER else [query.sort]
-    return encode_array([query.keywords, position.score, position.name, *sort])
+    return encode_array([_searched(query.keywords), position.score, position.name, *sort])
 
 
 def decode_cursor(cursor: str, keywords: str, sort: Order = DEFAULT_ORDER) -> Position:
@@ -60,11 +64,20 @@ def decode_cursor(cursor: str, keywords: str, sort: Order = DEFAULT_ORDER) -> Po
                 raise ValueError
     except ValueError:
         raise BadInput("cursor: is invalid; use the cursor in the Link header of a page.") from None
-    if searched != keywords:
+    if searched != _searched(keywords):
         raise BadInput(f"cursor: belongs to a search for {searched!r}, which needs the same keywords.")
     if sort != order:
         raise BadInput("cursor: belongs to a search in another order; sort must be the same.")
     return Position(float(score), name)
+
+
+def _searched(keywords: str) -> str:
+    """Return what stands for `keywords` in a cursor: a digest of long ones, which would not fit in a URL twice."""
+    return (
+        keywords
+        if len(keywords) <= MAX_SEARCHED
+        else blake2b(keywords.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    )
 
 
 def _is_valid(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -12,10 +12,13 @@ from attrs import evolve
 
 from ..domain.entries import Entry, check_name, check_version
 from ..domain.errors import BadInput
-from ..domain.search import PAGE_BYTES
+from ..domain.search import PAGE_BYTES, Hits
+from ..domain.tools import OfferedTool
 from ..domain.versions import Version
 from ..domain.views import Detail, Hit
 from ._json import encode
+
+MatchingTools = Mapping[str, Sequence[Mapping[str, str]]]
 
 OWN = "io.github.mcp-directory-server/entry"
 """The key of the directory's own metadata in `_meta`."""
@@ -38,7 +41,13 @@ _LARGEST = ("server", "install", "packages", "remotes", "icons", "tools", "verif
 FIELDS = tuple(each.name for each in attrs.fields(Detail))
 """All fields: those of the detail of an entry."""
 
-HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit))
+MATCHING_TOOLS = "matching_tools"
+"""The field of a hit with the tools of the entry that match the search."""
+
+SEARCH_FIELDS = (*FIELDS, MATCHING_TOOLS)
+"""All fields of a hit that can be requested."""
+
+HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit)) | {MATCHING_TOOLS}
 """Fields in the index, for which no entry is read from the store."""
 
 
@@ -164,28 +173,48 @@ def fields_of(text: str) -> Sequence[str]:
     """Return the field names in the comma-separated `text`, without duplicates. Raises BadInput."""
     names = text.split(",")
     for name in names:
-        if name not in FIELDS:
-            raise BadInput(f"fields: unknown field {name[:50]!r}; allowed, separated by commas: {','.join(FIELDS)}.")
+        if name not in SEARCH_FIELDS:
+            allowed = ",".join(SEARCH_FIELDS)
+            raise BadInput(f"fields: unknown field {name[:50]!r}; allowed, separated by commas: {allowed}.")
     return tuple(dict.fromkeys(names))
 
 
-def hit_records(hits: Iterable[Hit], fields: Sequence[str]) -> Sequence[bytes]:
+def matching_tools(hits: Hits, fields: Sequence[str]) -> MatchingTools:
+    """Return the tools of each of `hits` that match, by the mcp_id of the hit, if `fields` have them."""
+    tools = hits.tools() if MATCHING_TOOLS in fields else ()
+    return {hit.mcp_id: tool_views(each) for hit, each in zip(hits, tools, strict=False)}
+
+
+def tool_views(tools: Sequence[OfferedTool]) -> Sequence[Mapping[str, str]]:
+    """Return the names and lines of the tools of a hit."""
+    return [{"name": tool.name, "description": tool.description} for tool in tools]
+
+
+def hit_records(hits: Hits, fields: Sequence[str]) -> Sequence[bytes]:
     """Return the encoded `fields` of each hit."""
-    return [encode({name: getattr(hit, name) for name in fields}) for hit in hits]
+    tools = matching_tools(hits, fields)
+    return [encode(_fields_of(hit, fields, tools)) for hit in hits]
+
+
+def _fields_of(view: Hit | Detail, fields: Sequence[str], tools: MatchingTools) -> Mapping[str, Any]:
+    return {name: tools.get(view.mcp_id, ()) if name == MATCHING_TOOLS else getattr(view, name) for name in fields}
 
 
 def detail_records(
-    versions: Sequence[Version], fields: Sequence[str], with_summary: Callable[[Detail], Detail]
+    versions: Sequence[Version],
+    fields: Sequence[str],
+    tools: MatchingTools,
+    with_summary: Callable[[Detail], Detail],
 ) -> Sequence[bytes]:
     """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more.
 
-    `with_summary` adds the summary of the checks of an entry.
+    `tools` are those that match. `with_summary` adds the summary of the checks of an entry.
     """
     records: list[bytes] = []
     size = 0
     for version in versions:
         detail = with_summary(restore_entry(version.body).detail())
-        records.append(encode({name: getattr(detail, name) for name in fields}))
+        records.append(encode(_fields_of(detail, fields, tools)))
         size += len(records[-1])
         if size >= PAGE_BYTES:
             break

@@ -8,14 +8,16 @@ the registered one. JSON has no line breaks inside strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import orjson
 
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
+from ..domain.tools import OfferedTool
 from ..domain.verification import VerifiedStatus
-from ..domain.views import Hit
+from ..domain.views import ACTIVE, Hit
+from ._entries import tool_views
 from ._json import encode, joining
 from ._responses import identified
 
@@ -26,7 +28,13 @@ _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
     others = [None if name == hit.name else name, None if hit.server_name == name else hit.server_name]
-    known = {"auth": hit.auth != UNKNOWN, "runs": bool(hit.runs), "verified": hit.verified != VerifiedStatus.UNVERIFIED}
+    known = {
+        "auth": hit.auth != UNKNOWN,
+        "runs": bool(hit.runs),
+        "verified": hit.verified != VerifiedStatus.UNVERIFIED,
+        "status": hit.status != ACTIVE,
+        "status_message": bool(hit.status_message),
+    }
     facts = {name: getattr(hit, name) for name, is_known in known.items() if is_known}
     lines = (
         encode(identified(hit))[1:-1],
@@ -48,21 +56,28 @@ def registered_name(record: bytes) -> str:
     return orjson.loads(b"{%s}" % first)["name"] if name is None else name
 
 
-def hits_of(records: Iterable[bytes], reasons: Sequence[str] = ()) -> Hits:
-    """Return the hits in `records`, which are decoded when they are read, with their `reasons`."""
+def hits_of(
+    records: Iterable[bytes],
+    reasons: Callable[[], Sequence[str]] = tuple,
+    tools: Callable[[], Sequence[Sequence[OfferedTool]]] = tuple,
+) -> Hits:
+    """Return the hits in `records`, which are decoded when they are read. `reasons` and `tools` return theirs."""
     given = tuple(records)
-    return Hits(given, decode_hit, _size(given), reasons)
+    return Hits(given, decode_hit, _size(given), reasons, tools)
 
 
 def found_page(hits: Hits) -> bytes:
     """Return an encoded object with the hits and their number, for a tool.
 
-    The hits have the IDENTIFIED fields, the known facts, and `matches` with the reason.
+    The hits have the IDENTIFIED fields, the known facts, `matches` with the reason, and `matching_tools`.
     """
     endings: tuple[bytes, ...] = ()
-    if hits.reasons:
-        encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*hits.reasons}}
-        endings = tuple(map(encoded.__getitem__, hits.reasons))
+    if reasons := hits.reasons():
+        encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*reasons}}
+        endings = tuple(map(encoded.__getitem__, reasons))
+    if tools := hits.tools():
+        named = (b',"matching_tools":%s' % encode(tool_views(each)) if each else b"" for each in tools)
+        endings = tuple(map(bytes.__add__, endings, named)) if endings else tuple(named)
     return _found(tuple(hits.records), endings)
 
 

@@ -1,24 +1,24 @@
-"""Parameters of URLs and arguments of tools."""
+"""Parameters of URLs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, get_args
 from urllib.parse import parse_qsl
 
 from attrs import field, fields, frozen
 
 from ..domain.errors import BadInput
-from ..domain.filters import check_filters
+from ..domain.filters import with_filter
 from ..domain.search import DEFAULT_LIMIT, DEFAULT_ORDER, ORDERS, Order, Query
-from ..domain.views import MCP_ID
 from ._cursors import decode_cursor
-from ._entries import FIELDS, fields_of
-from ._json import structure
+from ._entries import SEARCH_FIELDS, fields_of
+from ._keywords import KEYWORDS, MAX_WORDS, checked_keywords
 
-MAX_KEYWORDS = 256
-"""Characters of `keywords`."""
+Match = Literal["entries", "tools"]
+
+MATCHES: Sequence[Match] = get_args(Match)
 
 MAX_LIMIT = 100
 """Hits in one response."""
@@ -54,27 +54,25 @@ class ChangesQuery:
     log: str | None = None
 
 
-_KEYWORDS = {
-    "minLength": 1,
-    "maxLength": MAX_KEYWORDS,
-    # At least one character that is not white space.
-    "pattern": r"\S",
-    "description": (
-        "Search words in any language: a name or part of one, a product, a category, a task. Filters may be between "
-        'the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
-        "auth:none|key|oauth, runs:local|remote, language:NAME, license:mit, status:works."
-    ),
-    "examples": ["postgres", "read gmail", "browser automation"],
-}
-_LIMIT = {"minimum": 1, "maximum": MAX_LIMIT, "description": "Largest number of entries in the response."}
+LIMIT = {"minimum": 1, "maximum": MAX_LIMIT, "description": "Largest number of entries in the response."}
+"""JSON Schema keywords of the limit of a search."""
 
 
 @frozen
 class SearchParameters:
     """Parameters of a search in a URL. The metadata are keywords of JSON Schema, as in the classes below."""
 
-    keywords: str = field(metadata=_KEYWORDS)
-    limit: int = field(default=DEFAULT_LIMIT, metadata=_LIMIT)
+    keywords: str = field(metadata=KEYWORDS)
+    limit: int = field(default=DEFAULT_LIMIT, metadata=LIMIT)
+    match: Match = field(
+        default="entries",
+        metadata={
+            "description": (
+                "What must match: any text of an entry, or a tool that it offers. tools is the same as the filter "
+                "match:tools in keywords."
+            ),
+        },
+    )
     sort: Order = field(
         default=DEFAULT_ORDER,
         metadata={
@@ -92,10 +90,11 @@ class SearchParameters:
         default=None,
         metadata={
             "description": (
-                "Fields of Detail to return for each entry, in this order. By default: name, brief, website_url. "
+                "Fields of Detail to return for each entry, in this order, and matching_tools: tools of the entry that "
+                "match the keywords. By default: name, brief, website_url. "
                 "A page of large entries may have fewer entries than its limit."
             ),
-            "items": {"enum": list(FIELDS)},
+            "items": {"enum": list(SEARCH_FIELDS)},
             "minItems": 1,
             "examples": [["mcp_id", "name", "server_name"]],
         },
@@ -121,7 +120,8 @@ class ChangesParameters:
     keywords: str | None = field(
         default=None,
         metadata={
-            **_KEYWORDS,
+            **KEYWORDS,
+            "maxLength": MAX_WORDS,
             "description": "Only entries that contain all of these whole words. Filters work as in a search.",
         },
     )
@@ -135,43 +135,13 @@ class ChangesParameters:
     )
 
 
-@frozen
-class SearchArguments:
-    """Arguments of the tool for searches."""
-
-    keywords: str = field(metadata=_KEYWORDS)
-    # Some models write 50.0 for 50, and their clients check it against the schema.
-    limit: int = field(default=DEFAULT_LIMIT, metadata={"type": "number", **_LIMIT})
-
-
-@frozen
-class DetailArguments:
-    """Arguments of the tool for details, and the parameter in the path of an entry."""
-
-    mcp_id: str = field(metadata={**MCP_ID, "description": "Id of an entry, from a search or a change: a UUID."})
-
-
 _SEARCH_NAMES = tuple(each.name for each in fields(SearchParameters))
 _CHANGES_NAMES = tuple(each.name for each in fields(ChangesParameters))
 
 
-def search_arguments(arguments: Any) -> Query:
-    """Return the query in the arguments of a tool. Raises BadInput."""
-    # Most calls have one argument. Structuring takes ten times as long as this check.
-    if isinstance(arguments, dict) and len(arguments) == 1 and isinstance(arguments.get("keywords"), str):
-        return Query(_keywords(arguments["keywords"]))
-    given = structure(arguments, SearchArguments, what="arguments")
-    return Query(_keywords(given.keywords), _within(given.limit, MAX_LIMIT))
-
-
-def detail_arguments(arguments: Any) -> str:
-    """Return the mcp_id in the arguments of a tool. Raises BadInput."""
-    return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id)
-
-
 def search_query(keywords: str, limit: int) -> Query:
     """Return a query for `keywords` in the default order. Raises BadInput."""
-    return Query(_keywords(keywords), limit)
+    return Query(checked_keywords(keywords), limit)
 
 
 def search_parameters(query: bytes, now: float = 0.0) -> Query:
@@ -183,13 +153,20 @@ def search_parameters(query: bytes, now: float = 0.0) -> Query:
         # Parsing takes five times as long.
         text, most = usual.groups()
         words = text.replace(b"+", b" ").replace(b"%20", b" ").decode("ascii")
-        return Query(_keywords(words), DEFAULT_LIMIT if most is None else _within(int(most), MAX_LIMIT))
+        return Query(checked_keywords(words), DEFAULT_LIMIT if most is None else within(int(most), MAX_LIMIT))
     values = _parameters(query, *_SEARCH_NAMES)
-    keywords = _keywords(values.get("keywords", ""))
+    keywords = _matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     sort = order(values["sort"]) if "sort" in values else DEFAULT_ORDER
     after = decode_cursor(values["cursor"], keywords, sort) if "cursor" in values else None
     return Query(keywords, limit, after).sorted_by(sort, now)
+
+
+def _matching(match: str, keywords: str) -> str:
+    """Return `keywords` with the filter for `match`. Raises BadInput."""
+    if match not in MATCHES:
+        raise BadInput(f"match: must be {' or '.join(MATCHES)}, not {match[:50]!r}.")
+    return keywords if match == "entries" else checked_keywords(with_filter(keywords, "match", match))
 
 
 def order(text: str) -> Order:
@@ -220,7 +197,7 @@ def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:
         since, log = _position("Last-Event-ID", last_event_id)
     return ChangesQuery(
         since,
-        _keywords(values["keywords"]) if "keywords" in values else None,
+        checked_keywords(values["keywords"], MAX_WORDS) if "keywords" in values else None,
         _limit(values["limit"], MAX_CHANGES) if "limit" in values else None,
         log,
     )
@@ -261,24 +238,15 @@ def _parameters(query: bytes, *known: str) -> dict[str, str]:
     return values
 
 
-def _keywords(text: str) -> str:
-    if not text.strip():
-        raise BadInput(f"keywords: is required, 1 to {MAX_KEYWORDS} characters.")
-    if len(text) > MAX_KEYWORDS:
-        raise BadInput(f"keywords: must have at most {MAX_KEYWORDS} characters, not {len(text):,}.")
-    if ":" in text:
-        check_filters(text)
-    return text
-
-
 def _limit(text: str, maximum: int) -> int:
     # Ten digits are more than any limit here, and int() is slow on thousands of them.
     if not re.fullmatch(r"[0-9]{1,10}", text):
         raise BadInput(f"limit: must be a whole number from 1 to {maximum}.")
-    return _within(int(text), maximum)
+    return within(int(text), maximum)
 
 
-def _within(limit: int, maximum: int) -> int:
+def within(limit: int, maximum: int) -> int:
+    """Return `limit`. Raises BadInput if it is not from 1 to `maximum`."""
     if not 1 <= limit <= maximum:
         raise BadInput(f"limit: must be a whole number from 1 to {maximum}, not {limit}.")
     return limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
@@ -10,11 +11,17 @@ from attrs import evolve, frozen
 
 from ..domain.errors import BadInput
 from ._cursors import decode_array, encode_array
-from ._parameters import MAX_KEYWORDS, MAX_PARAMETERS
+from ._keywords import MAX_WORDS
+from ._parameters import MAX_PARAMETERS
 
 MAX_REGISTRY_LIMIT = 100
 DEFAULT_REGISTRY_LIMIT = 30
 """Entries of a page: the maximum, and the default."""
+
+_BOOLEANS = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True) | dict.fromkeys(
+    ("0", "f", "F", "false", "FALSE", "False"), False
+)
+"""The texts that Go's strconv.ParseBool accepts, with which the official registry reads booleans."""
 
 
 @frozen
@@ -38,42 +45,51 @@ def registry_version_parameters(query: bytes, name: str) -> tuple[RegistryQuery,
 
     Raises BadInput, also for a cursor of another list.
     """
-    request = registry_parameters(query, default_limit=MAX_REGISTRY_LIMIT)
-    if request.after is None:
-        return request, ""
+    given = _parameters(query)
+    limit = _limit(given, MAX_REGISTRY_LIMIT)
+    if not given.get("cursor"):
+        return RegistryQuery(include_deleted=_include_deleted(given) or False, limit=limit), ""
+    request = evolve(_decode_cursor(given["cursor"]), limit=limit)
+    assert request.after is not None, "a cursor has the end of its page"
     if request.search or request.after[0] != name:
         raise BadInput("cursor: belongs to another list; use metadata.nextCursor of the previous page.")
     return request, request.after[1]
 
 
-def registry_parameters(query: bytes, default_limit: int = DEFAULT_REGISTRY_LIMIT) -> RegistryQuery:
-    """Return the request in a query string. `default_limit` is the default limit. Unknown parameters are ignored.
+def registry_look_up_parameters(query: bytes) -> bool:
+    """Return whether the query string of a look-up includes deleted versions. Raises BadInput."""
+    return _include_deleted(_parameters(query)) or False
+
+
+def registry_parameters(query: bytes) -> RegistryQuery:
+    """Return the request in a query string. Unknown parameters are ignored.
 
     A cursor includes the search and filters of its first page, which VS Code omits from the second page on. Raises
     BadInput.
     """
-    try:
-        # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
-        given = dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
-    except UnicodeDecodeError:
-        raise BadInput("The URL's parameters are not UTF-8.") from None
-    except ValueError:
-        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
-    limit = _limit(given.get("limit", ""), default_limit)
+    given = _parameters(query)
+    limit = _limit(given, DEFAULT_REGISTRY_LIMIT)
     if "\0" in given.get("version", ""):
         raise BadInput("version: must not contain NUL.")
     if given.get("cursor"):
         return evolve(_decode_cursor(given["cursor"]), limit=limit)
     search = given.get("search", "").strip()
-    if len(search) > MAX_KEYWORDS:
-        raise BadInput(f"search: must have at most {MAX_KEYWORDS} characters, not {len(search):,}.")
-    return RegistryQuery(
-        search,
-        given.get("version") or "all",
-        _date(given.get("updated_since", "")),
-        _flag(given.get("include_deleted", "")),
-        limit,
-    )
+    if len(search) > MAX_WORDS:
+        raise BadInput(f"search: must have at most {MAX_WORDS} characters, not {len(search):,}.")
+    since, include_deleted = _updated_since(given), _include_deleted(given)
+    if since is not None and include_deleted is False:
+        raise BadInput("include_deleted: must not be false beside updated_since, which includes deleted versions.")
+    return RegistryQuery(search, given.get("version") or "all", since, include_deleted or since is not None, limit)
+
+
+def _parameters(query: bytes) -> dict[str, str]:
+    try:
+        # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
+        return dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
+    except UnicodeDecodeError:
+        raise BadInput("The URL's parameters are not UTF-8.") from None
+    except ValueError:
+        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
 
 
 def encode_registry_cursor(query: RegistryQuery, after: tuple[Any, str]) -> str:
@@ -96,7 +112,7 @@ def _decode_cursor(cursor: str) -> RegistryQuery:
                 int() | float() as after,
                 str(name),
             ]:
-                if not search or len(search) > MAX_KEYWORDS:
+                if not search or len(search) > MAX_WORDS:
                     raise ValueError
             case _:
                 raise ValueError
@@ -107,7 +123,8 @@ def _decode_cursor(cursor: str) -> RegistryQuery:
     return RegistryQuery(search, version, since, deleted, after=(after, name))
 
 
-def _limit(text: str, default_limit: int) -> int:
+def _limit(given: Mapping[str, str], default_limit: int) -> int:
+    text = given.get("limit")
     if not text:
         return default_limit
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MAX_REGISTRY_LIMIT):
@@ -115,14 +132,19 @@ def _limit(text: str, default_limit: int) -> int:
     return int(text)
 
 
-def _flag(text: str) -> bool:
-    if text not in ("", "true", "false"):
-        raise BadInput("include_deleted: must be true or false.")
-    return text == "true"
-
-
-def _date(text: str) -> float | None:
+def _include_deleted(given: Mapping[str, str]) -> bool | None:
+    """Return the parameter include_deleted, None if it is absent."""
+    text = given.get("include_deleted")
     if not text:
+        return None
+    if text not in _BOOLEANS:
+        raise BadInput("include_deleted: must be true or false.")
+    return _BOOLEANS[text]
+
+
+def _updated_since(given: Mapping[str, str]) -> float | None:
+    text = given.get("updated_since")
+    if text is None:
         return None
     try:
         # An unescaped plus sign was decoded as a space.

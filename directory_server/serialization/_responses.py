@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ..domain.changes import Change, ChangeKind
 from ..domain.views import Detail, Hit
-from ._entries import restore_entry
+from ._entries import MATCHING_TOOLS, restore_entry
 from ._json import encode
 from ._json_schema import Schema, field_schemas
 from ._verification import indexed_status
@@ -58,12 +58,30 @@ class ErrorBody:
 
 def hit_schema() -> Schema:
     """Return the schema of a hit in the result of a tool."""
-    matches = {"type": "string", "description": "Concepts and conditions of the search that the entry matches."}
-    facts = field_schemas(Detail, ("auth", "runs", "verified"))
+    matches = {
+        "type": "string",
+        "description": "Words of the entry that answer the search in other words, and conditions that it satisfies.",
+    }
+    tools = {MATCHING_TOOLS: matching_tools_schema({"type": "object"})}
+    facts = field_schemas(Detail, ("auth", "runs", "verified", "status", "status_message"))
     return {
         "type": "object",
-        "properties": {**field_schemas(Detail, IDENTIFIED), **facts, "matches": matches},
+        "properties": {
+            **field_schemas(Detail, IDENTIFIED),
+            **facts,
+            "matches": matches,
+            **tools,
+        },
         "required": list(IDENTIFIED),
+    }
+
+
+def matching_tools_schema(tool: Schema) -> Schema:
+    """Return the schema of the tools of a hit that match; `tool` is that of one."""
+    return {
+        "type": "array",
+        "description": "Tools of the entry that match the keywords, at most 3, the best first.",
+        "items": tool,
     }
 
 

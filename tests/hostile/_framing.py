@@ -57,6 +57,7 @@ LINES = [
     Probe("no version", b"GET /healthz\r\n\r\n", (400, 505)),
     Probe("an invalid version", head(line=b"GET /healthz HTTP/1.1.1"), (400, 505)),
     Probe("a version in small letters", head(line=b"GET /healthz http/1.1"), (400, 505)),
+    Probe("another protocol", head(line=b"GET /healthz RTSP/1.0"), BAD),
     Probe("version 9.9", head(line=b"GET /healthz HTTP/9.9"), (400, 505)),
     Probe("version 2 without its preface", head(line=b"GET /healthz HTTP/2.0"), (400, 505)),
     Probe("the preface of HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9, (400, 501, 505)),

@@ -153,6 +153,12 @@ def test_ignores_upgrade(body: bytes) -> None:
         (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (505, "http_version")),
         (b"GET /\r\n\r\n", (505, "http_version")),
+        (b"GET / RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"OPTIONS / RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET /" + b"a" * 8000 + b" RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET / ICE/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"SOURCE / ICE/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET /" + b" " * 8000 + b"RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (
             b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -174,6 +180,19 @@ def test_ignores_upgrade(body: bytes) -> None:
 )
 def test_rejects(data: bytes, expected: tuple[int, str]) -> None:
     assert error_of(data) == expected
+
+
+def test_a_field_may_name_another_protocol() -> None:
+    assert len(read(b"GET / HTTP/1.1\r\nHost: a\r\nA: GET / RTSP/1.0\r\nVia: RTSP/1.0 a\r\n\r\n").messages) == 1
+
+
+def test_a_later_request_of_another_protocol_is_rejected() -> None:
+    parsed = read(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert parsed.messages.popleft().version == b"HTTP/1.1"
+    for byte in b"GET / RTSP/1.0\r\nHost: a\r\n\r\n":
+        parsed.feed(bytes([byte]))
+    assert parsed.error is not None
+    assert not parsed.messages
 
 
 def test_keeps_the_requests_before_an_error() -> None:

@@ -45,7 +45,7 @@ def test_listed_pages_have_the_listed_fields(given_hits: list[Hit]) -> None:
 @given(st.lists(st.tuples(hits, st.sampled_from(["", "calendar, no key needed", 'a "b"'])), max_size=3))
 def test_found_pages_have_the_known_facts_and_the_reason(given_hits: list[tuple[Hit, str]]) -> None:
     records = [serialization.encode_hit(hit, hit.server_name) for hit, _ in given_hits]
-    encoded = serialization.found_page(serialization.hits_of(records, [r for _, r in given_hits]))
+    encoded = serialization.found_page(serialization.hits_of(records, lambda: [reason for _, reason in given_hits]))
     expected = []
     for hit, reason in given_hits:
         item = {name: getattr(hit, name) for name in serialization.IDENTIFIED}

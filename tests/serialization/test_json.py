@@ -116,7 +116,7 @@ def test_attrs_instances_are_encoded_as_objects() -> None:
     assert json.loads(serialization.text([Hit("1", "a", "b", "c")])) == [
         {
             **{"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""},
-            **{"auth": "unknown", "runs": [], "verified": "unverified"},
+            **{"auth": "unknown", "runs": [], "verified": "unverified", "status": "active", "status_message": ""},
         }
     ]
 

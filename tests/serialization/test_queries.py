@@ -15,7 +15,7 @@ from directory_server.domain.search import ORDERS, Order, Position, Query
 
 SCORES = st.floats(-(2.0**53), 2.0**53)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
-KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256).filter(str.strip)
+KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=600).filter(str.strip)
 
 
 @given(KEYWORDS, SCORES, NAMES, st.sampled_from(ORDERS))
@@ -141,3 +141,34 @@ def test_valid_watch_parameters(query: bytes, last: str | None, watch: serializa
 def test_invalid_watch_parameters(query: bytes, last: str | None, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         serialization.changes_parameters(query, last)
+
+
+def test_searches_have_more_keywords_than_changes() -> None:
+    text = "a" * serialization.MAX_KEYWORDS
+    assert serialization.search_parameters(f"keywords={text}".encode()).keywords == text
+    assert serialization.search_arguments({"keywords": text}).keywords == text
+    words = "a" * serialization.MAX_WORDS
+    assert serialization.changes_parameters(f"keywords={words}".encode(), None).keywords == words
+    for read in (
+        lambda: serialization.search_arguments({"keywords": f"{text}a"}),
+        lambda: serialization.changes_parameters(f"keywords={words}a".encode(), None),
+    ):
+        with pytest.raises(BadInput, match=r"keywords: must have at most (4,096|256) characters, not"):
+            read()
+
+
+def test_filters_of_long_keywords_are_short() -> None:
+    longest = "tag:" + "x" * 124
+    assert serialization.search_arguments({"keywords": f"{'a ' * 200} {longest}"})
+    assert serialization.search_arguments({"keywords": f"{longest}x"})
+    with pytest.raises(BadInput, match="filters must have at most 128 characters together"):
+        serialization.search_arguments({"keywords": f"{'a ' * 200} {longest}x"})
+
+
+def test_a_cursor_of_long_keywords_is_short() -> None:
+    keywords = "雨" * serialization.MAX_KEYWORDS
+    cursor = serialization.encode_cursor(Query(keywords), Position(1.0, "a/b"))
+    assert len(cursor) < 100
+    assert serialization.search_parameters(urlencode({"keywords": keywords, "cursor": cursor}).encode()).after
+    with pytest.raises(BadInput, match="cursor: belongs to a search"):
+        serialization.search_parameters(urlencode({"keywords": keywords[1:], "cursor": cursor}).encode())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from twisted.internet.error import ConnectionDone
+from twisted.python.failure import Failure
 
 from directory_server.run_sync import run_sync
 
@@ -19,6 +22,25 @@ def test_a_stream_is_removed_when_its_client_disconnects(server: Server) -> None
     stream.close()
     assert len(server.hub) == 0
     server.clock.advance(15)
+
+
+def test_a_client_that_disconnects_while_its_stream_is_opened_leaves_nothing(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[bool] = []
+    open_stream = server.hub.open
+
+    def open_late(request: Any, *args: Any, **options: Any) -> Any:
+        # The handler continues a turn later, in which the connection was lost.
+        request.connectionLost(Failure(ConnectionDone()))
+        stream = open_stream(request, *args, **options)
+        opened.append(stream.open)
+        return stream
+
+    monkeypatch.setattr(server.hub, "open", open_late)
+    listen(server)
+    assert opened == [False]
+    assert (len(server.hub), server.hub.sockets, dict(server.hub._open_by_key)) == (0, 0, {})
 
 
 def test_streams_of_a_revoked_key_end_within_a_second(server: Server) -> None:

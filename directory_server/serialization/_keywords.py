@@ -1,0 +1,49 @@
+"""Keywords of searches: their limits and their schema."""
+
+from __future__ import annotations
+
+from ..domain.errors import BadInput
+from ..domain.filters import check_filters, filters_of
+
+MAX_KEYWORDS = 4_096
+"""Characters of the `keywords` of a search. Some agents send a whole request."""
+
+MAX_WORDS = 256
+"""Characters of keywords all of which an entry must have, and of a search of the registry API."""
+
+MAX_FILTERS = 128
+"""Characters of the filters in keywords of more than MAX_WORDS characters. All filters are searched for."""
+
+_FORMS = (
+    'Filters may be between the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, '
+    "package:npm|pypi|oci, official:true, auth:none|key|oauth, runs:local|remote, language:NAME, license:mit, "
+    "status:works."
+)
+KEYWORDS = {
+    "minLength": 1,
+    "maxLength": MAX_KEYWORDS,
+    # At least one character that is not white space.
+    "pattern": r"\S",
+    "description": (
+        "Search words in any language: a name or part of one, a product, a category, a task. Of more than "
+        f"{MAX_WORDS} characters, the filters and the sentences that tell most about servers are searched for. {_FORMS}"
+    ),
+    "examples": ["postgres", "read gmail", "browser automation"],
+}
+"""JSON Schema keywords of the keywords of a search."""
+
+
+def checked_keywords(text: str, longest: int = MAX_KEYWORDS) -> str:
+    """Return `text` if it is allowed as keywords of at most `longest` characters. Raises BadInput."""
+    if not text.strip():
+        raise BadInput(f"keywords: is required, 1 to {longest:,} characters.")
+    if len(text) > longest:
+        raise BadInput(f"keywords: must have at most {longest:,} characters, not {len(text):,}.")
+    if ":" in text:
+        check_filters(text)
+        if len(text) > MAX_WORDS and sum(each.end - each.start for each in filters_of(text)) > MAX_FILTERS:
+            raise BadInput(
+                f"keywords: filters must have at most {MAX_FILTERS} characters together if the keywords have more "
+                f"than {MAX_WORDS}."
+            )
+    return text

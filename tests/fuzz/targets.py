@@ -1,0 +1,318 @@
+"""What is fuzzed: one function for each compiled module, and one for files of an index.
+
+A target makes one random input, calls the compiled code and compares its result with independent Python code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from directory_server.search.index import arrays
+from directory_server.search.index.dictionary import MAX_COMPARED, Dictionary
+from directory_server.search.index.merging import UNIT, PostingLists, add_up, contains, with_priors
+from directory_server.search.index.packed import Packed
+from directory_server.search.index.strings import StringTable
+from directory_server.search.index.vocabulary import Vocabulary
+from directory_server.search.ranking.top_k import top_k
+from tests.search import using
+
+from .columns import EXPECTED, RecordingModule, check_equal, damaged_column
+from .shares import DAMAGED, Shares
+
+PARTS = [
+    b"GET /a?b=c HTTP/1.1\r\nHost: a:80\r\nX-Y: 1\r\n\r\n",
+    b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n{  }",
+    *(b"GET ", b"POST ", b"/", b" HTTP/1.1\r\n", b" HTTP/1.0\r\n", b"\r\n", b"\r", b"\n", b" ", b"\t", b"\0", b"\xff"),
+    *(
+        b": ",
+        b":",
+        b"Content-Length: ",
+        b"0",
+        b"9999",
+        b"Connection: close\r\n",
+        b"a" * 65,
+        b"b" * 4_096,
+        b"A: b\r\n" * 32,
+    ),
+    *(
+        b'{"a":1,"b":[',
+        b'{"a":',
+        b'"a":1',
+        b'"a":2,',
+        b"[" * 17,
+        b"{}",
+        b"]",
+        b"}",
+        b'"',
+        b"\\",
+        b'\\"',
+        b"\\u0061",
+        b",",
+    ),
+    *(b'"' + b"\\n" * 40 + b'"', b'"name":"x"\n', b'"tool":1\n', b"\n\n", b'{"a":{"a":1},"b":[{"a":2}]}'),
+]
+
+
+def text_of(random: Random) -> bytes:
+    """Return a few parts, some of them cut or changed."""
+    return mutated(random, b"".join(random.choices(PARTS, k=random.randint(1, 5))))
+
+
+def request_of(random: Random) -> bytes:
+    """Return a request of the usual form."""
+    method, body = random.choice([(b"GET", b""), (b"POST", b"{}" * random.randint(0, 40))])
+    target = b"/" + bytes(random.choices(b"abz09-/?%&=+._~:,", k=random.choice([0, 3, 20, 200])))
+    fields = [
+        b"%s-%d: %s" % (random.choice([b"X", b"accept"]), number, bytes(random.choices(b'ab *;="', k=3)).strip())
+        for number in range(random.choice([0, 1, 3, 30]))
+    ]
+    length = [b"Content-Length: %d" % len(body)] if body or random.random() < 0.2 else []
+    head = [b"%s %s HTTP/1.1" % (method, target), b"Host: a:80", *fields, *length]
+    return b"\r\n".join([*head, b"", body])
+
+
+def mutated(random: Random, text: bytes) -> bytes:
+    """Return `text` with no change, or up to three."""
+    for _ in range(random.choice([0, 0, 1, 2, 3])):
+        begin = random.randint(0, len(text))
+        text = (
+            text[:begin]
+            + random.choice([b"", random.randbytes(2), random.choice(PARTS)])
+            + text[begin + random.randint(0, 4) :]
+        )
+    return text
+
+
+def heads(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_heads`: requests, compared with a parser that splits lines."""
+    data = mutated(random, request_of(random)) if random.random() < 0.8 else text_of(random)
+    found = module.read(data)
+    shares.add("requests", accepted=found is not None)
+    if found is None:
+        return
+    head, _, body = data.partition(b"\r\n\r\n")
+    line, *lines = head.split(b"\r\n")
+    method, target, version = line.split(b" ")
+    fields: dict[bytes, list[bytes]] = {}
+    for name, value in (field.split(b": ", 1) for field in lines):
+        fields.setdefault(name.lower(), []).append(value)
+    assert (method, target, fields, body) == found, (data, found)
+    assert version == b"HTTP/1.1"
+    assert int(fields.get(b"content-length", [b"0"])[0]) == len(body), data
+
+
+def strict(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_strict`: documents that it accepts have no duplicate member, no escape and at most 16 levels."""
+    body = text_of(random)
+    if random.random() < 0.8:
+        body = mutated(random, json.dumps(document_of(random)).encode())
+        if random.random() < 0.5:
+            body = body.replace(b'"b":', b'"a":')
+    is_plain = module.is_plain(body)
+    try:
+        json.loads(body)
+    except ValueError:
+        return  # it is asked about valid documents only
+    shares.add("JSON documents", accepted=is_plain)
+    if not is_plain:
+        return
+    json.loads(body, object_pairs_hook=_unique)
+    assert b"\\" not in body, body
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len({name for name, _ in pairs}) == len(pairs), pairs
+    return dict(pairs)
+
+
+def document_of(random: Random, depth: int = 0) -> Any:
+    """Return a document as clients send it."""
+    names = random.sample("abcdefgh", random.randint(0, 4))
+    match random.randrange(4 if depth < 5 else 2):
+        case 0:
+            return random.choice([None, True, -1, 0.5, 10**9, ""])
+        case 1:
+            return "".join(random.choices("ab {[,:", k=random.choice([0, 3, 64])))
+        case 2:
+            return [document_of(random, depth + 1) for _ in names]
+        case _:
+            return {name: document_of(random, depth + 1) for name in names}
+
+
+def joining(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_joining`: pages of records, and results of tools."""
+    records = tuple(b'"n":"%d"\n,"t":1\nrest' % random.getrandbits(40) for _ in range(random.randint(0, 5)))
+    endings = tuple(text_of(random) for _ in records)
+    items = [
+        b"{" + b"".join(record.split(b"\n")[:2]) + ending + b"}"
+        for record, ending in zip(records, endings, strict=True)
+    ]
+    page = b'{"success":true,"data":[' + b",".join(items) + b'],"count":%d}' % len(records)
+    assert module.found(records, endings) == page
+    assert module.size(records) == sum(map(len, records))
+    body = text_of(random) * random.randint(0, 3)
+    escaped = body.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    result = (
+        b'{"content":[{"type":"text","text":"' + escaped + b'"}],"structuredContent":' + body + b',"isError":false}'
+    )
+    assert module.tool_result(body) == result
+    hostile = tuple(random.choice([text_of(random), b"", "text", None, 1]) for _ in range(random.randint(0, 4)))
+    for call in (
+        lambda: module.found(hostile, random.choice([hostile, records, ()])),
+        lambda: module.listed(hostile, random.choice([-1, 0, 1, 9, 2**40])),
+        lambda: module.size(hostile),
+        lambda: module.tool_result(random.choice([None, "text", 1])),
+    ):
+        with suppress(*EXPECTED):
+            call()
+
+
+def kernel(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_kernel`: merges and look-ups, compared with numpy and Python, then with damaged arguments."""
+    recording = RecordingModule(module)
+    seed = random.random()
+    with using(recording):
+        compiled = kernel_results(Random(seed))
+    with using(None):
+        check_equal(compiled, kernel_results(Random(seed)))
+    recording.replay(random, shares)
+
+
+def kernel_results(random: Random) -> list[Any]:
+    """Return results of functions that use `_kernel`, for random columns."""
+    documents = random.randint(1, 40)
+    postings = [
+        sorted(random.sample(range(documents), random.randint(0, documents))) for _ in range(random.randint(1, 8))
+    ]
+    starts = np.cumsum([0, *map(len, postings), 0]).astype(np.uint32)
+    doc_ids = np.array([document for posting in postings for document in posting], np.int32)
+    impacts = np.array([random.randint(1, 2 * UNIT - 1) for _ in doc_ids], np.uint16)
+    lists = PostingLists(starts, doc_ids, impacts, documents)
+    terms = np.array(random.sample(range(len(postings)), random.randint(0, len(postings))), np.int64)
+    weights = np.array([random.uniform(0.01, 50) for _ in terms])
+    parts = [lists.scores_of(term, random.uniform(0.1, 2)) for term in range(len(postings))]
+    live = np.array([random.random() < 0.8 for _ in range(documents)])
+    priors = np.array([random.random() for _ in range(documents)], np.float32)
+    scores = np.array([random.choice([0.25, random.random()]) for _ in range(random.randint(0, 70))], np.float32)
+    items = [random.randbytes(random.randint(0, 9)) for _ in range(random.randint(1, 9))]
+    words = words_of(random)
+    vocabulary = Vocabulary()
+    numbers = np.unique(vocabulary.number_words([*words, *(f"\0short:{word}" for word in words)]))
+    counts = np.array([random.randint(0, 3) for _ in numbers], np.int64)
+    dictionary = Dictionary.of(numbers, counts, vocabulary)
+    # Longer words are not corrected.
+    wanted = word_of(random, "abc7", (3, 4, 5, 8, MAX_COMPARED))
+    near = dictionary.edit_matches(wanted, random.choice([1, 2]), random.choice(["", "\0short:"]))
+    return [
+        *(array for name in ("best_of", "least_of", "sum_of") for array in getattr(lists, name)(terms, weights)),
+        *add_up(parts, documents),
+        *with_priors(random.choice(parts), live, priors, 0.5, 1.0),
+        contains(doc_ids[: starts[1]], np.array(random.choices(range(-1, documents + 1), k=5), np.int32)),
+        np.sort(top_k(scores, random.randint(1, 70))),
+        np.array(Packed.of(items).take(random.choices(range(len(items)), k=3))),
+        np.array([dictionary.strings.find(word) or -1 for word in (random.choice(words), word_of(random))]),
+        np.array(sorted(near)),
+    ]
+
+
+def tables(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_tables`: sorts and merges of tables, compared with Python, then with damaged arguments."""
+    recording = RecordingModule(module)
+    seed = random.random()
+    with using(None):
+        plain = table_results(Random(seed))
+        arrays.tables = recording
+        compiled = table_results(Random(seed))
+    check_equal(compiled, plain)
+    recording.replay(random, shares)
+
+
+def table_results(random: Random) -> list[Any]:
+    """Return results of functions that use `_tables`, for random strings."""
+    words = words_of(random)
+    random.shuffle(words)
+    place = random.randint(0, len(words))
+    (one, order), (other, other_order) = StringTable.sort(words[:place]), StringTable.sort(words[place:])
+    kept = np.array([random.random() < 0.7 for _ in range(len(one))], bool)
+    merged, *places = one.merged(other, kept)
+    columns = (column for table in (one, other, merged) for column in (table.data, table.offsets))
+    return [order, other_order, one.find_all([*words, word_of(random)]), *places, *columns]
+
+
+def words_of(random: Random) -> list[str]:
+    """Return different words, sorted."""
+    return sorted({word_of(random) for _ in range(random.randint(1, 40))})
+
+
+def word_of(random: Random, letters: str = "abcé7\ud800", lengths: Sequence[int] = (1, 3, 4, 5, 8, 64, 65, 300)) -> str:
+    return "".join(random.choices(letters, k=random.choice(lengths)))
+
+
+def ranking(random: Random, module: ModuleType, shares: Shares) -> None:
+    """`_ranking` and the rest of the search: a damaged file of an index, mostly with a right digest."""
+    from directory_server.domain.search import Query
+    from directory_server.run_sync import inline, run_sync
+    from directory_server.search import ImpactIndex, MappedIndexFile
+    from directory_server.search.index.columns import write_columns
+    from directory_server.search.index.saved import to_columns
+    from directory_server.search.index.versions import file_version
+    from tests.search.filled_index import LOG
+    from tests.search.test_reference import QUERIES
+
+    assert arrays.ranking is module, "the search uses another module"
+    counts, columns = to_columns(_index().snapshot)
+    columns = dict(columns)
+    changed = random.sample(list(columns), random.randint(0, 2))
+    for name in changed:
+        columns[name] = damaged_column(random, columns[name])
+    with tempfile.TemporaryDirectory() as folder:
+        other = ImpactIndex(inline, sizes=(2, 6))
+        file = MappedIndexFile(other, Path(folder))
+        with open(file.path, "w+b") as written:
+            facts = {**counts, "version": file_version(), "log": LOG, "seq": 7, "last": "an id"}
+            write_columns(written.fileno(), facts, columns)
+            if random.random() < 0.1:
+                os.pwrite(written.fileno(), random.randbytes(8), random.randrange(os.fstat(written.fileno()).st_size))
+        try:
+            file.read(LOG)
+            file.adopt()
+            is_read = True
+        except (*EXPECTED, KeyError):
+            is_read = False
+        shares.add("index files", accepted=is_read)
+        if changed:
+            shares.add(DAMAGED + "index files", accepted=is_read)
+        if not is_read:
+            return
+        for text in random.sample(QUERIES, 3):
+            with suppress(*EXPECTED, KeyError):
+                run_sync(other.search(Query(text, 40)))
+
+
+@cache
+def _index() -> Any:
+    from tests.search.filled_index import filled
+
+    return filled(3)
+
+
+TARGETS = {
+    "http._heads": (heads, 20_000),
+    "serialization._strict": (strict, 20_000),
+    "serialization._joining": (joining, 5_000),
+    "search.index._kernel": (kernel, 1_300),
+    "search.index._tables": (tables, 2_500),
+    "search.index._ranking": (ranking, 350),
+}
+"""Target and number of inputs of each compiled module."""

@@ -1,0 +1,81 @@
+"""The compiled modules, built with AddressSanitizer and UndefinedBehaviorSanitizer, read random and hostile input.
+
+FUZZ_SEED gives another seed than 1, FUZZ_SECONDS another bound of the processor time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from directory_server.compiled import compiled_modules
+
+from .__main__ import module_path, source_of
+from .targets import TARGETS
+
+ROOT = Path(__file__).parents[2]
+FLAGS = ["-shared", "-fPIC", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SECONDS = "60"
+CC = "gcc"
+
+
+def libraries() -> list[str]:
+    """Return the paths of the run-time libraries of the sanitizers; skip the test if one or gcc is absent."""
+    if shutil.which(CC) is None:
+        pytest.skip("gcc is not installed")
+    paths = []
+    for name in ("libasan.so", "libubsan.so"):
+        found = subprocess.run(
+            [CC, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        if not os.path.isabs(found):
+            pytest.skip(f"{name} of gcc is not installed")
+        paths.append(os.path.realpath(found))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the sanitized modules."""
+    libraries()
+    folder = tmp_path_factory.mktemp("sanitized")
+    includes = [f"-I{sysconfig.get_path('include')}", f"-I{ROOT / 'directory_server'}"]
+    for name in TARGETS:
+        source, module = source_of(name), module_path(folder, name)
+        module.parent.mkdir(parents=True, exist_ok=True)
+        command = [CC, *FLAGS, *includes, str(ROOT / source), "-o", str(module)]
+        built = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_every_compiled_module_has_a_target() -> None:
+    import directory_server.composition  # noqa: F401  # it imports every module that asks for one
+
+    assert set(TARGETS) == set(compiled_modules())
+
+
+@pytest.mark.process
+def test_the_sanitizers_find_nothing(folder: Path) -> None:
+    seed, seconds = os.environ.get("FUZZ_SEED", "1"), os.environ.get("FUZZ_SECONDS", SECONDS)
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(libraries()),
+        # Python itself leaks at its end. Each object has memory of its own, with a red zone.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": str(ROOT),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-m", "tests.fuzz", str(folder), f"--seed={seed}", f"--seconds={seconds}"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    last = (folder / "seed").read_text().strip()
+    assert done.returncode == 0, f"seed of the input: {last}\n{done.stdout[-2_000:]}{done.stderr[-8_000:]}"
+    assert done.stdout.count(" inputs") == len(TARGETS)
