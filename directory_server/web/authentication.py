@@ -24,6 +24,9 @@ _KEY_IN_URL = re.compile(
     r"mcp[dp]_[0-9A-Za-z]{38}|[?&](api[-_]?key|access[-_]?token|key|token|authorization)=", re.IGNORECASE
 )
 
+_ENCODED = re.compile("%(2D|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9A])", re.IGNORECASE)
+"""Letters, digits, "-" and "_" in percent-encoding, which equal the plain characters (RFC 3986, section 6.2.2.2)."""
+
 # draft-ietf-httpapi-ratelimit-headers-10, and the three X- headers for older clients.
 _QUOTA_LINES = b"\r\n".join(
     [
@@ -149,6 +152,8 @@ def check_url(request: Request) -> None:
     """Raise BadInput for a key in the URL."""
     # `in` takes ten times as long for bytes, which may contain a number as well. Most URLs have neither character.
     text = request.uri.decode("latin-1")
+    if "%" in text:
+        text = _ENCODED.sub(lambda encoded: chr(int(encoded[1], 16)), text)
     if ("=" in text or "_" in text) and _is_key_in_url(text):
         raise BadInput(
             "The URL must not contain an API key. Send the key in the header: Authorization: Bearer <key>.",

@@ -99,9 +99,7 @@ def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
         case errors.Unauthorized() | errors.UnknownPublisher() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
-        case errors.Throttled():
+        case errors.Throttled() | errors.Unavailable():
             return {"Retry-After": str(error.retry_after)}
-        case errors.Unavailable():
-            return {"Retry-After": "1"}
         case _:
             return {}

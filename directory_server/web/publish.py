@@ -18,6 +18,7 @@ from ..http.proxies import Proxies
 from ..services.publishing import PublishedVersion, Publisher, PublishingService
 from .authentication import bearer_secret, check_url
 from .registry import PAGE_BYTES, path_text
+from .registry_status import LOGIN_HINT
 from .responses import json_response
 from .throttling import AddressLimiter
 
@@ -101,7 +102,7 @@ class PublishHandlers:
         """Respond to `mcp-publisher login github --token TOKEN` with the same publisher token."""
         self._access.check_enabled()
         if method != LOGIN:
-            raise NotFound("Log in with: mcp-publisher login github --token <publisher token> --registry <URL>.")
+            raise NotFound(LOGIN_HINT)
         secret = serialization.login_secret(_body(request))
         publisher = await self._access.authenticate(request, secret)
         return json_response(request, {"registry_token": secret, "expires_at": int(publisher.token.expires_at or 0)})

@@ -26,11 +26,26 @@ def json_response(request: Request, value: Any, status: int = 200, **headers: st
     return body
 
 
-def conditional_response(request: Request, body: bytes, cache_control: str, **headers: str) -> bytes:
-    """Set the headers of a cacheable response and return its body, empty if the client has it (RFC 9110, 13.1.2)."""
-    etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
+def entity_tag(body: bytes, coding: str = "") -> str:
+    """Return the entity tag of a body in a content coding (RFC 9110, section 8.8.3.3)."""
+    return f'"{blake2b(body, digest_size=12).hexdigest()}{coding}"'
+
+
+def is_known(request: Request, etag: str) -> bool:
+    """Return whether the client has the body with this entity tag (RFC 9110, section 13.1.2)."""
     known = [each.strip().removeprefix("W/") for each in (header(request, "If-None-Match") or "").split(",")]
-    if etag in known or known == ["*"]:
+    return etag in known or known == ["*"]
+
+
+def conditional_response(
+    request: Request, body: bytes, cache_control: str, *, etag: str | None = None, **headers: str
+) -> bytes:
+    """Set the headers of a cacheable response and return its body, empty if the client has it.
+
+    `etag` is by default that of the body.
+    """
+    etag = entity_tag(body) if etag is None else etag
+    if is_known(request, etag):
         # The other headers are those of the body (RFC 9110, section 15.4.5).
         response = empty_response(request, 304, **{name: text for name, text in headers.items() if name == "Vary"})
     else:

@@ -35,10 +35,11 @@ class RestHandlers:
             search = serialization.search_parameters(query(request), self._now())
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
+            source = "REST", authenticated.key.client_id
             if fields is None:
-                body, position = await self._directory.search_form(search, _body, "REST")
+                body, position = await self._directory.search_form(search, _body, source)
             else:
-                page = await self._directory.search(search, "REST")
+                page = await self._directory.search(search, source)
                 body, position = await self._selected_fields(search, page, fields)
         if position is not None:
             selected = {} if fields is None else {"fields": ",".join(fields)}
@@ -61,8 +62,11 @@ class RestHandlers:
         """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
             return _records(serialization.hit_records(page.hits, fields)), page.next
+        tools = serialization.matching_tools(page.hits, fields)
         versions, position = await self._directory.search_versions(search)
-        records = await self._offload(serialization.detail_records, versions, fields, self._directory.with_summary)
+        records = await self._offload(
+            serialization.detail_records, versions, fields, tools, self._directory.with_summary
+        )
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)

@@ -66,12 +66,18 @@ class Route:
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 
 
+_STATUS_NAMES = ("ping", "health", "version")
+
+
 def _registry(version: str, prefix: str = "") -> list[Route]:
     servers = f"{prefix}/{version}/servers"
+    one = f"{servers}/{{name:path}}/versions/{{version}}"
     return [
+        *(Route(f"{prefix}/{version}/{name}", "GET", REGISTRY, f"status.{name}") for name in _STATUS_NAMES),
         Route(servers, "GET", REGISTRY, "registry.servers"),
         Route(f"{servers}/{{name:path}}/versions", "GET", REGISTRY, "registry.versions"),
-        Route(f"{servers}/{{name:path}}/versions/{{version}}", "GET", REGISTRY, "registry.version"),
+        Route(one, "GET", REGISTRY, "registry.version"),
+        *(Route(one, method, REGISTRY, "registry.edit") for method in ("PUT", "DELETE")),
     ]
 
 

@@ -12,10 +12,11 @@ from klein import Klein
 from klein.interfaces import IKleinRequest
 from twisted.python.components import registerAdapter
 from twisted.python.failure import Failure
+from werkzeug.exceptions import NotFound
 
 from ..http import Request
 from ..http.errors import ErrorResponse
-from ..http.headers import values
+from ..http.headers import query, values
 from .account import AccountPages
 from .admin import AdminPages
 from .changes import ChangesHandler
@@ -27,7 +28,8 @@ from .openapi import DOCUMENT
 from .pages import EntryPage, Feeds, PageHandlers, ReportPages, SearchPage, SiteFiles, Sitemap
 from .publish import PublishHandlers
 from .registry import RegistryHandlers, problem
-from .responses import json_response
+from .registry_status import RegistryStatus
+from .responses import empty_response, json_response
 from .rest import RestHandlers
 from .routes import ROUTES, TABLE, Api, ErrorFormat
 
@@ -81,6 +83,7 @@ class Routes:
     changes: ChangesHandler
     mcp: McpEndpoint
     registry: RegistryHandlers
+    status: RegistryStatus
     publish: PublishHandlers
     health: Health
     pages: PageHandlers
@@ -121,6 +124,9 @@ class Routes:
     def respond_with_error(self, request: Request, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""
         api = TABLE.find(request.path).api
+        if api.errors == "problem" and isinstance(failure.value, NotFound) and _has_slash(request.path):
+            target = request.path[:-1] + (b"?" + query(request) if query(request) else b"")
+            return empty_response(request, 308, Location=target.decode("latin-1"))
         if _wants_page(api, request):
             error = error_response(failure)
             note_error(request, error.code)
@@ -138,6 +144,11 @@ registerAdapter(lambda _: SimpleNamespace(), Request, IKleinRequest)
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:
     """Return the function that returns the JSON body of an error response of `api`."""
     return _ERROR_BODIES[api.errors]
+
+
+def _has_slash(path: bytes) -> bool:
+    """Return whether `path` is a route with a slash at its end, which the official registry redirects."""
+    return path.endswith(b"/") and TABLE.find(path[:-1]).handler != ""
 
 
 def _wants_page(api: Api, request: Request) -> bool:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from secrets import token_bytes
 
 from attrs import define
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.statistics import Statistics
-from ..domain.statistics import LEAST, Count, Kind, QueryCount, countable, day_of
+from ..domain.statistics import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
+from ..timers import Timer
 from .access_log import AccessRecord
 
 FLUSH_INTERVAL = 10.0
@@ -31,6 +33,9 @@ MAX_PENDING = 20_000
 MAX_CANDIDATES = 10_000
 """Different texts of a day that the process counts; further ones are not."""
 
+DIGEST_SIZE = 8
+"""Bytes of the digest of a client. A text has at most LEAST of them."""
+
 
 @define
 class _Number:
@@ -40,14 +45,18 @@ class _Number:
 
 @define
 class _Candidate:
-    """A text of the current day: its number, and the part of it that is stored."""
+    """A text of the current day: its number, the part of it that is stored, and digests of its first LEAST clients."""
 
     number: _Number
     stored: _Number
+    clients: bytes = b""
 
 
 class StatisticsRecorder(Service):
     """Counts requests and searches, and texts of searches.
+
+    Clients are counted by digests in memory, whose key only this process has. A digest depends on the text, so that
+    digests of one client differ between texts.
 
     Numbers are stored for `days` days, texts for `query_days` days; 0 stores none and deletes what is stored. `now`
     returns seconds since the epoch.
@@ -70,22 +79,21 @@ class StatisticsRecorder(Service):
         self._days = days
         self._query_days = query_days
         self._counts: dict[tuple[Kind, str], _Number] = {}
-        self._pending: list[tuple[str, bool]] = []
+        self._digest_key = token_bytes(blake2b.MAX_KEY_SIZE)
+        self._pending: list[tuple[str, str, bool]] = []
         self._candidates: dict[str, _Candidate] = {}
         self._day = 0
         self._forget_at = 0.0
         self._is_failing = False
-        self._loop = LoopingCall(self.flush)
-        self._loop.clock = clock
+        self._timer = Timer(FLUSH_INTERVAL, self.flush, clock, at_start=False)
 
     def startService(self) -> None:
         super().startService()
-        self._loop.start(FLUSH_INTERVAL, now=False)
+        self._timer.startService()
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
-        if self._loop.running:
-            self._loop.stop()
+        self._timer.stopService()
         return self.flush()
 
     def observe(self, records: Sequence[AccessRecord]) -> None:
@@ -96,12 +104,12 @@ class StatisticsRecorder(Service):
             for (route, is_failed), count in alike.items():
                 self._add("requests", route, is_failed, count)
 
-    def searched(self, source: str, keywords: str, has_hits: bool) -> None:
-        """Count a search of the API `source`."""
+    def searched(self, api: str, client: str, keywords: str, has_hits: bool) -> None:
+        """Count a search that `client` sent to `api`; all clients without an identity, "", are one."""
         if self._days:
-            self._add("searches", source, not has_hits)
-        if self._query_days and len(self._pending) < MAX_PENDING:
-            self._pending.append((keywords, has_hits))
+            self._add("searches", api, not has_hits)
+        if self._query_days and len(keywords) <= MAX_RAW_TEXT and len(self._pending) < MAX_PENDING:
+            self._pending.append((client, keywords, has_hits))
 
     def flush(self) -> Deferred[None]:
         """Write the numbers. If the storage is unavailable, log it once and add them to those of the next time."""
@@ -138,12 +146,12 @@ class StatisticsRecorder(Service):
         # A value of 0 keeps no day, 1 keeps today.
         await self._statistics.forget(today + 1 - self._days, today + 1 - self._query_days)
 
-    def _frequent(self, pending: Sequence[tuple[str, bool]], day: int) -> list[QueryCount]:
-        """Count texts; return what to add to the stored numbers of those that are frequent enough."""
+    def _frequent(self, pending: Sequence[tuple[str, str, bool]], day: int) -> list[QueryCount]:
+        """Count texts; return what to add to the stored numbers of those of LEAST clients or more."""
         if day != self._day:
             self._candidates, self._day = {}, day
         changed: dict[str, _Candidate] = {}
-        for keywords, has_hits in pending:
+        for client, keywords, has_hits in pending:
             text = countable(keywords)
             candidate = self._candidates.get(text)
             if candidate is None:
@@ -153,9 +161,13 @@ class StatisticsRecorder(Service):
             candidate.number.total += 1
             candidate.number.failed += not has_hits
             changed[text] = candidate
+            if len(candidate.clients) < LEAST * DIGEST_SIZE:
+                digest = blake2b(f"{text}\n{client}".encode(), key=self._digest_key, digest_size=DIGEST_SIZE).digest()
+                if digest not in candidate.clients:
+                    candidate.clients += digest
         added = []
         for text, each in changed.items():
-            if each.number.total >= LEAST:
+            if len(each.clients) >= LEAST * DIGEST_SIZE:
                 total, failed = each.number.total - each.stored.total, each.number.failed - each.stored.failed
                 added.append(QueryCount(day, text, total, failed))
                 each.stored = _Number(each.number.total, each.number.failed)

@@ -29,5 +29,9 @@ class AddressLimiter:
         self._limiter = Limiter(now, rate=rate, burst=burst)
 
     def charge(self, request: Request) -> None:
-        """Count one action of the address of `request`. Raises Throttled, without counting, if it is at its limit."""
-        self._limiter.charge(network_of(self._proxies.address(request), self._prefix))
+        """Count one action of the client of `request`. Raises Throttled, without counting, if it is at its limit."""
+        self._limiter.charge(self.client(request))
+
+    def client(self, request: Request) -> str:
+        """Return the network that counts as the client of `request`."""
+        return network_of(self._proxies.address(request), self._prefix)

@@ -95,6 +95,35 @@ def test_filters_are_suggested_and_chosen_with_the_keyboard(open_page: Open) -> 
     assert options(page) == []
 
 
+def test_suggestions_show_no_counts_of_another_search(open_page: Open) -> None:
+    page = open_page("/?q=github")
+    box, counts = page.locator("#q"), page.locator("#suggestions .count")
+    shown = page.locator("#facets [data-filter='runs:remote'] .count").inner_text()
+    box.focus()
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" runs:remo")
+    assert (options(page), counts.all_inner_texts()) == (["runs:remote"], [shown])
+    # Searches wait while the list of suggestions is open: the page still has the facets of the words before.
+    box.fill("search runs:remo")
+    assert (options(page), counts.all_inner_texts()) == (["runs:remote"], [""])
+    assert page.url.endswith("/?q=github")
+
+
+def test_suggestions_get_their_counts_when_the_list_arrives(open_page: Open) -> None:
+    page = open_page("/?q=github")
+    box, counts = page.locator("#q"), page.locator("#suggestions .count")
+    requests: list[Any] = []
+    page.route("**/?q=search*", lambda route: requests.append(route))
+    with page.expect_request("**/?q=search*"):
+        box.fill("search")
+    page.keyboard.press("End")
+    page.keyboard.insert_text(" runs:remo")
+    assert counts.all_inner_texts() == [""]
+    requests[0].continue_()
+    page.locator("#results-title", has_text="“search”").wait_for()
+    assert counts.all_inner_texts() == [page.locator("#facets [data-filter='runs:remote'] .count").inner_text()]
+
+
 def test_suggestions_close_and_do_not_take_over_other_keys(open_page: Open) -> None:
     page = open_page("/?q=search")
     box = page.locator("#q")

@@ -26,8 +26,10 @@ from directory_server.config import (
     Config,
     HttpConfig,
     KeysConfig,
+    McpConfig,
     PublishConfig,
     RegistryConfig,
+    StatisticsConfig,
     StreamsConfig,
     VerifyConfig,
     WebConfig,
@@ -217,6 +219,10 @@ class Viewer:
     email: str
     is_operator: bool = False
 
+    @property
+    def id(self) -> str:
+        return self.email
+
 
 def viewer_of_test_cookie(find: Callable[[Any], Awaitable[Any]]) -> Callable[[Any], Awaitable[Any]]:
     """Return `find`, except that the cookie `test=NAME` signs NAME in without a session."""
@@ -234,7 +240,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
 
     The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
     `url`, `hsts`, `publish`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients`,
-    `reports` and `verify`. The registry API is public, unless a marker `registry(access, curated)` says otherwise.
+    `reports`, `search_tools`, `verify` and `queries` (statistics.queries). The registry API is public, unless a marker
+    `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
@@ -263,6 +270,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             session_clients=chosen.get("session_clients", True),
         ),
         publish=PublishConfig(enabled=chosen.get("publish", True), per_minute=30, max_entries=20),
+        mcp=McpConfig(search_tools=chosen.get("search_tools", False)),
         keys=KeysConfig(last_use=chosen.get("last_use", 86_400.0 * 90)),
         web=WebConfig(
             url=chosen.get("url", ""),
@@ -272,6 +280,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             reports=chosen.get("reports", True),
         ),
         verify=chosen.get("verify", VerifyConfig()),
+        statistics=StatisticsConfig(queries=chosen.get("queries", 0)),
     )
     clock = Clock()
     clock.advance(1_800_000_000)

@@ -97,6 +97,7 @@ REGISTRY = {
     "/servers": "/servers?limit=1",
     "/servers/*/versions": "/servers/io.github.example%2Fmail/versions",
     "/servers/*/versions/{version}": "/servers/io.github.example%2Fmail/versions/latest",
+    **{path: path for path in ("/ping", "/health", "/version")},
 }
 PUBLISH = (
     ("POST", "/publish", "/publish", b"{}"),
@@ -150,6 +151,14 @@ VALID_REQUESTS = {
         for prefix in ("", "/r/{token}")
         for version in ("v0.1", "v0")
         for path, tail in REGISTRY.items()
+    },
+    **{
+        f"{method} {prefix}/{version}/servers/*/versions/{{version}}": [
+            ValidRequest(method, f"{prefix.format(token='x' * 32)}/{version}/servers/a%2Fb/versions/1.0.0")
+        ]
+        for method in ("PUT", "DELETE")
+        for prefix in ("", "/r/{token}")
+        for version in ("v0.1", "v0")
     },
     **{
         f"{method} /{version}{path}": [ValidRequest(method, f"/{version}{tail}", JSON, body)]

@@ -116,7 +116,7 @@ def test_detail_returns_the_complete_entry(server: Server) -> None:
     [
         ("search_mcp", {}, "arguments.keywords: is required"),
         ("search_mcp", {"keywords": ""}, "keywords: is required"),
-        ("search_mcp", {"keywords": "a" * 257}, "at most 256"),
+        ("search_mcp", {"keywords": "a" * 4_097}, "at most 4,096"),
         ("search_mcp", {"keywords": 7}, "arguments.keywords: must be a string"),
         ("search_mcp", {"keywords": "a", "limit": 101}, "must be a whole number from 1 to 100, not 101"),
         ("search_mcp", {"keywords": "a", "limit": 1.5}, "arguments.limit: must be a whole number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server import sqlite
+from directory_server import __version__, sqlite
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.run_sync import run_sync
 
@@ -159,6 +160,28 @@ def test_versions(server: Server) -> None:
     assert read_all(server, "version=1.0.0&search=sings") == [["a/b"]]
 
 
+def test_a_search_for_a_version_reads_the_store_once_per_page_of_hits(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.publish(*(version(f"a/{number:04}", "1.0.0") for number in range(1_100)), version("a/last", "9.9.9"))
+    reads: list[str] = []
+
+    def counted(name: str) -> Any:
+        read = getattr(sqlite.SqliteStore, name)
+
+        def count(store: sqlite.SqliteStore, *arguments: Any, **options: Any) -> Any:
+            reads.append(name)
+            return read(store, *arguments, **options)
+
+        return count
+
+    for name in ("version", "latest"):
+        monkeypatch.setattr(sqlite.SqliteStore, name, counted(name))
+    assert server.get(f"{SERVERS}?search=sings&limit=100&version=9.9.8", key=None).json["servers"] == []
+    assert reads == ["latest"] * 10
+    assert [each for page in read_all(server, "search=sings&limit=100&version=9.9.9") for each in page] == ["a/last"]
+
+
 def test_deleted_versions_are_listed_on_request(server: Server) -> None:
     server.publish(version("a/b", "1.0.0", latest=True))
     server.publish(version("a/b", "1.0.0", latest=True, status="deleted"))
@@ -174,6 +197,45 @@ def test_updated_since(server: Server) -> None:
     assert read_all(server, "search=mail&updated_since=2100-01-01T00:00:00Z") == [[]]
 
 
+@pytest.mark.parametrize("search", ["", "&search=sings"])
+def test_updated_since_includes_deleted_versions(server: Server, search: str) -> None:
+    server.publish(version("a/b", "0.9.9"), version("a/b", "1.1.0", latest=True))
+    server.publish(version("a/b", "0.9.9", status="deleted"))
+    query = f"{SERVERS}?updated_since=2020-01-01T00:00:00Z&version=0.9.9{search}"
+    for more in ("", "&include_deleted=true", "&include_deleted="):
+        (deleted,) = server.get(query + more, key=None).json["servers"]
+        assert deleted["_meta"][OFFICIAL]["status"] == "deleted"
+    response = server.get(f"{query}&include_deleted=false", key=None)
+    assert (response.status, response.json["detail"]) == (
+        400,
+        "include_deleted: must not be false beside updated_since, which includes deleted versions.",
+    )
+
+
+def test_pages_after_the_first_include_deleted_versions_too(server: Server) -> None:
+    server.publish(*(version("a/b", f"1.0.{number}", status="deleted") for number in range(3)))
+    first = server.get(f"{SERVERS}?updated_since=2020-01-01T00:00:00Z&limit=2", key=None).json
+    second = server.get(f"{SERVERS}?cursor={first['metadata']['nextCursor']}", key=None).json
+    assert names(first) == ["a/b"] * 2
+    assert names(second)[0] == "a/b"
+
+
+def test_look_ups_have_no_updated_since(server: Server) -> None:
+    server.publish(version("a/b", "1.0.0", status="deleted"), version("a/b", "1.1.0", latest=True))
+    query = "updated_since=2020-01-01T00:00:00Z"
+    assert server.get(f"/v0.1/servers/a%2Fb/versions/1.0.0?{query}", key=None).status == 404
+    assert server.get(f"/v0.1/servers/a%2Fb/versions?{query}", key=None).json["metadata"] == {"count": 1}
+
+
+@pytest.mark.parametrize(("text", "count"), [*((text, 1) for text in ("1", "t", "TRUE", "True")), ("F", 0), ("0", 0)])
+def test_booleans_are_those_of_the_official_registry(server: Server, text: str, count: int) -> None:
+    server.publish(version("a/b", "1.0.0", latest=True, status="deleted"))
+    page = server.get(f"{SERVERS}?include_deleted={text}", key=None).json
+    assert names(page).count("a/b") == count
+    status = server.get(f"/v0.1/servers/a%2Fb/versions/1.0.0?include_deleted={text}", key=None).status
+    assert status == (200 if count else 404)
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -182,6 +244,7 @@ def test_updated_since(server: Server) -> None:
         ("limit=ten", "limit: must be a whole number from 1 to 100."),
         ("cursor=x", "cursor: is invalid; use metadata.nextCursor of the previous page."),
         ("updated_since=now", "updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z."),
+        ("updated_since=", "updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z."),
         ("include_deleted=maybe", "include_deleted: must be true or false."),
         ("search=" + "x" * 257, "search: must have at most 256 characters, not 257."),
     ],
@@ -206,6 +269,74 @@ def test_an_unchanged_response_is_304(server: Server) -> None:
     assert again.headers["ETag"] == first.headers["ETag"]
 
 
+def test_a_body_is_compressed_for_clients_that_accept_it(server: Server) -> None:
+    server.publish(entry("a/b", "It rains. " * 200))
+    plain = server.get(SERVERS, key=None)
+    packed = server.get(SERVERS, key=None, headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.body) == plain.body
+    assert (plain.headers["Content-Encoding"], packed.headers["Content-Encoding"]) == (None, "gzip")
+    assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+    assert int(packed.headers["Content-Length"]) == len(packed.body) < len(plain.body)
+    # The two bodies have two entity tags; each is known only to a client that can use the body.
+    assert packed.headers["ETag"] != plain.headers["ETag"]
+    for accepted, tag, status in (
+        ("gzip", packed.headers["ETag"], 304),
+        ("identity", plain.headers["ETag"], 304),
+        ("identity", packed.headers["ETag"], 200),
+        ("gzip", plain.headers["ETag"], 200),
+    ):
+        again = server.get(SERVERS, key=None, headers={"Accept-Encoding": accepted, "If-None-Match": str(tag)})
+        assert again.status == status
+        assert again.headers["Vary"] == "Accept-Encoding"
+        assert (again.headers["ETag"] == tag) is (status == 304)
+        if status == 304:
+            assert (again.body, again.headers["Content-Encoding"]) == (b"", None)
+
+
+def test_a_large_body_is_compressed_in_a_thread(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.publish(entry("x/large", "x" * 300_000), entry("x/small", "x" * 3_000))
+    offloaded: list[object] = []
+
+    async def offload(function: Any, *arguments: Any) -> Any:
+        offloaded.append(function)
+        return function(*arguments)
+
+    monkeypatch.setattr("directory_server.web.registry.LARGE", 200_000)
+    object.__setattr__(server.site._routes.registry, "_offload", offload)
+    for name, count in (("x%2Flarge", 1), ("x%2Fsmall", 0)):
+        offloaded.clear()
+        response = server.get(f"{SERVERS}/{name}/versions", key=None, headers={"Accept-Encoding": "gzip"})
+        assert json.loads(gzip.decompress(response.body))["metadata"]["count"] == 1
+        assert len(offloaded) == count
+
+
+@pytest.mark.parametrize("prefix", ["/v0", "/v0.1"])
+def test_status_of_the_registry(server: Server, prefix: str) -> None:
+    assert server.get(f"{prefix}/ping", key=None).json == {"pong": True}
+    assert server.get(f"{prefix}/version", key=None).json["version"] == __version__
+    health = server.get(f"{prefix}/health", key=None)
+    if prefix == "/v0.1":
+        assert health.json == {"status": "ok"}
+    else:
+        # mcp-publisher prints the body of an error.
+        assert (health.status, health.json["detail"].partition(":")[0]) == (404, "Log in with")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_optional_methods_are_not_implemented(server: Server, method: str) -> None:
+    response = server.request(method, ONE, key=None)
+    assert (response.status, response.json["title"]) == (501, "not_implemented")
+    assert server.request(method, SERVERS, key=None).status == 405
+
+
+def test_a_slash_at_the_end_of_a_path_is_redirected(server: Server) -> None:
+    response = server.get(f"{SERVERS}/?limit=1&search=a/?b", key=None)
+    assert (response.status, response.headers["Location"]) == (308, f"{SERVERS}?limit=1&search=a/?b")
+    assert server.get(f"{ONE}/", key=None).headers["Location"] == ONE
+    for path in ("/v0.1/none/", "//v0.1/servers/", "/healthz/"):
+        assert server.get(path, key=None).status == 404
+
+
 def test_cors_allows_every_origin(server: Server) -> None:
     origin = {"Origin": "vscode-file://vscode-app"}
     assert server.get(ONE, key=None, headers=origin).headers["Access-Control-Allow-Origin"] == "*"
@@ -216,7 +347,7 @@ def test_cors_allows_every_origin(server: Server) -> None:
     )
     assert (preflight.status, preflight.body) == (204, b"")
     assert preflight.headers["Access-Control-Allow-Methods"] == "GET, OPTIONS"
-    assert preflight.headers["Access-Control-Allow-Headers"] == "Authorization, Content-Type"
+    assert preflight.headers["Access-Control-Allow-Headers"] == "*, Authorization"
     assert server.get("/api/open/v1/search?keywords=x", headers=origin).status == 403
 
 
@@ -228,7 +359,7 @@ def test_requests_are_limited_per_address(server: Server) -> None:
 
 
 @pytest.mark.registry("off", False)
-@pytest.mark.parametrize("path", [SERVERS, ONE, f"/r/{'x' * 32}{SERVERS}"])
+@pytest.mark.parametrize("path", [SERVERS, ONE, f"/r/{'x' * 32}{SERVERS}", "/v0.1/ping", "/v0/health", "/v0/version"])
 def test_mode_off_has_no_paths(server: Server, path: str) -> None:
     assert server.get(path).status == 404
 
@@ -275,7 +406,7 @@ def test_any_name_version_or_cursor_has_a_response(server: Server, name: str, nu
     server.clock.advance(60)
     path = f"/v0.1/servers/{quote(name, safe='')}/versions/{quote(number, safe='')}"
     for each in (path, f"{SERVERS}?cursor={quote(cursor)}", f"{SERVERS}?search={quote(name)}&version={quote(number)}"):
-        assert server.get(each, key=None).status in (200, 400, 404)
+        assert server.get(each, key=None).status in (200, 308, 400, 404)
 
 
 def test_versions_are_paged(server: Server) -> None:

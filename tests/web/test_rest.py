@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import pytest
 
@@ -10,9 +11,11 @@ from directory_server import serialization
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.run_sync import run_sync
 
+from ..logs import captured_lines
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry
 
 SEARCH = "/api/open/v1/search"
+ENTRIES = "/api/open/v1/entries/"
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 
 
@@ -104,7 +107,7 @@ def test_a_cursor_continues_only_its_order(server: Server) -> None:
         ("", "keywords: is required"),
         ("?keywords=", "keywords: is required"),
         ("?keywords=%20%20", "keywords: is required"),
-        (f"?keywords={'a' * 257}", "at most 256"),
+        (f"?keywords={'a' * 4_097}", "at most 4,096"),
         ("?keywords=a&limit=0", "must be a whole number from 1 to 100"),
         ("?keywords=a&limit=101", "must be a whole number from 1 to 100"),
         ("?keywords=a&limit=ten", "whole number"),
@@ -112,7 +115,7 @@ def test_a_cursor_continues_only_its_order(server: Server) -> None:
         (f"?keywords=a&limit={'9' * 5000}", "whole number"),
         ("?keywords=a&cursor=%25", "cursor"),
         ("?keywords=a&cursor=bm9wZQ", "cursor"),
-        ("?keywords=a&page=2", "'page'; allowed: keywords, limit, sort, cursor, fields"),
+        ("?keywords=a&page=2", "'page'; allowed: keywords, limit, match, sort, cursor, fields"),
         ("?keywords=a&fields=", "fields: unknown field ''"),
         ("?keywords=a+runs:cloud", "keywords: runs: must be local, remote or unknown, not 'cloud'."),
         ("?keywords=a&fields=name,,brief", "fields: unknown field ''"),
@@ -190,6 +193,42 @@ def test_a_key_in_the_url_is_rejected_before_authentication(server: Server) -> N
         response = server.get(f"{SEARCH}?{query}", key=None)
         assert (response.status, response.json["error"]) == (400, "key_in_url")
         assert server.key not in response.body.decode()
+
+
+def encodings_of(key: str) -> list[str]:
+    """Return percent-encoded forms of `key`."""
+    every = "".join(f"%{ord(letter):02x}" for letter in key)
+    return [f"%6D{key[1:]}", key.replace("_", "%5f"), every, every.upper()]
+
+
+@pytest.mark.parametrize("prefix", [f"{SEARCH}?keywords=", f"{SEARCH}?keywords=a%20", f"{SEARCH}?fields=", ENTRIES])
+def test_a_key_in_percent_encoding_is_recognised(server: Server, prefix: str) -> None:
+    for encoded in encodings_of(server.key):
+        response = server.get(f"{prefix}{encoded}", key=None)
+        assert (response.status, response.json["error"]) == (400, "key_in_url")
+
+
+@pytest.mark.parametrize("path", ["/", "/unknown/", f"{SEARCH}/", ENTRIES, "/v0.1/servers/", "/entry/", "/?q="])
+def test_a_key_in_a_path_reaches_no_log(server: Server, path: str) -> None:
+    with captured_lines() as lines:
+        for form in (server.key, *encodings_of(server.key)):
+            server.get(f"{path}{form}", key=None)
+            server.get(f"{path}{form}", key=None, headers={"Accept": "text/html"})
+        server.statistics.flush()
+    counted = [each.name for each in run_sync(server.statistics._statistics.counts(0, 99_999))]
+    logged = unquote("\n".join([*lines, *counted]))
+    assert logged.count("GET ") == 10
+    assert server.key[5:] not in logged
+
+
+@pytest.mark.parametrize("query", ["ke%79=x", "%61pi%2Dkey=x", "a=b&access%5Ftoken=x"])
+def test_parameters_for_keys_are_recognised_in_percent_encoding(server: Server, query: str) -> None:
+    assert server.get(f"{SEARCH}?keywords=a&{query}", key=None).json["error"] == "key_in_url"
+
+
+@pytest.mark.parametrize("keywords", ["a%26key%3Db", "a%3Fkey%3Db", "token%20%3D", "%E5%AF%86%E9%92%A5", "mcpd%5Fkey"])
+def test_texts_about_keys_are_searched_for(server: Server, keywords: str) -> None:
+    assert server.get(f"{SEARCH}?keywords={keywords}").status == 200
 
 
 def test_all_invalid_keys_get_the_same_response(server: Server) -> None:

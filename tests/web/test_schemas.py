@@ -17,6 +17,9 @@ from directory_server.domain.views import Detail, Tool
 
 from .conftest import Server
 
+OPTIONAL = ("auth", "runs", "verified", "status", "status_message", "matches", "matching_tools")
+"""Fields that not all hits of search_mcp have."""
+
 REFERENCE = "#/components/schemas/"
 
 
@@ -81,7 +84,7 @@ KEYLESS = Entry(
         "description": "Zeppelins. No API key needed, runs locally.",
     }
 )
-"""An entry whose hit has all optional fields."""
+"""An entry whose hit has all optional fields of an active entry that was not checked."""
 
 
 def test_a_detail_has_exactly_the_fields_of_both_schemas(server: Server, schemas: Any, tools: Any) -> None:
@@ -103,8 +106,11 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     (hit,) = result["data"]
     assert (hit["auth"], hit["runs"], hit["matches"]) == ("none", ["local"], "no key needed")
     assert_valid(result, schema, schemas)
-    # The entry was not checked.
-    assert list(differences(result, schema, schemas)) == ["$.message", "$.data[0].verified"]
+    # The entry was not checked, and is active.
+    assert set(differences(result, schema, schemas)) == {
+        "$.message",
+        *(f"$.data[0].{each}" for each in ("verified", "status", "status_message", "matching_tools")),
+    }
 
 
 def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, tools: Any) -> None:
@@ -113,7 +119,7 @@ def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, t
     assert_valid(result, schema, schemas)
     assert set(differences(result, schema, schemas)) == {
         "$.message",
-        *(f"$.data[0].{each}" for each in ("auth", "runs", "verified", "matches")),
+        *(f"$.data[0].{each}" for each in OPTIONAL),
     }
     assert_valid(server.call("search_mcp", {"keywords": "zzzqqq"})["structuredContent"], schema, schemas)
 
@@ -148,7 +154,9 @@ def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None
     assert {name: each["description"] for name, each in mcp.items()} == {
         name: each["description"] for name, each in rest.items()
     }
-    assert {name: mcp[name] for name in hit if name != "matches"} | {"matches": hit["matches"]} == hit
+    of_search = {name: hit[name] for name in ("matches", "matching_tools")}
+    assert {name: mcp[name] for name in hit if name not in of_search} | of_search == hit
+    assert hit["matching_tools"]["description"] == schemas["Hit"]["properties"]["matching_tools"]["description"]
 
 
 def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: Any) -> None:

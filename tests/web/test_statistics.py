@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from attrs import frozen
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.statistics import LEAST, Count, QueryCount, QueryTotal
 from directory_server.memory import MemoryStatistics
 from directory_server.run_sync import inline, run_sync
-from directory_server.web.statistics import FLUSH_INTERVAL, StatisticsRecorder
+from directory_server.web.statistics import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
 
 from ..logs import captured_lines
 from .conftest import Server
@@ -50,39 +51,55 @@ def test_writes_numbers_on_a_timer_and_at_the_stop(clock: Clock) -> None:
     statistics = MemoryStatistics()
     recorder = recorder_of(clock, statistics)
     recorder.startService()
-    recorder.searched("REST", "mail", True)
-    recorder.searched("REST", "mail", False)
+    recorder.searched("REST", "client", "mail", True)
+    recorder.searched("REST", "client", "mail", False)
     assert totals(statistics) == {}
     clock.advance(FLUSH_INTERVAL)
     assert totals(statistics) == {"REST": (2, 1)}
-    recorder.searched("MCP", "mail", True)
+    recorder.searched("MCP", "client", "mail", True)
     recorder.stopService()
     assert totals(statistics) == {"REST": (2, 1), "MCP": (1, 0)}
 
 
-def test_stores_only_frequent_texts(clock: Clock) -> None:
+def test_stores_only_texts_of_several_clients(clock: Clock) -> None:
     statistics = MemoryStatistics()
     recorder = recorder_of(clock, statistics)
     recorder.startService()
-    for _ in range(LEAST - 1):
-        recorder.searched("REST", "Mail", True)
-        recorder.searched("REST", "my diagnosis", False)
-        recorder.searched("REST", "ann@example.org", False)
+    for number in range(LEAST - 1):
+        recorder.searched("REST", f"client {number}", "Mail", True)
+        recorder.searched("REST", f"client {number}", "my diagnosis", False)
+        recorder.searched("REST", f"client {number}", "ann@example.org", False)
+    for _ in range(LEAST):
+        recorder.searched("REST", "client 1", "my diagnosis", False)
+        recorder.searched("REST", "", "my name", False)
     clock.advance(FLUSH_INTERVAL)
     assert list(run_sync(statistics.queries(0, limit=9))) == []
-    recorder.searched("pages", " mail ", False)
-    recorder.searched("REST", "ann@example.org", False)
+    recorder.searched("pages", "client 9", " mail ", False)
+    recorder.searched("REST", "client 9", "ann@example.org", False)
     clock.advance(FLUSH_INTERVAL)
     assert list(run_sync(statistics.queries(0, limit=9))) == [QueryTotal("mail", 5, 1)]
-    recorder.searched("REST", "mail", True)
+    recorder.searched("REST", "client 1", "mail", True)
     clock.advance(FLUSH_INTERVAL)
     assert list(run_sync(statistics.queries(0, limit=9))) == [QueryTotal("mail", 6, 1)]
     # Another day begins anew.
     clock.advance(86_400)
-    recorder.searched("REST", "my diagnosis", False)
+    recorder.searched("REST", "client 9", "my diagnosis", False)
     clock.advance(FLUSH_INTERVAL)
     assert len(run_sync(statistics.queries(0, limit=9))) == 1
     recorder.stopService()
+
+
+def test_digests_of_clients_are_few_and_differ_between_texts_and_processes(clock: Clock) -> None:
+    recorders = [recorder_of(clock, MemoryStatistics()) for _ in range(2)]
+    for recorder in recorders:
+        for number in range(3 * LEAST):
+            recorder.searched("REST", f"192.0.2.{number}", "mail", True)
+            recorder.searched("REST", f"192.0.2.{number}", "post", True)
+        recorder.flush()
+    digests = [candidate.clients for recorder in recorders for candidate in recorder._candidates.values()]
+    assert {len(each) for each in digests} == {LEAST * DIGEST_SIZE}
+    parts = {each[begin : begin + DIGEST_SIZE] for each in digests for begin in range(0, len(each), DIGEST_SIZE)}
+    assert len(parts) == 4 * LEAST
 
 
 def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock) -> None:
@@ -91,7 +108,7 @@ def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock) -> N
     recorder = recorder_of(clock, statistics, query_days=0)
     recorder.startService()
     for _ in range(2 * LEAST):
-        recorder.searched("REST", "github", True)
+        recorder.searched("REST", "client", "github", True)
     clock.advance(FLUSH_INTERVAL)
     assert list(run_sync(statistics.queries(0, limit=9))) == []
     assert totals(statistics) == {"REST": (2 * LEAST, 0)}
@@ -101,7 +118,7 @@ def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock) -> N
 def test_stores_nothing_if_turned_off(clock: Clock) -> None:
     statistics = MemoryStatistics()
     recorder = recorder_of(clock, statistics, days=0, query_days=0)
-    recorder.searched("REST", "mail", True)
+    recorder.searched("REST", "client", "mail", True)
     recorder.flush()
     assert totals(statistics) == {}
 
@@ -113,7 +130,7 @@ def test_numbers_survive_a_fault_of_the_storage(clock: Clock) -> None:
     with captured_lines() as lines:
         FailingStatistics.fails = True
         for _ in range(2):
-            recorder.searched("REST", "mail", True)
+            recorder.searched("REST", "client", "mail", True)
             clock.advance(FLUSH_INTERVAL)
         FailingStatistics.fails = False
         clock.advance(FLUSH_INTERVAL)
@@ -126,8 +143,11 @@ def test_a_flood_of_texts_is_bounded(clock: Clock) -> None:
     from directory_server.web.statistics import MAX_CANDIDATES, MAX_PENDING
 
     recorder = recorder_of(clock, MemoryStatistics())
+    # Long texts are not stored, and would take 80 MB or more.
+    recorder.searched("REST", "client", "a" * 4_096, True)
+    assert not recorder._pending
     for number in range(MAX_PENDING + 5):
-        recorder.searched("REST", f"text {number}", True)
+        recorder.searched("REST", "client", f"text {number}", True)
     assert len(recorder._pending) == MAX_PENDING
     recorder.flush()
     assert len(recorder._candidates) == MAX_CANDIDATES
@@ -152,3 +172,92 @@ def test_counts_requests_and_searches_of_every_api(server: Server) -> None:
     assert found["searches", "pages"] == (1, 0)
     assert found["searches", "registry"] == (1, 0)
     assert (server.folder / "statistics.db").exists()
+
+
+@frozen
+class Client:
+    """A client: its number, the secret of its key, and the id of its account."""
+
+    number: int
+    key: str
+    account: str
+
+
+def clients_of(server: Server) -> list[Client]:
+    return [
+        Client(number, server.new_key()[1], run_sync(server.accounts.add(f"member{number}@example.org")).id)
+        for number in range(LEAST)
+    ]
+
+
+def search_rest(server: Server, text: str, client: Client) -> None:
+    server.get(f"/api/open/v1/search?keywords={text}", key=client.key, address=next_address(server))
+
+
+def search_rest_with_a_new_key_of_the_account(server: Server, text: str, client: Client) -> None:
+    _, secret = run_sync(server.keys.create("own", limit=20, expires_at=None, owner=client.account))
+    server.get(f"/api/open/v1/search?keywords={text}", key=secret)
+
+
+def search_mcp(server: Server, text: str, client: Client) -> None:
+    server.call("search_mcp", {"keywords": text}, key=client.key, address=next_address(server))
+
+
+def search_page(server: Server, text: str, client: Client) -> None:
+    server.get(f"/?q={text}", key=None, address=f"192.0.2.{client.number}")
+
+
+def search_page_over_ipv6(server: Server, text: str, client: Client) -> None:
+    forwarded = f"2001:db8:0:{client.number}::{len(server.statistics._pending):x}"
+    server.get(f"/?q={text}", key=None, address="10.0.0.1", headers={"X-Forwarded-For": forwarded})
+
+
+def search_page_as_member(server: Server, text: str, client: Client) -> None:
+    cookie = {"Cookie": f"test=member{client.number}"}
+    server.get(f"/?q={text}", key=None, address=next_address(server), headers=cookie)
+
+
+def search_registry(server: Server, text: str, client: Client) -> None:
+    server.get(f"/v0.1/servers?search={text}", key=None, address=f"192.0.2.{client.number}")
+
+
+def next_address(server: Server) -> str:
+    """Return another address for each search."""
+    return f"192.0.2.{len(server.statistics._pending)}"
+
+
+@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True)
+@pytest.mark.parametrize(
+    "search",
+    [
+        search_rest,
+        search_rest_with_a_new_key_of_the_account,
+        search_mcp,
+        search_page,
+        search_page_over_ipv6,
+        search_page_as_member,
+        search_registry,
+    ],
+)
+def test_a_text_of_one_client_is_not_stored(server: Server, search: Callable[[Server, str, Client], None]) -> None:
+    clients = clients_of(server)
+    for client in clients:
+        search(server, "private", clients[1])
+        search(server, "postgres", client)
+    assert len(server.statistics._pending) == 2 * LEAST
+    server.statistics.flush()
+    assert stored_texts(server) == ["postgres"]
+
+
+@pytest.mark.registry("key", False)
+@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True)
+def test_a_registry_with_keys_counts_clients_by_key(server: Server) -> None:
+    for client in clients_of(server):
+        server.get("/v0.1/servers?search=private", address=next_address(server))
+        server.get("/v0.1/servers?search=postgres", key=client.key)
+    server.statistics.flush()
+    assert stored_texts(server) == ["postgres"]
+
+
+def stored_texts(server: Server) -> list[str]:
+    return [each.text for each in run_sync(server.statistics._statistics.queries(0, limit=9))]

@@ -9,8 +9,6 @@ from attrs import evolve, frozen
 from ...client_config import Setup, endpoint_setups
 from ...domain.errors import DirectoryError
 from ...http import Request
-from ...http.headers import value as header
-from ...http.proxies import Proxies
 from ..mcp import PATH, McpEndpoint
 from ..pages import OptionView, editor_views
 from ._requests import AccountRequests
@@ -48,12 +46,10 @@ def input_prefix(url: str) -> str:
 
 @frozen
 class ConnectPage:
-    """Handles /account/connect; `_url` is the public URL of the server, empty to derive it from the request."""
+    """Handles /account/connect."""
 
     _requests: AccountRequests
     _mcp: McpEndpoint
-    _proxies: Proxies
-    _url: str
 
     async def get(self, request: Request) -> bytes:
         """Return the editor configurations with a placeholder for the key."""
@@ -79,6 +75,4 @@ class ConnectPage:
 
     def setups(self, request: Request) -> OptionView:
         """Return the setups of each editor."""
-        scheme = "https" if self._proxies.is_secure(request) else "http"
-        base = self._url.rstrip("/") or f"{scheme}://{header(request, 'Host')}"
-        return setups_view(base + PATH.decode())
+        return setups_view(self._requests.base_url(request) + PATH.decode())

@@ -48,10 +48,9 @@ def account_pages(
     attempts: Attempts,
     now: Callable[[], float],
     *,
-    url: str,
     registration: RegistrationPolicy,
 ) -> AccountPages:
-    """Return the account pages; `url` is the public URL of the server, empty to derive it from each request.
+    """Return the account pages.
 
     An address may try passwords and links 10 times at once and 10 times a minute. A network may try one account 10
     times at once and once a minute. A member may create, rotate or rename keys 10 times
@@ -59,7 +58,7 @@ def account_pages(
     """
     requests = AccountRequests(cookies, layout)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
-    connect = ConnectPage(requests, mcp, proxies, url)
+    connect = ConnectPage(requests, mcp)
     limits = AttemptLimits(proxies, attempts)
     return AccountPages(
         SignInPages(

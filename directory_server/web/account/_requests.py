@@ -31,6 +31,9 @@ class PageLayout(Protocol):
     ) -> bytes:
         """Set the headers of an uncacheable response and return the body, rendered from `template` and `values`."""
 
+    def base_url(self, request: Request) -> str:
+        """Return the URL of the server for the viewer."""
+
 
 @frozen
 class Member:
@@ -95,6 +98,10 @@ class AccountRequests:
         values = {**flashed, "csrf": session.csrf, **values, **shown_again}
         path = f"{self._folder}/{template}.html"
         return self._layout.page(request, path, values, account=session.account, status=status)
+
+    def base_url(self, request: Request) -> str:
+        """Return the URL of the server for the viewer."""
+        return self._layout.base_url(request)
 
     def has_flash(self, request: Request) -> bool:
         """Return whether `page` shows the result of a form."""

@@ -13,7 +13,7 @@ from ...domain.ports.access import KeyRing, Quota
 from ...domain.ports.roster import Roster
 from ...domain.roster import ListedKey
 from ...http import Request
-from ..account import Moment, moment
+from ..account import Member, Moment, moment
 from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 
 KEYS = f"{ADMIN}/keys"
@@ -93,15 +93,20 @@ class KeyPages:
             "is_shared": key.shared is not None,
             "limit": UNLIMITED if key.limit is None else str(key.limit),
             "max_limit": MAX_LIMIT,
+            "is_own": _is_own(member, listed),
         }
         return self._requests.page(request, member.session, "key", values)
 
     async def set_limit(self, request: Request, key_id: str) -> bytes:
-        """Change the limit of a key, and redirect to its page."""
-        _, form = await self._requests.member_form(request)
+        """Change the limit of a key, except of the operator's own account, and redirect to its page."""
+        member, form = await self._requests.member_form(request)
         text = form.get("limit", "")
         try:
-            await self._keys.set_limit((await self._find(key_id)).key.id, _limit(text))
+            listed = await self._find(key_id)
+            if _is_own(member, listed):
+                # A stolen session could create a key, raise its limit, and use it after the session has ended.
+                raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
+            await self._keys.set_limit(listed.key.id, _limit(text))
         except BadInput:
             return self._requests.form_error(request, _path(key_id), limit=text)
         except DirectoryError:
@@ -128,6 +133,10 @@ class KeyPages:
         if listed is None:
             raise NotFound(f"No key has the id {key_id[:20]!r}.")
         return listed
+
+
+def _is_own(member: Member, listed: ListedKey) -> bool:
+    return listed.key.owner == member.account.id
 
 
 def _limit(text: str) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from attrs import frozen
 from markupsafe import Markup, escape
@@ -34,11 +35,12 @@ class Response:
 
 @frozen
 class Operation:
-    """An operation of the API. `path` is a template."""
+    """An operation of the API. `path` is a template; `query` has examples of the required parameters in the URL."""
 
     id: str
     method: str
     path: str
+    query: str
     summary: str
     description: Markup
     needs_key: bool
@@ -101,14 +103,17 @@ def api_pages(document: Mapping[str, Any], publishing: Collection[str], objects:
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
+            parameters = operation.get("parameters", ())
+            required = [each for each in parameters if each["in"] == "query" and each.get("required")]
             yield Operation(
                 operation["operationId"],
                 method.upper(),
                 path,
+                urlencode([(each["name"], each["schema"]["examples"][0]) for each in required]),
                 operation["summary"],
                 _inline(operation["description"]),
                 bool(operation.get("security", document["security"])),
-                [_field(each["name"], each["schema"], each) for each in operation.get("parameters", ())],
+                [_field(each["name"], each["schema"], each) for each in parameters],
                 [_response(status, each) for status, each in operation["responses"].items()],
             )
 

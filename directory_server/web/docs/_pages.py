@@ -84,7 +84,7 @@ class DocsPages:
 
     async def _api(self, request: Request, path: str, api: Api) -> bytes:
         viewer = await self._access.identify(request)
-        values = {**self._navigation(API), "api": api}
+        values = {**self._navigation(API), "api": api, "base_url": self._layout.base_url(request)}
         return self._page(request, f"/docs/{path}", "api", values, viewer)
 
     def _navigation(self, current: str) -> dict[str, Any]:

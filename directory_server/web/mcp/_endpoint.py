@@ -27,6 +27,7 @@ from ._resources import NewestEntries
 from ._stateful import DEFAULT_VERSION, McpSessions, StatefulProtocol
 from ._stateful import VERSIONS as STATEFUL_VERSIONS
 from ._stateless import LISTEN, StatelessProtocol, is_stateless
+from ._tools import tool_set
 
 PATH = b"/api/open/mcp"
 
@@ -203,10 +204,17 @@ def endpoint(
     sessions: McpSessions,
     hub: Hub,
     announcements: Announcements,
+    *,
+    search_tools: bool = False,
 ) -> McpEndpoint:
-    """Return the MCP endpoint of `directory`."""
-    stateful = StatefulProtocol(Methods(directory, newest, error_status=200, missing_code=RESOURCE_NOT_FOUND))
-    stateless = StatelessProtocol(Methods(directory, newest, error_status=400, missing_code=INVALID_PARAMS))
+    """Return the MCP endpoint of `directory`. With `search_tools`, it offers this tool, too."""
+    tools = tool_set(search_tools=search_tools)
+    stateful = StatefulProtocol(
+        Methods(directory, newest, error_status=200, missing_code=RESOURCE_NOT_FOUND, tools=tools)
+    )
+    stateless = StatelessProtocol(
+        Methods(directory, newest, error_status=400, missing_code=INVALID_PARAMS, tools=tools)
+    )
     return McpEndpoint(authenticator, sessions, stateful, stateless, hub, announcements)
 
 

@@ -13,15 +13,9 @@ from ...services.directory import Directory
 from ..authentication import AuthenticatedRequest
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
 from ._resources import TEMPLATES, NewestEntries, mcp_id_from_uri
-from ._tools import TOOL_LIST, TOOLS, UNTRUSTED_TEXT, call
+from ._tools import ToolSet, call
 
 SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": __version__}
-
-INSTRUCTIONS = (
-    "A directory of MCP servers. Use search_mcp to find servers by name or purpose, then get_mcp_detail with an mcp_id "
-    "from the results for how to install or connect to one. Its resources are the most recently published servers. "
-    + UNTRUSTED_TEXT
-)
 
 CHARGED = frozenset({"tools/call", "resources/read"})
 """The methods that cost one request of the quota."""
@@ -34,17 +28,23 @@ class Methods:
     """Handlers of the shared methods.
 
     `error_status` is the HTTP status for invalid parameters, `missing_code` the JSON-RPC code for a resource that does
-    not exist.
+    not exist. `tools` are the offered tools.
     """
 
     _directory: Directory
     _newest: NewestEntries
     _error_status: int
     _missing_code: int
+    _tools: ToolSet
+
+    @property
+    def instructions(self) -> str:
+        """The instructions for models."""
+        return self._tools.instructions
 
     def list_tools(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the list of tools."""
-        return self._only_page("tools", TOOL_LIST, params)
+        return self._only_page("tools", self._tools.listed, params)
 
     def list_resources(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the most recently published entries."""
@@ -59,12 +59,14 @@ class Methods:
         name = params.get("name")
         if not isinstance(name, str):
             raise self._invalid("params.name: must be a string, the name of a tool.")
-        if name not in TOOLS:
-            raise self._invalid(f"params.name: unknown tool {name[:100]!r}; must be one of {', '.join(TOOLS)}.")
+        tool = self._tools.by_name.get(name)
+        if tool is None:
+            allowed = ", ".join(self._tools.by_name)
+            raise self._invalid(f"params.name: unknown tool {name[:100]!r}; must be one of {allowed}.")
         arguments = {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(arguments, dict):
             raise self._invalid("params.arguments: must be an object.")
-        return call(TOOLS[name], arguments, self._directory, authenticated)
+        return call(tool, arguments, self._directory, authenticated)
 
     async def read_resource(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
         """Return the complete entry that `params` names."""

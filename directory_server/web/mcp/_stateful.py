@@ -14,7 +14,7 @@ from ... import serialization
 from ...serialization import Message
 from ..authentication import AuthenticatedRequest
 from ._errors import METHOD_NOT_FOUND, RpcError
-from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
+from ._methods import CAPABILITIES, SERVER_INFO, Methods
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
@@ -42,7 +42,7 @@ class StatefulProtocol:
         match message.method:
             case "initialize":
                 authenticated.note_mcp_client(message.params.get("clientInfo"))
-                return _initialize_result(message.params.get("protocolVersion"))
+                return _initialize_result(message.params.get("protocolVersion"), self._methods.instructions)
             case "ping":
                 return {}
             case "tools/list":
@@ -57,12 +57,12 @@ class StatefulProtocol:
                 raise RpcError(METHOD_NOT_FOUND, f"Unknown method {str(message.method)[:100]!r}.")
 
 
-def _initialize_result(version: object) -> dict[str, Any]:
+def _initialize_result(version: object, instructions: str) -> dict[str, Any]:
     return {
         "protocolVersion": version if version in VERSIONS else VERSIONS[-1],
         "capabilities": CAPABILITIES,
         "serverInfo": SERVER_INFO,
-        "instructions": INSTRUCTIONS,
+        "instructions": instructions,
     }
 
 

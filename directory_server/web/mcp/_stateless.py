@@ -16,7 +16,7 @@ from ...http.headers import values
 from ...serialization import Message
 from ..authentication import AuthenticatedRequest
 from ._errors import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, RpcError
-from ._methods import CAPABILITIES, INSTRUCTIONS, SERVER_INFO, Methods
+from ._methods import CAPABILITIES, SERVER_INFO, Methods
 from ._notifications import META_SERVER_INFO
 from ._stateful import VERSIONS as STATEFUL_VERSIONS
 
@@ -74,7 +74,7 @@ class StatelessProtocol:
                 return {
                     "supportedVersions": list(VERSIONS),
                     "capabilities": CAPABILITIES,
-                    "instructions": INSTRUCTIONS,
+                    "instructions": self._methods.instructions,
                     **_CACHEABLE,
                 }
             case "tools/list":

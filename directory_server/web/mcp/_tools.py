@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
 
 from ... import serialization
 from ...domain import errors
-from ...domain.search import Page
+from ...domain.search import Page, ToolHit
 from ...domain.views import Detail, Hit
 from ...services.directory import Directory
 from ..authentication import AuthenticatedRequest
@@ -20,6 +20,13 @@ UNTRUSTED_TEXT = (
 )
 """Warning to models about the texts of entries."""
 
+
+INSTRUCTIONS = (
+    "A directory of MCP servers. Use search_mcp to find servers by name or purpose, then get_mcp_detail with an mcp_id "
+    "from the results for how to install or connect to one. Its resources are the most recently published servers. "
+)
+
+TOOL_INSTRUCTIONS = "Use search_tools to find a single tool and the server that offers it. "
 
 _UNSUPPORTED_KEYWORDS = ("examples", "pattern")
 """Keywords of JSON Schema that some models' APIs reject in the arguments of a tool."""
@@ -43,6 +50,38 @@ NO_MATCH = (
 
 
 @frozen
+class FoundTool:
+    """A tool in the result of a search for tools."""
+
+    mcp_id: str = field(metadata={"description": "Id of the server that offers the tool."})
+    server: str = field(metadata={"description": "Name of that server."})
+    name: str = field(metadata={"description": "Name of the tool."})
+    title: str = field(default="", metadata={"description": "Title; absent if it has none."})
+    description: str = field(default="", metadata={"description": "Beginning of its description; absent if empty."})
+    takes: str = field(
+        default="",
+        metadata={"description": "Parameters with their types; ? marks optional ones. Absent if unknown or none."},
+    )
+    hints: Mapping[str, bool] = field(
+        factory=dict, metadata={"description": "Hints of the server, such as readOnlyHint; absent if it gives none."}
+    )
+
+
+@frozen
+class ToolSearchResult:
+    """Structured content of the result of a search for tools."""
+
+    success: bool
+    data: Sequence[FoundTool] = field(metadata={"description": "Matching tools, best match first."})
+    count: int = field(metadata={"minimum": 0, "description": "The number of tools in data."})
+    message: str = field(default="", metadata={"description": "What to do if no tool matches; absent if any does."})
+
+
+NO_TOOL = "No tool matches. Use search_mcp: most servers list their tools only when they run."
+"""The message of a result without tools."""
+
+
+@frozen
 class DetailResult:
     """Structured content of the result of a request for details."""
 
@@ -52,7 +91,10 @@ class DetailResult:
 
 @frozen
 class McpTool:
-    """A tool: name, title and description for clients, the classes of arguments and content, decoder and handler."""
+    """A tool: name, title and description for clients, the classes of arguments and content, decoder and handler.
+
+    The handler's last argument is the id of the client.
+    """
 
     name: str
     title: str
@@ -60,7 +102,7 @@ class McpTool:
     arguments: type
     content: type
     decode: Callable[[Any], Any]
-    handle: Callable[[Directory, Any], Awaitable[bytes]]
+    handle: Callable[[Directory, Any, str], Awaitable[bytes]]
 
     def listed(self) -> dict[str, Any]:
         """Return the tool as an item of tools/list (MCP 2025-11-25, Tools)."""
@@ -90,8 +132,8 @@ class McpTool:
 _NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "message": NO_MATCH})
 
 
-def _search(directory: Directory, query: Any) -> Awaitable[bytes]:
-    return directory.search_form(query, _search_result, "MCP")
+def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
+    return directory.search_form(query, _search_result, ("MCP", client))
 
 
 def _search_result(page: Page) -> bytes:
@@ -108,7 +150,23 @@ def _found(page: Page) -> bytes:
     return serialization.found_page(page.hits) if len(page.hits) else _NOTHING_FOUND
 
 
-async def _detail(directory: Directory, mcp_id: str) -> bytes:
+async def _search_tools(directory: Directory, query: Any, client: str) -> bytes:
+    found = await directory.search_tools(query, ("MCP", client))
+    data = [_found_tool(each) for each in found]
+    message = {} if data else {"message": NO_TOOL}
+    return serialization.tool_result(
+        serialization.encode({"success": True, "data": data, "count": len(data), **message})
+    )
+
+
+def _found_tool(found: ToolHit) -> dict[str, Any]:
+    tool = found.tool
+    values = {"title": tool.title, "description": tool.description, "takes": tool.takes, "hints": tool.hints}
+    given = {name: value for name, value in values.items() if value}
+    return {"mcp_id": found.hit.mcp_id, "server": found.hit.name, "name": tool.name, **given}
+
+
+async def _detail(directory: Directory, mcp_id: str, client: str) -> bytes:
     try:
         detail = serialization.raw(serialization.encode_detail(await directory.detail(mcp_id)))
     except errors.NotFound as error:
@@ -122,6 +180,9 @@ def _schema(of: type) -> serialization.Schema:
         return serialization.hit_schema()
     if of is Detail:
         return serialization.object_schema(Detail, reference=_schema)
+    if of is FoundTool:
+        schema = serialization.object_schema(FoundTool, reference=_schema)
+        return {**schema, "required": serialization.required_fields(FoundTool)}
     # Every client reads the list of tools, and some give it to the model: smaller objects are not described.
     return {"type": "object"}
 
@@ -134,12 +195,15 @@ _TOOLS = (
         "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
         "matching servers, best first, each with its mcp_id, name, a one-sentence brief and website; if known, whether "
         "it needs a secret (auth), where it runs (runs) and whether it worked when it was checked (verified); "
-        "and what it matches beyond your words (matches). "
+        "whether it is deprecated (status) and why (status_message); "
+        "which of its words answer yours in other words, and which conditions it satisfies (matches); and, if known, "
+        "its tools that match (matching_tools). "
         "Keywords may be a name or part of one, a product, a category, or a short description of a task, in any "
         "language; a few specific words find more than a long sentence. Conditions such as no API key, self-hosted, "
         "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
         '"exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
-        "auth:none|key|oauth, runs:local|remote, language:rust, license:mit, status:works|needs_login|available. "
+        "auth:none|key|oauth, runs:local|remote, language:rust, license:mit, status:works|needs_login|available, "
+        "match:tools (words are looked for in tools only). "
         "Pass an mcp_id from the result to get_mcp_detail to learn how to install or connect to that server. "
         "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
         serialization.SearchArguments,
@@ -163,9 +227,38 @@ _TOOLS = (
     ),
 )
 
-TOOLS = {tool.name: tool for tool in _TOOLS}
+_SEARCH_TOOLS = McpTool(
+    "search_tools",
+    "Search tools of MCP servers",
+    "Search the tools that MCP servers of this directory offer, to find one that does what you need, such as creating "
+    "an invoice or resizing an image. Returns the matching tools, best first, each with its name, the server that "
+    "offers it (mcp_id, server) and, as far as known, its title, the beginning of its description, the parameters that "
+    "it takes, and hints such as readOnlyHint. The server is not installed: pass its mcp_id to get_mcp_detail to learn "
+    "how to install or connect to it. Servers whose tools are unknown are found by search_mcp only. Keywords describe "
+    "what the tool does, in any language, and may include the filters of search_mcp. "
+    "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
+    serialization.ToolSearchArguments,
+    ToolSearchResult,
+    serialization.tool_search_arguments,
+    _search_tools,
+)
 
-TOOL_LIST = serialization.raw(serialization.encode([tool.listed() for tool in _TOOLS]))
+
+@frozen
+class ToolSet:
+    """The tools that the endpoint offers, by name, the encoded list of them, and the instructions for models."""
+
+    by_name: Mapping[str, McpTool]
+    listed: Any
+    instructions: str
+
+
+def tool_set(*, search_tools: bool) -> ToolSet:
+    """Return the tools of the endpoint: two, and the search for tools if `search_tools`."""
+    tools = (*_TOOLS, _SEARCH_TOOLS) if search_tools else _TOOLS
+    listed = serialization.raw(serialization.encode([tool.listed() for tool in tools]))
+    instructions = INSTRUCTIONS + (TOOL_INSTRUCTIONS if search_tools else "") + UNTRUSTED_TEXT
+    return ToolSet({tool.name: tool for tool in tools}, listed, instructions)
 
 
 async def call(tool: McpTool, arguments: Any, directory: Directory, authenticated: AuthenticatedRequest) -> bytes:
@@ -173,7 +266,7 @@ async def call(tool: McpTool, arguments: Any, directory: Directory, authenticate
     try:
         query = tool.decode(arguments)
         await authenticated.charge()
-        return await tool.handle(directory, query)
+        return await tool.handle(directory, query, authenticated.key.client_id)
     except errors.DirectoryError as error:
         authenticated.note_error(error.code)
         body = {"success": False, "error": error.code, "message": error.message}

@@ -36,5 +36,7 @@ class Lag(Service):
         self._next = self._clock.callLater(INTERVAL, self._measure)
 
     def _measure(self) -> None:
-        self._observe(max(0.0, self._clock.seconds() - self._due))
+        lag = max(0.0, self._clock.seconds() - self._due)
+        # First, so that an error of `observe` does not end the measurements.
         self._schedule()
+        self._observe(lag)

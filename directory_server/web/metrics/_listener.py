@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import count
 
 from prometheus_client import make_wsgi_app
@@ -13,9 +14,10 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import datetimeToString
 
+from ...domain.errors import Forbidden
 from ...domain.ports.runtime import Offload
 from ...http import Connection, Connections, Message, Rejected, Request, status_line
-from ...http.errors import ErrorResponse
+from ...http.errors import ErrorResponse, HttpError
 from ...http.headers import value as header
 from ._metrics import Metrics
 
@@ -31,15 +33,25 @@ _UNREADABLE_VERSION = re.compile(r"version=(?!\d{1,3}(\.\d{1,3}){0,3}\s*([;,]|$)
 class MetricsSite(Factory):
     """Serve `/metrics` in the text formats of Prometheus and OpenMetrics, with the time and size limits of `http`.
 
-    It has no access log: a scraper sends a request every few seconds. `offload` runs a scrape.
+    It has no access log: a scraper sends a request every few seconds. `offload` runs a scrape. `check_host`
+    raises Forbidden or HttpError for a Host or an Origin that is not allowed: a web page could read the metrics by a
+    name that leads to loopback (DNS rebinding).
     """
 
     _log = Logger()
 
-    def __init__(self, metrics: Metrics, offload: Offload, connections: Connections, clock: IReactorTime) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        offload: Offload,
+        connections: Connections,
+        clock: IReactorTime,
+        check_host: Callable[[str, str | None], None],
+    ) -> None:
         self.clock = clock
         self.connections = connections
         self._offload = offload
+        self._check_host = check_host
         self._app = make_wsgi_app(metrics.registry)
         self._ids = count(1)
 
@@ -52,7 +64,15 @@ class MetricsSite(Factory):
         return Request(connection, message, str(next(self._ids)), b"Date: " + datetimeToString())
 
     def respond(self, request: Request) -> None:
-        """Send the metrics, or 404 for another path."""
+        """Send the metrics, 404 for another path, or the error for a Host or Origin that is not allowed."""
+        try:
+            self._check_host(header(request, "Host") or "", header(request, "Origin"))
+        except Forbidden as error:
+            _send_text(request, 403, error.message.encode() + b"\n")
+            return
+        except HttpError as error:
+            _send_text(request, error.response.status, error.response.message.encode() + b"\n")
+            return
         if request.path == PATH:
             Deferred.fromCoroutine(self._send_metrics(request)).addErrback(self._failed, request)
         else:

@@ -9,6 +9,7 @@ from ...domain.verification_views import FoundToolView, PackageView, RemoteView,
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,
+    MATCHING_TOOLS,
     ChangeItem,
     ChangesPage,
     ErrorBody,
@@ -16,6 +17,7 @@ from ...serialization import (
     SearchPage,
     argument_schemas,
     field_schemas,
+    matching_tools_schema,
     object_schema,
     required_fields,
 )
@@ -54,7 +56,10 @@ def schemas() -> dict[str, Schema]:
         "Hit": {
             "type": "object",
             "description": "A matching entry: name, brief and website_url, or the requested fields.",
-            "properties": field_schemas(Detail, reference=reference),
+            "properties": {
+                **field_schemas(Detail, reference=reference),
+                MATCHING_TOOLS: matching_tools_schema(reference(Tool)),
+            },
         },
         "Change": {
             "type": "object",

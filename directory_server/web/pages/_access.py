@@ -59,6 +59,10 @@ class PageAccess:
         """
         return await self._charge(request, sign_in=False)
 
+    def client(self, request: Request, viewer: Viewer | None) -> str:
+        """Return the id of the account of `viewer`, or the network of an anonymous one."""
+        return self._addresses.client(request) if viewer is None else viewer.id
+
     async def _charge(self, request: Request, *, sign_in: bool) -> Viewer | None:
         if self._mode == "off":
             raise NotFound("The web pages of this directory are turned off.")

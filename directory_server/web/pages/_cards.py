@@ -13,6 +13,8 @@ from attrs import frozen
 from ...domain.entries import Entry
 from ...domain.facts import CODE_HOSTS
 from ...domain.filters import FILTERS, PACKAGES, with_filter
+from ...domain.tools import OfferedTool
+from ...domain.views import ACTIVE
 from ._entries import PACKAGE_NAMES, transports, version_name
 from ._filters import plain
 from ._translations import Translations
@@ -64,12 +66,15 @@ class Card:
     exact_stars: str
     updated: str
     official: bool
+    status: str
+    status_message: str
     avatar: Avatar
     chips: Sequence[Chip]
+    tools: Sequence[tuple[str, str]]
 
 
-def card(entry: Entry, texts: Translations, marks: Sequence[str]) -> Card:
-    """Return the card of `entry` in the language of `texts`. `marks` are those of its facts."""
+def card(entry: Entry, texts: Translations, marks: Sequence[str], tools: Sequence[OfferedTool] = ()) -> Card:
+    """Return the card of `entry` in the language of `texts`. `marks` are those of its facts, `tools` match a search."""
     name, namespace = plain(entry.title or entry.name, 100) or entry.mcp_id, entry.name.rpartition("/")[0]
     return Card(
         mcp_id=entry.mcp_id,
@@ -82,8 +87,11 @@ def card(entry: Entry, texts: Translations, marks: Sequence[str]) -> Card:
         exact_stars="" if entry.stars is None else f"{entry.stars:,}",
         updated=date(entry.official.get("updatedAt")) or date(entry.official.get("publishedAt")),
         official=entry.is_official,
+        status="" if entry.status == ACTIVE else plain(entry.status, 30),
+        status_message=plain(entry.status_message, 240),
         avatar=avatar(name, namespace),
         chips=[*map(_mark, marks), *_transports(entry), *_packages(entry), *_tags(entry, texts)],
+        tools=[(plain(tool.name, 60), plain(tool.description, 120)) for tool in tools],
     )
 
 

@@ -84,6 +84,7 @@ class EntryView:
     transports: Sequence[str]
     marks: Sequence[str]
     status: str
+    status_message: str
     license: str
     stars: int | None
     website: str
@@ -113,6 +114,7 @@ def entry_view(detail: Detail, language: str) -> EntryView:
         transports=transports(Entry(detail.server).transports),
         marks=fact_marks(detail.auth, detail.runs),
         status=plain(detail.status, 30),
+        status_message=plain(detail.status_message, 500),
         license=license_name(plain(detail.license, 60)),
         stars=detail.stars,
         website="" if website == repository else website,

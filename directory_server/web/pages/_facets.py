@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.filters import FACETS, Filter, filters_of, with_filter, without_filter
 from ...domain.licenses import OTHER
 from ...domain.search import DEFAULT_ORDER, ORDERS, FacetValue, Order, Summary
-from ...serialization import MAX_KEYWORDS
+from ...serialization import MAX_WORDS
 from ._cards import search_url
 from ._entries import PACKAGE_NAMES, license_name
 from ._filters import plain
@@ -98,7 +98,7 @@ def _chips(
         selected = next((one for one in given if one.name == name and one.has_value(each.value)), None)
         narrowed = with_filter(keywords, name, each.value) if selected is None else without_filter(keywords, selected)
         # A longer query would be rejected.
-        if len(narrowed) <= MAX_KEYWORDS:
+        if len(narrowed) <= MAX_WORDS:
             label, text = _label(name, each.value)
             label = texts.category(label) if name == "tag" else label
             typed = with_filter("", name, each.value)

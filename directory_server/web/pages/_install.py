@@ -15,6 +15,7 @@ from attrs import frozen
 
 from ... import serialization
 from ...client_config import InstallOption, Missing, Notice, Setup, SetupInput, Setups
+from ._commands import Command, commands
 
 LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor")
 """The only schemes of install links."""
@@ -28,11 +29,6 @@ MAX_TEXT = 4_000
 MAX_TEXTS = 30_000
 """Characters of all configurations on a page."""
 
-# Words that mean the same in POSIX shells, fish and PowerShell. cmd.exe knows no single quotes, so quoted words have no
-# character that it interprets.
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:+-][A-Za-z0-9_./:=+-]*")
-_QUOTED_WORD = re.compile(r"[A-Za-z0-9_./:=+@,~${}*?#;\[\] -]+")
-
 
 @frozen
 class InstallLink:
@@ -44,7 +40,7 @@ class InstallLink:
 
 @frozen
 class EditorView:
-    """Setup of the server in an editor: the `file` with its `text`, links, and a command."""
+    """Setup of the server in an editor: the `file` with its `text`, links, and a command for each shell."""
 
     id: str
     name: str
@@ -52,7 +48,7 @@ class EditorView:
     text: str
     secrets: str
     links: Sequence[InstallLink]
-    command: str
+    commands: Sequence[Command]
 
     @property
     def has_placeholders(self) -> bool:
@@ -74,6 +70,7 @@ class OptionView:
     too_long: Sequence[str] = ()
     warnings: Sequence[Notice] = ()
     reason: Notice | None = None
+    needs_review: bool = False
 
     @property
     def variables(self) -> Sequence[SetupInput]:
@@ -92,7 +89,8 @@ def option_views(options: Sequence[InstallOption]) -> Sequence[OptionView]:
         editors, too_long = _within(editor_views(option.setups), left)
         left -= sum(len(each.text) for each in editors)
         inputs, missing = option.setups.inputs, option.setups.missing
-        views.append(OptionView(option.name, editors, inputs, missing, too_long, option.warnings))
+        review = option.setups.needs_review
+        views.append(OptionView(option.name, editors, inputs, missing, too_long, option.warnings, needs_review=review))
     return views
 
 
@@ -106,23 +104,10 @@ def editor_views(setups: Setups) -> Sequence[EditorView]:
             serialization.toml(each.config) if each.is_toml else serialization.pretty(each.config),
             each.secrets,
             list(_links(each)),
-            shell_command(each.command),
+            commands(each.command),
         )
         for each in setups.setups
     ]
-
-
-def shell_command(words: Sequence[str]) -> str:
-    """Return a command for any shell; an empty text if a word cannot be quoted for all of them."""
-    quoted = []
-    for word in words:
-        if _PLAIN_WORD.fullmatch(word):
-            quoted.append(word)
-        elif _QUOTED_WORD.fullmatch(word):
-            quoted.append(f"'{word}'")
-        else:
-            return ""
-    return " ".join(quoted)
 
 
 def vscode_link(scheme: str, server: Mapping[str, Any]) -> str:

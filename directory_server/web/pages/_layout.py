@@ -14,6 +14,7 @@ from ...domain.errors import without_keys
 from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
+from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ..compression import compressed
 from ..responses import json_response
@@ -54,6 +55,10 @@ _YEAR = 31_536_000
 
 class Viewer(Protocol):
     """A signed-in viewer."""
+
+    @property
+    def id(self) -> str:
+        """The id of the account."""
 
     @property
     def email(self) -> str:
@@ -149,6 +154,11 @@ class Layout:
         )
         # Names may contain surrogates, which UTF-8 cannot encode.
         return text.encode("utf-8", "replace")
+
+    def base_url(self, request: Request) -> str:
+        """Return the URL of the server for the viewer: the public one if it is configured, else that of `request`."""
+        scheme = "https" if self._proxies.is_secure(request) else "http"
+        return self.url or f"{scheme}://{header(request, 'Host')}"
 
     def error_page(self, request: Request, error: ErrorResponse) -> bytes:
         """Return the page of an error response."""

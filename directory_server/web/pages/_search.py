@@ -63,6 +63,7 @@ HELP = (
     _help("transport", "stdio", "http", "sse"),
     _help("tag", "monitoring"),
     _help("official", "true"),
+    _help("match", "tools"),
     Help(_examples('"vector database"'), "phrase"),
     Help(_examples("-word"), "excluded"),
 )
@@ -91,6 +92,7 @@ class SearchPage:
         is_list = bool(keywords or cursor or "sort" in parameters)
         values: dict[str, Any] = {
             "keywords": keywords,
+            "longest": serialization.MAX_KEYWORDS,
             "words": words or keywords,
             "is_close": bool(words) and sort != DEFAULT_ORDER,
             "sort": sort if sort != DEFAULT_ORDER else "",
@@ -99,7 +101,7 @@ class SearchPage:
             "feed_url": feed_url(keywords),
             "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
             "size": self._size(),
-            "help": HELP,
+            "help": [each for each in HELP if each.name != "status" or self._checks.is_used],
             "error": None,
             "filter": None,
             "cards": [],
@@ -112,7 +114,7 @@ class SearchPage:
         }
         try:
             search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
-            page = await self._directory.search(search, "pages")
+            page = await self._directory.search(search, ("pages", self._access.client(request, viewer)))
             if is_list:
                 values["cards"] = await self._cards(page, texts)
                 values["next_url"] = _next_url(search, page)
@@ -140,8 +142,9 @@ class SearchPage:
 
     async def _cards(self, page: Page, texts: Translations) -> list[Card]:
         hits = {hit.mcp_id: hit for hit in page.hits}
+        tools = dict(zip(hits, page.hits.tools(), strict=False))
         return [
-            card(entry, texts, fact_marks(hit.auth, hit.runs))
+            card(entry, texts, fact_marks(hit.auth, hit.runs), tools.get(hit.mcp_id, ()))
             for entry in await self._store.entries(list(hits))
             for hit in (hits[entry.mcp_id],)
         ]

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import Entry
+from ...domain.tools import Parameter, parameters_of
 from ._filters import plain
 
 MAX_TOOLS = 40
@@ -22,22 +23,12 @@ MAX_ALL_PARAMETERS = 120
 
 
 @frozen
-class ParameterView:
-    """A parameter of a tool: its name, type and description, and whether it is required."""
-
-    name: str
-    type: str
-    description: str
-    is_required: bool
-
-
-@frozen
 class ToolView:
     """A tool with its parameters; `more` is the number of parameters that are left out."""
 
     name: str
     description: str
-    parameters: Sequence[ParameterView]
+    parameters: Sequence[Parameter]
     more: int
 
 
@@ -50,7 +41,7 @@ def tool_views(entry: Entry) -> tuple[Sequence[ToolView], int]:
     for tool in tools[:MAX_TOOLS]:
         schema = next(schemas)
         properties = _mapping(schema.get("properties"))
-        parameters = list(islice(_parameters(schema, properties), min(left, MAX_PARAMETERS)))
+        parameters = [*map(_parameter, islice(parameters_of(schema), min(left, MAX_PARAMETERS)))]
         left -= len(parameters)
         more = len(properties) - len(parameters)
         views.append(ToolView(plain(tool.name, 60), plain(tool.description, 200), parameters, more))
@@ -65,32 +56,14 @@ def _schemas(entry: Entry) -> Iterator[Mapping[str, Any]]:
             yield _mapping(tool.get("inputSchema") or tool.get("input_schema"))
 
 
-def _parameters(schema: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[ParameterView]:
-    required = schema.get("required")
-    names = {name for name in required[:1_000] if isinstance(name, str)} if isinstance(required, list) else set()
-    for name, value in properties.items():
-        definition = _mapping(value)
-        yield ParameterView(
-            plain(name, 60), _type(definition), plain(_text(definition.get("description")), 160), name in names
-        )
-
-
-def _type(definition: Mapping[str, Any]) -> str:
-    """Return the type of a JSON Schema, such as `string`, `array of string`, `string or null`; empty if unknown."""
-    kinds = definition.get("type")
-    words = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
-    text = " or ".join(word for word in words[:4] if isinstance(word, str))
-    if text == "array" and (item := _text(_mapping(definition.get("items")).get("type"))):
-        text = f"array of {item}"
-    choices = definition.get("enum")
-    if isinstance(choices, list) and choices and all(isinstance(each, str | int | float) for each in choices[:6]):
-        text = " | ".join(str(each) for each in choices[:6]) + (" | …" if len(choices) > 6 else "")
-    return plain(text, 80)
+def _parameter(parameter: Parameter) -> Parameter:
+    return Parameter(
+        plain(parameter.name, 60),
+        plain(parameter.type, 80),
+        plain(parameter.description, 160),
+        parameter.is_required,
+    )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

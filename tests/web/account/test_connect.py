@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ..conftest import Server
+from ..pages.test_commands import by_command_prompt, by_powershell
 from .conftest import Browser
 
 _PASTED = re.compile(r'<details [^>]*data-editor="([a-z-]+)".*?<code data-copyable>(.*?)</code>', re.DOTALL)
@@ -86,13 +87,18 @@ def test_configurations_are_the_same_without_a_new_key(member: Browser) -> None:
     assert configurations(member) == shown
 
 
-def test_the_command_is_read_by_a_shell(member: Browser) -> None:
+def test_the_commands_are_read_by_their_shells(member: Browser) -> None:
     member.get("/account/connect")
-    (command,) = _COMMAND.findall(member.page)
-    assert shlex.split(unescape(command)) == [
+    unix, command_prompt = map(unescape, _COMMAND.findall(member.page))
+    words = [
         *("claude", "mcp", "add", "--scope", "project", "--transport", "http", "mcp-directory", URL),
         *("--header", "Authorization: Bearer ${MCP_DIRECTORY_KEY}", "--header", "Content-Type: application/json"),
     ]
+    assert shlex.split(unix) == words
+    assert list(by_powershell(unix)) == [words] * 3
+    assert list(by_command_prompt(command_prompt)) == [words] * 3
+    for shells in ("bash, zsh, fish, PowerShell:", "in Command Prompt:"):
+        assert shells in member.text
 
 
 @pytest.mark.parametrize("server", [{"url": "https://directory.example.org/"}], indirect=True)

@@ -9,9 +9,10 @@ import pytest
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
+from ..account.conftest import SEARCH, key_of
 from ..conftest import Server
 from ._pages import HOSTILE, hits
-from .conftest import ANN, Browser
+from .conftest import ANN, PASSWORD, Browser
 
 
 def test_changes_the_limit_of_a_key(server: Server, operator: Browser) -> None:
@@ -24,6 +25,32 @@ def test_changes_the_limit_of_a_key(server: Server, operator: Browser) -> None:
     assert server.get("/api/open/v1/search?keywords=mail").headers["X-RateLimit-Limit"] == "500"
     operator.follow(operator.post(f"{path}/limit", {"limit": "unlimited"}))
     assert "No request limit" in operator.text
+
+
+def test_a_stolen_session_leaves_a_key_with_the_limit_of_members(
+    server: Server, operator_account: Account, operator: Browser
+) -> None:
+    thief = Browser(server)
+    thief.cookies = dict(operator.cookies)
+    secret = thief.create_key()
+    path = f"/admin/keys/{key_of(server, operator_account)}"
+    thief.get(path)
+    assert f"{path}/limit" not in thief.page
+    thief.get("/account/keys")
+    assert thief.submit(f"{path}/limit", {"limit": "unlimited"}) == "own_key"
+    operator.get("/account/password")
+    operator.follow(operator.post("/account/password", {"old": PASSWORD, "password": "another long phrase"}))
+    assert thief.get("/admin").status == 303
+    run_sync(server.accounts.set_role(operator_account.id, "member"))
+    response = server.get(SEARCH, key=secret)
+    assert (response.status, response.headers["X-RateLimit-Limit"]) == (200, "20")
+
+
+def test_an_operator_can_change_limits_of_keys_of_others(server: Server, ann: Account, operator: Browser) -> None:
+    key, _ = run_sync(server.keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
+    operator.get(f"/admin/keys/{key.id}")
+    operator.follow(operator.post(f"/admin/keys/{key.id}/limit", {"limit": "500"}))
+    assert "Limit changed." in operator.text
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1.5", "many", "", "9" * 30, "٣", HOSTILE])

@@ -57,7 +57,7 @@ def test_shows_frequent_texts(server: Server, operator: Browser) -> None:
     assert "text 59 41 59" in operator.text
     assert "text 30" not in operator.text.partition("Frequent searches without a hit")[0]
     assert HOSTILE not in operator.page
-    assert "at least 5 times on a day" in operator.text
+    assert "at least 5 clients searched for" in operator.text
 
 
 def test_numbers_that_cannot_be_read_do_not_break_the_page(server: Server, operator: Browser) -> None:

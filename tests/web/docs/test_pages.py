@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from html import unescape
 from urllib.parse import quote
 
@@ -104,6 +105,18 @@ def test_the_api_page_has_every_operation_parameter_response_and_field(server: S
             assert f'id="{name}"' in text
             assert f"<code>{field}</code>" in text
             assert member.get("description", "") in words
+
+
+def test_the_first_example_of_the_api_works_as_pasted(server: Server) -> None:
+    host = "localhost:18090"
+    text = unescape(page(server, "/docs/api", Host=host).body.decode())
+    example = re.search(r"<pre><code[^>]*>(.*?)</code></pre>", text)
+    assert example
+    assert shlex.split(example[1])[:2] == ["curl", "-H"]
+    header, url = shlex.split(example[1].replace("$KEY", server.key))[2:]
+    assert url.startswith(f"http://{host}/")
+    name, _, value = header.partition(": ")
+    assert server.get(url.removeprefix(f"http://{host}"), key=None, headers={name: value}).status == 200
 
 
 def test_pages_in_chinese_say_which_parts_are_english(server: Server) -> None:

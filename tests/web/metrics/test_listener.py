@@ -28,10 +28,10 @@ class Listener:
     def advance(self, seconds: int) -> None:
         self.clock.pump([1.0] * seconds)
 
-    def get(self, path: str, *lines: str, method: str = "GET") -> Any:
+    def get(self, path: str, *lines: str, method: str = "GET", host: str = "localhost") -> Any:
         """Return the response to a request with the header lines `lines`."""
         connection = Connection(self.site)
-        connection.send("\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode())
+        connection.send("\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode())
         return parse_response(connection.received())
 
 
@@ -40,6 +40,7 @@ def listener() -> Iterator[Listener]:
     from directory_server.http import Connections
     from directory_server.http.proxies import Proxies
     from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsSite
+    from directory_server.web.origins import Origins
 
     clock = Clock()
     connections = Connections(
@@ -53,7 +54,8 @@ def listener() -> Iterator[Listener]:
         at_end=ImmediateTurn().at_end,
     )
     connections.startService()
-    yield Listener(MetricsSite(Metrics(lambda: 0.0), inline, connections, clock), connections, clock)
+    origins = Origins(["localhost"], frozenset())
+    yield Listener(MetricsSite(Metrics(lambda: 0.0), inline, connections, clock, origins.check), connections, clock)
     connections.stopService()
 
 
@@ -77,6 +79,18 @@ def test_metrics_are_served_in_both_formats(listener: Listener) -> None:
 def test_a_version_that_cannot_be_read_is_ignored(listener: Listener, version: str) -> None:
     response = listener.get("/metrics", f"Accept: application/openmetrics-text; version={version}")
     assert (response.status, response.headers["Content-Type"].partition(";")[0]) == (200, "text/plain")
+
+
+def test_a_host_or_origin_that_is_not_allowed_is_rejected(listener: Listener) -> None:
+    assert listener.get("/metrics", host="localhost:9090").status == 200
+    for path in ("/metrics", "/"):
+        response = listener.get(path, host="attacker.example")
+        assert (response.status, b"'attacker.example' is not allowed" in response.body) == (403, True)
+    assert listener.get("/metrics", "Origin: https://attacker.example").status == 403
+    assert listener.get("/metrics", host="").status == 400
+    connection = Connection(listener.site)
+    connection.send(b"GET /metrics HTTP/1.0\r\n\r\n")
+    assert parse_response(connection.received()).status == 400
 
 
 def test_other_requests_are_errors(listener: Listener) -> None:

@@ -187,6 +187,25 @@ def test_lag_measures_how_late_the_reactor_is(metrics: Metrics) -> None:
     lag.stopService()
 
 
+def test_an_error_of_an_observer_does_not_end_the_measurement_of_lag() -> None:
+    from directory_server.web.metrics import Lag
+
+    clock = Clock()
+    late: list[float] = []
+
+    def observe(seconds: float) -> None:
+        late.append(seconds)
+        raise ValueError("unexpected")
+
+    lag = Lag(clock, observe)
+    lag.startService()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="unexpected"):
+            clock.advance(1.0)
+    assert late == [0.0, 0.0]
+    lag.stopService()
+
+
 def test_lag_is_observed_in_a_histogram(metrics: Metrics) -> None:
     metrics.observe_lag(0.3)
     assert value(metrics, "directory_reactor_lag_seconds_sum") == 0.3

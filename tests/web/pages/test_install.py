@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import shutil
-import subprocess
 import tomllib
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -28,7 +25,6 @@ from directory_server.web.pages._install import (
     cursor_link,
     editor_views,
     option_views,
-    shell_command,
     vscode_link,
 )
 
@@ -139,49 +135,6 @@ def test_hostile_values_reach_the_encoders() -> None:
     assert len(found) > len(HOSTILE)
 
 
-SHELLS = [each for each in ("sh", "bash", "zsh", "dash", "fish") if shutil.which(each)]
-
-
-def read_by(shell: str, command: str) -> list[str]:
-    """Return the words of a command as a shell reads them."""
-    # The function has no name of a program, so that nothing can run.
-    program = f"printf '%s\\0' {command}"
-    done = subprocess.run([str(shutil.which(shell)), "-c", program], capture_output=True, check=True, timeout=20)
-    assert done.stderr == b""
-    return done.stdout.decode().split("\0")[:-1]
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_shells_read_exactly_the_words_of_a_command(shell: str) -> None:
-    commands = [
-        list(setup.command)
-        for value in HOSTILE
-        for setups in setups_of(value)
-        for setup in setups.setups
-        if shell_command(setup.command)
-    ]
-    assert len(commands) > 5
-    for words in commands:
-        assert read_by(shell, shell_command(words)) == words
-
-
-SPECIAL = st.sampled_from("'\"\\$`!&|<>^%()[]{};*?~#=@, \n\tabc-")
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(st.text(SPECIAL, min_size=1, max_size=12), min_size=1, max_size=5))
-def test_a_command_is_one_for_every_shell_or_left_out(words: Sequence[str]) -> None:
-    command = shell_command(words)
-    if command:
-        assert shlex.split(command) == list(words)
-        # cmd.exe ignores single quotes, and interprets these characters wherever they are.
-        assert not re.search(r"[&|<>^%\"()!\n]", command)
-        # PowerShell reads a quoted word literally, and these words as such. fish knows escapes in quotes.
-        assert "\\" not in command
-        for word in command.split("'")[::2]:
-            assert not re.search(r"[$`@~{}#;,*?\[]", word)
-
-
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=40), max_size=4), st.text(max_size=20))
 def test_links_can_be_decoded_whatever_the_texts(server: dict[str, str], name: str) -> None:
@@ -269,3 +222,17 @@ def test_an_entry_page_offers_links_commands_and_files(get_page: GetPage, server
     # Every configuration is reachable without a script.
     texts = re.findall(r"<code data-copyable>(.*?)</code>", response.body.decode(), re.DOTALL)
     assert sum(unescape(text).startswith("{") for text in texts) == 7 + 9
+
+
+def test_an_entry_page_says_why_a_link_is_missing(get_page: GetPage, server: Server) -> None:
+    package = {"registryType": "npm", "identifier": "@a/b", "version": "1.2.3", "transport": {"type": "stdio"}}
+    variables = [
+        {"name": "GITLAB_API_URL", "value": "https://evil.example/api/v4"},
+        {"name": "GITLAB_PERSONAL_ACCESS_TOKEN", "isRequired": True, "isSecret": True},
+    ]
+    published = entry("com.evil/gitlab", packages=[{**package, "environmentVariables": variables}])
+    server.publish(published)
+    page = Document(get_page(f"/servers/{published.mcp_id}"))
+    assert "secrets included, to evil.example, or load code" in page.text
+    assert "There is no install link because of the warnings above." in page.text
+    assert not [link for link in page.links if urlsplit(link).scheme in LINK_SCHEMES]

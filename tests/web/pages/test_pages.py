@@ -93,7 +93,8 @@ def test_results_and_entry_pages_show_facts(get_page: GetPage, server: Server) -
 def test_the_search_page_explains_the_filters(get_page: GetPage) -> None:
     page = Document(get_page("/")).text
     for name in FILTERS:
-        assert f"{name}:" in page
+        # Checks are off.
+        assert (f"{name}:" in page) == (name != "status")
 
 
 def test_the_next_page_continues_after_the_first(get_page: GetPage, server: Server) -> None:
@@ -118,7 +119,7 @@ def test_a_search_without_results_says_so(get_page: GetPage) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("/?q=" + "x" * 257, "at most 256 characters"),
+        ("/?q=" + "x" * 4_097, "at most 4,096 characters"),
         ("/?q=x&cursor=%00", "no longer available"),
         ("/?q=x+runs:cloud", "The filter runs: cannot be “cloud”. Allowed values: local, remote, unknown."),
     ],

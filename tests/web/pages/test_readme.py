@@ -9,12 +9,26 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
 
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.ports.runtime import Offload
-from directory_server.web.pages._readme import _TAGS, CACHED, MAX_HTML, MAX_SOURCE, Readmes, readme_html
+from directory_server.web.pages._readme import (
+    _TAGS,
+    BURST,
+    CACHED,
+    MAX_HTML,
+    MAX_PLAIN,
+    MAX_SOURCE,
+    SHARE,
+    WAITING,
+    Readmes,
+    TooLarge,
+    plain_html,
+    readme_html,
+)
 
-from ...contract import awaited
 from ..conftest import Server, entry
 from .conftest import Document, GetPage
 
@@ -79,16 +93,24 @@ def check(html: str) -> None:
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b]", html)
 
 
+def html_of(text: str) -> str:
+    """Return the HTML of a README, or its plain text."""
+    try:
+        return readme_html(text)
+    except TooLarge:
+        return plain_html(text).replace(' class="plain"', "")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_become_harmless(text: str) -> None:
     for each in (text, f"# x\n\n{text}\n\ny", f"> - {text}", text * 50):
-        check(readme_html(each))
+        check(html_of(each))
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from([*HOSTILE, "\n", "\n\n", "> ", "- ", "`", "*", "[", "](", "<", "&", "|"]), max_size=12))
 def test_combinations_become_harmless(parts: list[str]) -> None:
-    check(readme_html("".join(parts)))
+    check(html_of("".join(parts)))
 
 
 def test_markdown_is_rendered_with_headings_below_those_of_the_page() -> None:
@@ -118,33 +140,107 @@ def test_hosts_of_links_are_ascii() -> None:
     assert 'href="https://xn--' in readme_html("[x](https://gіthub.example/)")
 
 
-def test_long_texts_are_cut_and_expanding_ones_left_out() -> None:
+def test_long_texts_are_cut() -> None:
     assert len(readme_html("word " * MAX_SOURCE)) <= MAX_SOURCE + 20
-    for expanding in (
-        "[](http://a)" * 2_000,
-        "<" * MAX_SOURCE,
-        "|a|b|\n|-|-|\n" + "|\n" * MAX_SOURCE,
-        "<b>" * MAX_SOURCE,
-    ):
-        assert len(readme_html(expanding)) <= MAX_HTML
 
 
-@awaited
-async def test_a_text_is_rendered_once() -> None:
-    calls: list[str] = []
+def test_plain_text_is_escaped_and_bounded() -> None:
+    assert plain_html("a <b>\n\n* c\u202e") == '<p class="plain">a &lt;b&gt;\n\n* c</p>'
+    assert len(plain_html('"' * MAX_SOURCE)) < 5 * MAX_PLAIN + 100 <= MAX_HTML + 100
 
-    async def offload(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        calls.append(args[0])
-        return function(*args, **kwargs)
 
-    readmes = Readmes(cast(Offload, offload))
-    assert await readmes.html("*a*") == await readmes.html("*a*") == "<p><em>a</em></p>\n"
-    assert await readmes.html(" \n") == ""
-    assert calls == ["*a*"]
+def test_an_ordinary_table_is_rendered() -> None:
+    html = readme_html("| a | b |\n|---|---|\n" + "| c | d |\n" * 300)
+    assert html.count("<td>") == 600
+
+
+class Rendering:
+    """README texts whose renderings the test ends: `texts` are those that have begun."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.cost = 0.0
+        self.texts: list[str] = []
+        self._threads: list[Deferred[None]] = []
+        self._used = 0.0
+        self.readmes = Readmes(cast(Offload, self._offload), self.clock.seconds, self._thread_time)
+
+    def html(self, text: str) -> Deferred[Any]:
+        return Deferred.fromCoroutine(self.readmes.html(text))
+
+    def end(self) -> None:
+        self._threads.pop(0).callback(None)
+
+    async def _offload(self, function: Any) -> Any:
+        self.texts.append(function.args[0])
+        self._threads.append(Deferred())
+        await self._threads[-1]
+        return function()
+
+    def _thread_time(self) -> float:
+        self._used += self.cost
+        return self._used
+
+
+def html_of_plain(text: str) -> str:
+    return f'<p class="plain">{text}</p>'
+
+
+def test_a_text_is_rendered_once() -> None:
+    rendering = Rendering()
+    first = rendering.html("*a*")
+    rendering.end()
+    assert first.result == rendering.html("*a*").result == "<p><em>a</em></p>\n"
+    assert rendering.html(" \n").result == ""
+    assert rendering.texts == ["*a*"]
     for number in range(CACHED):
-        await readmes.html(f"{number}")
-    await readmes.html("*a*")
-    assert calls.count("*a*") == 2
+        rendering.html(f"{number}")
+        rendering.end()
+    rendering.html("*a*")
+    assert rendering.texts.count("*a*") == 2
+
+
+def test_one_text_is_rendered_at_a_time_and_few_wait() -> None:
+    rendering = Rendering()
+    results = [rendering.html(f"*{number}*") for number in range(WAITING + 2)]
+    assert rendering.texts == ["*0*"]
+    assert [result.called for result in results] == [False] * WAITING + [True] * 2
+    assert results[-1].result == html_of_plain(f"*{WAITING + 1}*")
+    # A text that is being rendered is not rendered again.
+    assert rendering.html("*0*").result == html_of_plain("*0*")
+    for _ in range(WAITING):
+        rendering.end()
+    assert rendering.texts == [f"*{number}*" for number in range(WAITING)]
+    assert results[WAITING - 1].result == f"<p><em>{WAITING - 1}</em></p>\n"
+
+
+def test_rendering_continues_without_its_reader_and_counts() -> None:
+    rendering = Rendering()
+    rendering.cost = BURST
+    first = rendering.html("*a*")
+    first.addErrback(lambda failure: failure.trap(CancelledError))
+    first.cancel()
+    second = rendering.html("*b*")
+    assert rendering.texts == ["*a*"]
+    rendering.end()
+    assert rendering.html("*a*").result == "<p><em>a</em></p>\n"
+    rendering.end()
+    assert second.called
+    assert rendering.html("*c*").result == html_of_plain("*c*")
+
+
+def test_rendering_takes_a_bounded_share_of_a_core_whatever_the_number_of_texts() -> None:
+    rendering = Rendering()
+    rendering.cost = 0.1
+    # One reader of 300 pages a minute, of more texts than are kept, for ten minutes.
+    for number in range(3_000):
+        rendering.clock.advance(0.2)
+        shown = rendering.html(f"*{number % (CACHED * 5)}*")
+        if not shown.called:
+            rendering.end()
+        assert shown.called
+    assert len(rendering.texts) * rendering.cost <= 600 * SHARE + BURST + rendering.cost
+    assert len(rendering.texts) * rendering.cost >= 600 * SHARE
 
 
 def test_the_entry_page_shows_the_readme(get_page: GetPage, server: Server) -> None:

@@ -156,6 +156,7 @@ def test_publishers_read_with_their_token_in_every_mode(publisher: Publisher, se
 def test_publishing_is_off_unless_it_is_enabled(publisher: Publisher) -> None:
     assert publisher.publish(server_json()).status == 404
     assert publisher.send("POST", "/v0/validate", server_json()).status == 404
+    assert publisher.send("GET", "/v0/health").json == {"status": "ok"}
     assert publisher.send("POST", "/v0/auth/github-at", {"github_token": publisher.secret}).status == 404
     assert publisher.send("PATCH", "/v0/servers/io.acme%2Fx/status", {"status": "deleted"}).status == 404
     assert publisher.log() == []

@@ -79,6 +79,7 @@ if (box) {
   let timer = 0;
   let typing = false;
   let currentQuery = "";
+  let shownQuery = "";
 
   const load = async (address) => {
     controller.abort();
@@ -99,6 +100,8 @@ if (box) {
         document.querySelector("#new-servers a").href = page.querySelector("#new-servers a").getAttribute("href");
         document.getElementById("search").className = page.getElementById("search").className;
         current.replaceWith(document.adoptNode(results));
+        shownQuery = wordsOf(new URL(address, location));
+        updateCounts();
       } else {
         current.replaceChildren(...page.querySelectorAll(".message h1, .message p:not(.status-code)"));
         current.classList.remove("waiting");
@@ -124,7 +127,7 @@ if (box) {
     load(address);
   };
 
-  currentQuery = wordsOf(location);
+  currentQuery = shownQuery = wordsOf(location);
 
   box.addEventListener("input", (event) => {
     clearTimeout(timer);
@@ -167,20 +170,30 @@ if (box) {
   // The filter that is being typed: it may have spaces inside quotation marks.
   const typed = () => /(?:^|\s)((?:[a-z]+:"[^"]*|[a-z]{2,}:?[^\s":]*))$/i.exec(box.value.slice(0, box.selectionStart))?.[1] ?? "";
 
+  const normal = (words) => words.trim().replace(/\s+/g, " ");
+
+  // The number of entries with `filter`, of the words around the one that is typed: empty if the list is of other words.
+  const countOf = (filter) => {
+    const end = box.selectionStart;
+    const others = `${box.value.slice(0, end - typed().length)} ${box.value.slice(end)}`;
+    if (normal(others) !== normal(shownQuery)) return "";
+    return document.querySelector(`[data-filter="${CSS.escape(filter)}"] .count`)?.textContent ?? "";
+  };
+
+  const updateCounts = () => {
+    for (const option of list.children) option.querySelector(".count").textContent = countOf(option.dataset.value);
+  };
+
   const choices = (word) => {
     const lowered = word.toLowerCase().replaceAll('"', "");
-    const counts = new Map();
-    for (const chip of document.querySelectorAll("[data-filter]")) {
-      counts.set(chip.dataset.filter, chip.querySelector(".count")?.textContent ?? "");
-    }
-    const known = [...counts.keys()];
+    const known = [...document.querySelectorAll("[data-filter]")].map((chip) => chip.dataset.filter);
     for (const each of document.querySelectorAll("[data-name]")) {
       const { name, values } = each.dataset;
       known.push(...(lowered.includes(":") ? values.split(" ").filter(Boolean).map((value) => `${name}:${value}`) : [`${name}:`]));
     }
     const matches = known.filter((each) => each.toLowerCase().replaceAll('"', "").startsWith(lowered) && each !== word);
     const whole = lowered.includes(":") ? matches : matches.filter((each) => each.endsWith(":"));
-    return [...new Set(whole)].slice(0, MOST).map((filter) => [filter, counts.get(filter) ?? ""]);
+    return [...new Set(whole)].slice(0, MOST);
   };
 
   const accept = (filter) => {
@@ -198,7 +211,7 @@ if (box) {
     const word = typed();
     const found = word ? choices(word) : [];
     if (!found.length) return;
-    list.replaceChildren(...found.map(([filter, count], index) => {
+    list.replaceChildren(...found.map((filter, index) => {
       const option = document.createElement("li");
       option.id = `suggestion-${index}`;
       option.role = "option";
@@ -208,12 +221,12 @@ if (box) {
       code.textContent = filter;
       const number = document.createElement("span");
       number.className = "count";
-      number.textContent = count;
       option.append(code, number);
       // The field keeps the focus.
       option.addEventListener("mousedown", (event) => { event.preventDefault(); accept(filter); });
       return option;
     }));
+    updateCounts();
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
   };
