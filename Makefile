@@ -13,6 +13,9 @@ DATA ?= data
 # longest have few tests, and would keep one worker busy at the end.
 WORKERS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
+# A stopped make ends its own child only: without this, workers, servers and databases go on.
+PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest
+
 .PHONY: run test check coverage lock release share screenshots conformance clients slow clean
 
 # The pages are public here: the server listens on loopback only.
@@ -31,12 +34,12 @@ test: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/pytest $(WORKERS)
+	$(PYTEST) $(WORKERS)
 
 check: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/mypy
-	.venv/bin/pytest -q $(WORKERS) -m 'not process'
+	$(PYTEST) -q $(WORKERS) -m 'not process'
 
 coverage: .venv/dev
 	.venv/bin/coverage erase
@@ -86,14 +89,25 @@ slow: .venv/run
 clean:
 	rm -rf .venv .release .coverage build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
+# pip repeats its messages of a failure for each dependency, over minutes if the network is down.
+define install
+	@echo 'Installing the dependencies in .venv.'
+	@PIP_RETRIES=$${PIP_RETRIES:-2} .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --editable '$(1)' > .venv/pip.log 2>&1 || { \
+	    if grep -q 'connection broken by' .venv/pip.log; \
+	    then echo 'pip cannot reach the package index: check the network, PIP_INDEX_URL and https_proxy, and run make again.'; \
+	    else echo 'pip cannot install the dependencies: see .venv/pip.log, and run make again.'; fi >&2; exit 1; }
+endef
+
 .venv/run: setup.py pyproject.toml $(wildcard docs/*.md docs/decisions/*.md docs/render.py)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
-	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@test -x .venv/bin/python || { $(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \
+	    && $(PYTHON) -m venv .venv; } > /dev/null 2>&1 || { \
+	    echo '$(PYTHON) is not Python 3.11 or later with venv: name one that is, as in make run PYTHON=python3.12.' >&2; exit 1; }
+	$(call install,.)
 	@# Twisted caches its list of plugins. In a system-wide installation only this user may write the cache.
 	@.venv/bin/twistd --help > /dev/null
 	@touch $@
 
 .venv/dev: .venv/run
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(call install,.[dev])
 	@touch $@

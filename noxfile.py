@@ -36,6 +36,13 @@ def newest_twisted(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def fuzz(session: nox.Session) -> None:
+    """Fuzz the compiled modules with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS another bound than 60."""
+    session.install("--editable", ".[dev]")
+    session.run("pytest", "-q", "-rs", "tests/fuzz", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
 def without_compiler(session: nox.Session) -> None:
     """Install as on a machine without a C compiler, and run the tests of the search with numpy in place of C."""
     # A module that an earlier build compiled would be installed.

@@ -10,7 +10,7 @@ from ._examples import ROOT
 
 
 def test_the_table_of_tools_has_their_arguments() -> None:
-    from directory_server.web.mcp._tools import TOOLS
+    from directory_server.web.mcp._tools import tool_set
 
     _, _, text = (ROOT / "docs" / "protocol.md").read_text("utf-8").partition("\n### Tools\n")
     rows = re.findall(r"^\| (?:`(\w+)`)? ?\| `(\w+)` \|", text.partition("\n\n```")[0], re.MULTILINE)
@@ -18,13 +18,15 @@ def test_the_table_of_tools_has_their_arguments() -> None:
     for tool, argument in rows:
         name = tool or next(reversed(shown))
         shown.setdefault(name, []).append(argument)
-    assert shown == {name: list(argument_schemas(tool.arguments)) for name, tool in TOOLS.items()}, (
-        "docs/protocol.md, section Tools"
-    )
+    assert shown == {
+        name: list(argument_schemas(tool.arguments)) for name, tool in tool_set(search_tools=True).by_name.items()
+    }, "docs/protocol.md, section Tools"
 
 
 def test_the_instructions_name_every_tool() -> None:
-    from directory_server.web.mcp._methods import INSTRUCTIONS
-    from directory_server.web.mcp._tools import TOOLS
+    from directory_server.web.mcp._tools import tool_set
 
-    assert [name for name in TOOLS if name not in INSTRUCTIONS] == [], "INSTRUCTIONS in web/mcp/_methods.py"
+    for offers_search in (False, True):
+        tools = tool_set(search_tools=offers_search)
+        assert [name for name in tools.by_name if name not in tools.instructions] == []
+        assert ("search_tools" in tools.instructions) == offers_search
