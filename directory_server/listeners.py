@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from twisted.application.service import Service
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
+
+from .timers import Timer
 
 
 class Listeners:
@@ -34,15 +35,12 @@ class PollingBus(Listeners, Service):
 
     def __init__(self, poll: Callable[[], object], clock: IReactorTime, interval: float) -> None:
         super().__init__()
-        self._interval = interval
-        self._loop = LoopingCall(poll)
-        self._loop.clock = clock
+        self._timer = Timer(interval, poll, clock)
 
     def startService(self) -> None:
         super().startService()
-        self._loop.start(self._interval)
+        self._timer.startService()
 
     def stopService(self) -> None:
         super().stopService()
-        if self._loop.running:
-            self._loop.stop()
+        self._timer.stopService()

@@ -134,7 +134,8 @@ def show(ctx: click.Context, name: str) -> None:
     if found is None:
         raise NotFound(f"No visible entry is called {name!r}.")
     detail = serialization.decode(serialization.encode_detail(found.detail()))
-    print_json({"source": wait_for(store.source_of(found.name)), **detail})
+    preferred = wait_for(store.preferred(found.name))
+    print_json({"source": preferred and preferred[0], **detail})
 
 
 @entry.command()

@@ -8,21 +8,32 @@ from collections.abc import Sequence
 import click
 
 from .. import importer
+from ..domain.versions import IMPORTED, LOCAL
 from ._context import command_context, wait_for
 from ._output import echo, print_errors, progress_bar
+
+_MEANING = {
+    LOCAL: "Source local: these entries are your own. They are shown in place of entries of upstreams with the same "
+    "names, and no sync updates them.",
+    IMPORTED: "Source imported: entries of upstreams with the same names are shown in place of these. Import with "
+    "--own to show these instead.",
+}
 
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--official", is_flag=True, help="Trust the official marks in the files.")
+@click.option("--own", is_flag=True, help="Make the entries your own: they override upstream entries by name.")
 @click.pass_context
-def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
+def import_(ctx: click.Context, files: Sequence[str], official: bool, own: bool) -> None:
     """Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.
 
     A file contains a server.json, a list page of a registry, an array of either, or one entry per line. A running
-    server on the same data serves the entries within seconds. Invalid entries are reported and skipped. The
-    exit code is 1 if a file cannot be read completely or has no valid entry.
+    server on the same data serves the entries within seconds. An upstream's entry of the same name is shown in place
+    of an imported one, except with --own. Invalid entries are reported and skipped. The exit code is 1 if a file cannot
+    be read completely or has no valid entry.
     """
+    source = LOCAL if own else IMPORTED
     store, report = command_context(ctx, new=True).storage.store, importer.ImportReport()
     size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
     positions: dict[str, int] = {}
@@ -35,11 +46,13 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool) -> None:
 
             wait_for(
                 importer.import_files(
-                    files, store.publish, source="local", official=official, progress=progress, report=report
+                    files, store.publish, source=source, official=official, progress=progress, report=report
                 )
             )
     finally:
         _print_report(report)
+    if report.published:
+        echo(_MEANING[source])
     if report.unfinished or report.rejected_files:
         ctx.exit(1)
 

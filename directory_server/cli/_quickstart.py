@@ -12,6 +12,7 @@ import click
 
 from .. import importer, sample, wording
 from ..config import Config, endpoints
+from ..domain.versions import SAMPLE
 from ..serialization import pretty
 from ._context import PROXY, CommandContext, command_context, configuration, wait_for
 from ._output import echo
@@ -58,7 +59,7 @@ async def _begin(context: CommandContext) -> None:
     if not await store.count():
         if context.config.upstream:
             echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
-        await importer.import_files([str(sample.path())], store.publish, source=sample.SOURCE, official=True)
+        await importer.import_files([str(sample.path())], store.publish, source=SAMPLE, official=True)
     secret = None
     if not await context.storage.roster.all_keys(limit=1):
         _, secret = await keys.create("first key", limit=context.config.quota.limit, expires_at=None)

@@ -109,7 +109,7 @@ def _progress(name: str, show: ShowProgress, start: float) -> Callable[[mirror.S
         label = f"{name}: {counted(report.pages, 'page')}, {entries(report.entries)}, {rate:,.0f}/s"
         # Only a full sync knows the number of entries in advance.
         length = report.expected if report.full and report.expected else None
-        show(report.entries, label=label, length=length, show_pos=bool(report.expected))
+        show(report.names, label=label, length=length, show_pos=bool(report.expected))
 
     return show_report
 

@@ -13,9 +13,10 @@ from ..client_config import installations
 from ..sanitize import Cleaner, clean_line
 from .errors import BadInput
 from .facts import auth_of, facts_of, runs_of
-from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, DetailFields, url
+from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, WORD, DetailFields, url
+from .tools import MAX_OFFERED, OfferedTool, offered_tool
 from .verification import VerifiedStatus
-from .views import Detail, Hit, Tool
+from .views import ACTIVE, Detail, Hit, Tool
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
@@ -111,6 +112,16 @@ class Entry:
         return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
 
     @property
+    def status(self) -> str:
+        """The status in the entry's registry, such as `deprecated`; `active` if it has none."""
+        return _text(self.official.get("status")) or ACTIVE
+
+    @property
+    def status_message(self) -> str:
+        """The reason of a status other than `active`; empty if there is none."""
+        return "" if self.status == ACTIVE else _text(self.official.get("statusMessage"))
+
+    @property
     def stars(self) -> int | None:
         """Stars of the repository as the publisher states them; None if absent or not credible."""
         stars = self.publisher.get("stars")
@@ -147,6 +158,12 @@ class Entry:
         )
 
     @property
+    def offered_tools(self) -> tuple[OfferedTool, ...]:
+        """The first MAX_OFFERED tools, as searches name them."""
+        declared = _mappings(self.publisher.get("tools"))[:MAX_OFFERED]
+        return tuple(tool for each in declared if (tool := offered_tool(each)) is not None)
+
+    @property
     def packages(self) -> tuple[Mapping[str, Any], ...]:
         """Ways to run the server locally."""
         return _mappings(self.server.get("packages"))
@@ -172,6 +189,8 @@ class Entry:
             brief=clean_line(self.brief, BRIEF),
             website_url=url(_text(self.server.get("websiteUrl"))) or url(_text(repository.get("url"))),
             server_name=server_name,
+            status=clean_line(self.status, WORD) or ACTIVE,
+            status_message=clean_line(self.status_message, BRIEF),
         )
 
     def detail(self) -> Detail:
@@ -212,7 +231,8 @@ class Entry:
             icons=view.objects("icons", _mappings(source.server.get("icons"))),
             license=view.line("license", _text(source.publisher.get("license"))),
             stars=self.stars,
-            status=view.line("status", _text(official.get("status"))) or "active",
+            status=view.line("status", self.status) or ACTIVE,
+            status_message=view.line("status_message", self.status_message, BRIEF),
             official=self.is_official,
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,

@@ -176,6 +176,13 @@ class Throttled(DirectoryError):
 
 
 class Unavailable(DirectoryError):
-    """Storage is temporarily unavailable (a full disk, a lock held too long)."""
+    """A part of the server is temporarily unavailable (a full disk, a lock held too long, a full queue).
+
+    `retry_after` is in seconds.
+    """
 
     code = "unavailable"
+
+    def __init__(self, message: str, *, code: str | None = None, retry_after: int = 1) -> None:
+        super().__init__(message, code=code)
+        self.retry_after = retry_after

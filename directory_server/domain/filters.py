@@ -23,6 +23,7 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "language": (*LANGUAGES, UNKNOWN),
     "license": (*LICENSES, UNKNOWN),
     "status": tuple(VerifiedStatus),
+    "match": ("tools",),
 }
 """The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
 
@@ -120,7 +121,8 @@ def check_filters(keywords: str) -> None:
     wrong = wrong_filter(keywords)
     if wrong is not None:
         *others, last = wrong.allowed
-        raise BadInput(f"keywords: {wrong.name}: must be {', '.join(others)} or {last}, not {wrong.value!r}.")
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        raise BadInput(f"keywords: {wrong.name}: must be {allowed}, not {wrong.value!r}.")
 
 
 def category_labels(categories: Iterable[str]) -> Sequence[str]:

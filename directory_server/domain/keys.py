@@ -70,6 +70,11 @@ class ApiKey:
         return self.shared or self.id
 
     @property
+    def client_id(self) -> str:
+        """The id of the client: the owner's, whose keys count as one client, or else the key's."""
+        return self.owner or self.id
+
+    @property
     def ended_at(self) -> float:
         """When the key was revoked or expires, whichever is first; infinity if neither."""
         return min(_or_never(self.revoked_at), _or_never(self.expires_at))

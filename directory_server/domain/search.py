@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from attrs import evolve, field, frozen
 
 from ..values import value
+from .tools import OfferedTool
 from .views import Hit
 
 DEFAULT_LIMIT = 50
@@ -78,14 +79,17 @@ class Summary:
 class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
-    The module serialization has the form of records. `size` is their number of bytes. `reasons` has for each hit the
-    concepts and conditions of the query that it matches, as text; it is empty if no hit has any.
+    The module serialization has the form of records. `size` is their number of bytes. `reasons` returns for each hit,
+    as text, the words by which it answers a query in other words, and the conditions of the query that it satisfies. It
+    returns nothing if no hit has any. `tools` returns the tools of each hit that match the query, as far as hits name
+    them, likewise.
     """
 
     records: Sequence[bytes]
     _decode: Callable[[bytes], Hit] = field(eq=False, repr=False)
     size: int
-    reasons: Sequence[str] = ()
+    reasons: Callable[[], Sequence[str]] = field(default=tuple, eq=False, repr=False)
+    tools: Callable[[], Sequence[Sequence[OfferedTool]]] = field(default=tuple, eq=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.records)
@@ -95,6 +99,14 @@ class Hits:
 
     def __getitem__(self, place: int) -> Hit:
         return self._decode(self.records[place])
+
+
+@frozen
+class ToolHit:
+    """A tool that matches a query, and the entry that offers it."""
+
+    hit: Hit
+    tool: OfferedTool
 
 
 @value

@@ -13,10 +13,13 @@ DAY = 86_400
 """Seconds of a day."""
 
 LEAST = 5
-"""A text is stored only after so many searches for it in one day and process. A rare text may be about a person."""
+"""A text is stored only after searches of so many clients in one day and process. A rare text may be about a person."""
 
 MAX_TEXT = 80
 """Characters of a stored text. Longer texts are not stored."""
+
+MAX_RAW_TEXT = 4 * MAX_TEXT
+"""Characters of a search that may be counted, before its white space is reduced."""
 
 MAX_TEXTS = 1_000
 """Stored texts of a day. Further ones are not stored."""
@@ -79,7 +82,7 @@ def countable(keywords: str) -> str:
     It is empty for a text that may not be stored: a long one, and one that looks like an address, a URL, a number of a
     person or a secret.
     """
-    if len(keywords) > 4 * MAX_TEXT:
+    if len(keywords) > MAX_RAW_TEXT:
         return ""
     text = " ".join(clean_text(keywords, MAX_TEXT + 1).lower().split())
     return "" if len(text) > MAX_TEXT or _PERSONAL.search(text) else text

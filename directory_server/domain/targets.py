@@ -22,6 +22,9 @@ MAX_TEXT = 2_000
 MIN_FAILURES = 3
 """Failed checks in sequence after which a target may count as down."""
 
+MIN_BUSY = 3_600.0
+"""Seconds after which a busy remote is checked again at the earliest, so that no remote asks for many checks."""
+
 PACKAGE_HOSTS: Mapping[str, str] = {
     "npm": "registry.npmjs.org",
     "pypi": "pypi.org",
@@ -108,6 +111,8 @@ class TargetState:
         past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: policy.history]
         good = check if isinstance(check, RemoteCheck) and check.status is RemoteStatus.WORKS else self.good
         state = evolve(self, check=check, good=good, history=past)
+        if self.check is not None and check.status is RemoteStatus.BUSY:
+            return evolve(self, history=past)
         outcome = is_failure(check)
         if outcome is None:
             return state
@@ -126,7 +131,8 @@ class TargetState:
 class Policy:
     """Rules of checks. Times are seconds.
 
-    A target is checked again after `remotes` or `packages`, after a failure already after `retry`. It counts as down
+    A target is checked again after `remotes` or `packages`, after a failure already after `retry`, and a busy remote
+    after the time that it asks for, from MIN_BUSY to `remotes`. A target counts as down
     when it has failed for `down_after`. `history` is the number of checks that are kept of it.
     """
 
@@ -136,9 +142,11 @@ class Policy:
     down_after: float = 259_200.0
     history: int = 20
 
-    def wait(self, state: TargetState) -> float:
-        """Return the seconds from the latest check of a target to the next one."""
+    def wait(self, state: TargetState, check: Check) -> float:
+        """Return the seconds from `check` to the next one of the same target, which is in `state` after it."""
         interval = self.remotes if state.target.kind is TargetKind.REMOTE else self.packages
+        if isinstance(check, RemoteCheck) and check.status is RemoteStatus.BUSY:
+            return min(max(check.retry_after or self.retry, MIN_BUSY), interval)
         is_open = state.check is not None and is_failure(state.check) is not False
         # What is down for days is checked as often as what works.
         is_failing = state.failures > 0 and not state.is_down
@@ -146,11 +154,18 @@ class Policy:
         return min(self.retry, interval) if is_open and (is_failing or is_unreachable) else interval
 
 
-_SUCCESSES = frozenset({RemoteStatus.WORKS, RemoteStatus.NEEDS_LOGIN, PackageStatus.EXISTS, PackageStatus.DEPRECATED})
+_SUCCESSES = frozenset(
+    {
+        RemoteStatus.WORKS,
+        RemoteStatus.NEEDS_LOGIN,
+        RemoteStatus.MOVED,
+        PackageStatus.EXISTS,
+        PackageStatus.DEPRECATED,
+    }
+)
 
 _FAILURES = frozenset(
     {
-        RemoteStatus.REDIRECTS,
         RemoteStatus.NOT_MCP,
         RemoteStatus.UNREACHABLE,
         RemoteStatus.TLS_ERROR,

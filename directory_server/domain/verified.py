@@ -8,12 +8,18 @@ from datetime import UTC, datetime
 from attrs import frozen
 
 from .targets import TargetState
-from .verification import MAX_TOOLS, FoundTool, PackageCheck, PackageStatus, RemoteCheck, RemoteStatus, VerifiedStatus
+from .tools import MAX_DESCRIPTION, OfferedTool, line_of
+from .verification import (
+    MAX_TOOL_NAMES,
+    MAX_TOOLS,
+    FoundTool,
+    PackageCheck,
+    PackageStatus,
+    RemoteCheck,
+    RemoteStatus,
+    VerifiedStatus,
+)
 from .verification_views import FoundToolView, PackageView, RemoteView, VerificationView
-
-MAX_DESCRIPTION = 400
-"""Characters of a tool's description that are indexed."""
-
 
 _BEST_FIRST = tuple(VerifiedStatus)
 
@@ -23,7 +29,8 @@ class Verification:
     """The summary of an entry's checks.
 
     `checked_at` is the time of the latest check in seconds since the epoch. `auth` is `none`, `key` or `oauth` if a
-    remote has shown it, else empty. `tools` is the number of tools that remotes listed. `package` is the status of the
+    remote has shown it, else empty. `tools` is the number of tools that remotes listed, a part of them with
+    `has_more_tools`. `package` is the status of the
     best package, empty if none was checked. `names_server` says whether that package names this entry as its server.
     """
 
@@ -34,6 +41,7 @@ class Verification:
     protocol_versions: tuple[str, ...] = ()
     package: str = ""
     names_server: bool | None = None
+    has_more_tools: bool = False
 
 
 UNVERIFIED = Verification()
@@ -46,8 +54,8 @@ class IndexedVerification:
     status: VerifiedStatus
     auth: str = ""
     package: str = ""
-    tools: tuple[tuple[str, str], ...] = ()
-    """Names and descriptions of the tools."""
+    tools: tuple[OfferedTool, ...] = ()
+    """The tools that remotes listed. Those after MAX_TOOLS have a name only."""
 
 
 def refined_auth(declared: str, shown: str) -> str:
@@ -64,15 +72,17 @@ def summarize(states: Sequence[TargetState]) -> Verification:
     remotes = [each for each in states if isinstance(each.check, RemoteCheck)]
     packages = [each.check for each in states if isinstance(each.check, PackageCheck)]
     versions = {version for each in remotes if (version := _shown(each).protocol_version)}
+    listed = [each.good for each in states if each.good is not None]
     package = min(packages, key=lambda each: _PACKAGES.index(each.status), default=None)
     return Verification(
         status=min((status_of(each) for each in states), key=_BEST_FIRST.index, default=VerifiedStatus.UNVERIFIED),
         checked_at=max((each.checked_at for each in checks), default=None),
         auth=_auth(remotes),
-        tools=len(found_tools(states)),
+        tools=max(len(_named_tools(states)), *(each.tool_count for each in listed), 0),
         protocol_versions=tuple(sorted(versions)),
         package="" if package is None else package.status,
         names_server=None if package is None else package.names_server,
+        has_more_tools=any(each.has_more_tools for each in listed),
     )
 
 
@@ -81,17 +91,32 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
     summary = summarize(states)
     if summary.status is VerifiedStatus.UNVERIFIED and not summary.package:
         return None
-    tools = tuple((each.name, each.description[:MAX_DESCRIPTION]) for each in found_tools(states))
-    return IndexedVerification(summary.status, summary.auth, summary.package, tools)
+    tools, left = list[OfferedTool](), MAX_TOOL_NAMES
+    for tool in _named_tools(states):
+        left -= len(tool.name.encode()) + 1
+        if left < 0:
+            break
+        tools.append(_offered(tool) if len(tools) < MAX_TOOLS else OfferedTool(tool.name))
+    return IndexedVerification(summary.status, summary.auth, summary.package, tuple(tools))
+
+
+def _offered(tool: FoundTool) -> OfferedTool:
+    description = line_of(tool.description, MAX_DESCRIPTION)
+    return OfferedTool(tool.name, tool.title, description, tool.takes, tool.hints)
 
 
 def found_tools(states: Iterable[TargetState]) -> Sequence[FoundTool]:
     """Return the tools that remotes listed, each name once, at most MAX_TOOLS."""
+    return _named_tools(states)[:MAX_TOOLS]
+
+
+def _named_tools(states: Iterable[TargetState]) -> Sequence[FoundTool]:
+    """Return the stored tools that remotes listed, each name once; some have a name only."""
     tools: dict[str, FoundTool] = {}
     for each in states:
         for tool in each.good.tools if each.good is not None else ():
             tools.setdefault(tool.name, tool)
-    return list(tools.values())[:MAX_TOOLS]
+    return list(tools.values())
 
 
 _PACKAGES = (
@@ -145,6 +170,7 @@ def verification_view(summary: Verification, states: Sequence[TargetState] = ())
         package=summary.package,
         names_server=summary.names_server,
         tool_count=summary.tools,
+        has_more_tools=summary.has_more_tools,
         tools=[FoundToolView(each.name, each.description) for each in found_tools(states)],
         remotes=[_remote(state, check) for state, check in checks if isinstance(check, RemoteCheck)],
         packages=[_package(check) for _, check in checks if isinstance(check, PackageCheck)],
@@ -162,6 +188,7 @@ def _remote(state: TargetState, check: RemoteCheck) -> RemoteView:
         login=None if check.login is None else check.login.value,
         authorization_server=check.authorization_server,
         redirected_to=check.redirected_to,
+        other_transport=check.other_transport,
         latency=check.latency,
         detail=check.detail,
     )

@@ -80,6 +80,17 @@ OWN_SOURCES = (LOCAL, PUBLISHED)
 """The sources of this directory, in the order of precedence. No upstream has one of these names."""
 
 
+IMPORTED = "imported"
+"""The source of entries imported from files. Any upstream takes precedence over it. No upstream has this name."""
+
+
+SAMPLE = "sample"
+"""The source of the sample catalogue. All other sources take precedence over it."""
+
+
+_LAST_SOURCES = (IMPORTED, SAMPLE)
+
+
 @frozen
 class Record:
     """The fields of a stored record that decide precedence.
@@ -99,9 +110,9 @@ class Record:
 def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | None:
     """Return the record of `records`, all of one name, that represents the name; None if there is none.
 
-    The record may be a deleted one. The criteria, in order: the source (local, published, then `sources` in their
-    order, then others by name); for published records, whether it is deleted; whether its registry marks it as the
-    latest; the later version.
+    The record may be a deleted one: what an upstream deletes is not shown from an imported file. The criteria, in
+    order: the source (local, published, `sources` in their order, others by name, imported, sample); for published
+    records, whether it is deleted; whether its registry marks it as the latest; the later version.
     """
     if not records:
         return None
@@ -121,7 +132,10 @@ def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | Non
 def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
     if source in OWN_SOURCES:
         return OWN_SOURCES.index(source) - len(OWN_SOURCES), ""
-    return (sources.index(source), "") if source in sources else (len(sources), source)
+    if source in sources:
+        return sources.index(source), ""
+    # Commands may run without the configuration that names the upstreams.
+    return len(sources) + (1 + _LAST_SOURCES.index(source) if source in _LAST_SOURCES else 0), source
 
 
 def later(one: Record, other: Record) -> int:

@@ -20,6 +20,10 @@ MCP_ID = {
 """JSON Schema keywords of an `mcp_id`."""
 
 
+ACTIVE = "active"
+"""The status of an entry that its registry says nothing about."""
+
+
 @frozen
 class Tool:
     """A tool that an entry lists."""
@@ -40,6 +44,8 @@ class Hit:
     auth: str = "unknown"
     runs: Sequence[str] = ()
     verified: str = "unverified"
+    status: str = ACTIVE
+    status_message: str = ""
 
 
 @frozen
@@ -95,6 +101,12 @@ class Detail:
     )
     status: str = field(
         metadata={"description": "As in the entry's registry, such as active or deprecated; active if it has none."}
+    )
+    status_message: str = field(
+        metadata={
+            "description": "Why its status is not active, by its publisher; empty if no reason is known.",
+            "maxLength": BRIEF,
+        }
     )
     official: bool = field(
         metadata={

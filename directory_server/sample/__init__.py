@@ -9,9 +9,6 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-SOURCE = "sample"
-"""The source of its entries. The operator's own entries and those of upstreams take precedence."""
-
 
 def path() -> Path:
     """Return the file: JSON as a list page of the official registry's API, `{"servers": […], "metadata": {…}}`."""

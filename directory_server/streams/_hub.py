@@ -11,13 +11,14 @@ from typing import Protocol
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import LoopingCall, deferLater
+from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Bus
 from ..http import Request
+from ..timers import Timer
 from ..wording import counted
 from ._batching import BATCH, BatchRunner
 from ._channel import Channel
@@ -97,9 +98,7 @@ class Hub(Service):
         # The wheel turns once per heartbeat interval. A new stream is put in the slot that was served last.
         self._wheel: list[set[Stream]] = [set() for _ in range(SLOTS)]
         self._position = 0
-        self._interval = heartbeat / SLOTS
-        self._loop = LoopingCall.withCount(self._turn_wheel)
-        self._loop.clock = clock
+        self._timer = Timer(heartbeat / SLOTS, self._turn_wheel, clock, at_start=False, counts=True)
         self._all_closed: Deferred[None] | None = None
         self._check_requested = self._full_check_requested = self._checking = False
         self._checked_at = clock.seconds()
@@ -130,10 +129,14 @@ class Hub(Service):
     ) -> Stream:
         """Respond to `request` with a stream. The handler must then return None.
 
-        The stream starts with `first`, joins `channel`, and sends `last` as its last event unless it is aborted. The
-        caller handles HEAD and checks `limit_error` before.
+        The stream starts with `first`, joins `channel`, and sends `last` as its last event unless it is aborted. It is
+        not open if the client has disconnected. The caller handles HEAD and checks `limit_error` before.
         """
         stream = Stream(self, intern(key_id), last, self._heartbeats())
+        if request.disconnected:
+            # The client has left while the request was handled.
+            stream.open = False
+            return stream
         request.set_fields(_FIELDS)
         head = request.switch_protocol(stream)
         self._open += 1
@@ -166,14 +169,11 @@ class Hub(Service):
     def startService(self) -> None:
         super().startService()
         self._all_closed = None
-        self._loop.start(self._interval, now=False).addErrback(
-            lambda failure: self._log.failure("Heartbeats of streams have stopped", failure=failure)
-        )
+        self._timer.startService()
 
     def stopService(self) -> Deferred[None]:
         super().stopService()
-        if self._loop.running:
-            self._loop.stop()
+        self._timer.stopService()
         self._all_closed = Deferred()
         streams = [stream for slot in self._wheel for stream in slot]
         # Each gets a different `retry`, or all clients would reconnect at once.

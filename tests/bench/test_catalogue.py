@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.catalogue.queries import LENGTH, REPEATED, hostile, word_pairs
+from bench.catalogue.queries import LONGEST, REPEATED, hostile, word_pairs
 from bench.catalogue.synthetic import SyntheticAnalysis, synthetic_changes, synthetic_entries
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
@@ -19,7 +19,7 @@ def test_hostile_queries_are_deterministic_and_short_enough_for_the_apis() -> No
     entries = named("io.github.a/mail", "io.github.b/post")
     queries = list(hostile(entries))
     assert queries == list(hostile(entries))
-    assert all(0 < len(query) <= LENGTH for _, query in queries if query)
+    assert all(0 < len(query) <= LONGEST for _, query in queries if query)
     assert len({name for name, _ in queries}) == len(queries)
 
 

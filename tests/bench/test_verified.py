@@ -12,8 +12,8 @@ SERVER = {"name": "io.example/a", "version": "1", "description": "Forecasts of t
 def test_a_fake_remote_lists_tools_of_its_own_words() -> None:
     encoded = fake_verification(Entry({**SERVER, "remotes": [{"type": "sse", "url": "https://a.example"}]}))
     assert encoded is not None
-    names = [name for name, _ in restore_indexed(encoded).tools]
-    assert names == ["get_forecasts", "list_weather", *(name for name, _ in COMMON)]
+    names = [tool.name for tool in restore_indexed(encoded).tools]
+    assert names == ["get_forecasts", "list_weather", *(tool.name for tool in COMMON)]
 
 
 def test_an_entry_without_a_remote_is_not_verified() -> None:

@@ -211,7 +211,7 @@ def test_search_prints_the_hits_that_clients_get(directory: Directory) -> None:
     assert set(found[0]) == {"mcp_id", "name", "brief", "website_url"}
     assert directory.run("search", "mail", "--limit", "1").splitlines()[0].split() == ["NAME", "BRIEF", "MCP_ID"]
     assert directory.run("search", "zzzqqq").splitlines() == ["NAME  BRIEF  MCP_ID"]
-    assert directory.fail("search", "x" * 300).startswith("Error: keywords: ")
+    assert directory.fail("search", "x" * 4_097).startswith("Error: keywords: ")
 
 
 def test_a_word_with_a_hyphen_is_excluded_after_two_hyphens(directory: Directory) -> None:

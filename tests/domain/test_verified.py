@@ -9,6 +9,7 @@ import pytest
 from directory_server.domain.entries import Entry
 from directory_server.domain.targets import (
     MAX_TARGETS,
+    MIN_BUSY,
     Policy,
     Target,
     TargetKind,
@@ -17,6 +18,8 @@ from directory_server.domain.targets import (
     targets_of,
 )
 from directory_server.domain.verification import (
+    MAX_TOOL_NAMES,
+    MAX_TOOLS,
     FoundTool,
     LoginKind,
     PackageCheck,
@@ -105,12 +108,12 @@ def test_the_host_of_an_invalid_url_is_empty() -> None:
 
 def test_every_status_is_a_success_a_failure_or_says_nothing() -> None:
     nothing = {str(each) for each in RemoteStatus if is_failure(remote(each)) is None}
-    assert nothing == {"refuses_robots", "not_allowed", "not_checkable"}
+    assert nothing == {"busy", "refuses_robots", "not_allowed", "not_checkable"}
     assert {str(each) for each in PackageStatus if is_failure(package(each)) is None} == {
         "unreachable",
         "not_checkable",
     }
-    assert {each for each in RemoteStatus if is_failure(remote(each)) is False} == {"works", "needs_login"}
+    assert {each for each in RemoteStatus if is_failure(remote(each)) is False} == {"works", "needs_login", "moved"}
 
 
 def test_what_says_nothing_changes_no_streak() -> None:
@@ -134,7 +137,56 @@ def test_what_says_nothing_changes_no_streak() -> None:
     ],
 )
 def test_failures_are_retried_sooner(found: TargetState, wait: float) -> None:
-    assert POLICY.wait(found) == wait
+    assert found.check is not None
+    assert POLICY.wait(found, found.check) == wait
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait"),
+    [
+        (0.0, POLICY.retry),
+        (30.0, MIN_BUSY),
+        (MIN_BUSY + 1, MIN_BUSY + 1),
+        (50_000.0, 50_000.0),
+        (1e9, POLICY.remotes),
+    ],
+)
+def test_a_busy_remote_is_checked_when_it_asks_for_it_within_bounds(asked: float, wait: float) -> None:
+    busy = remote(RemoteStatus.BUSY, retry_after=asked)
+    assert POLICY.wait(state(busy), busy) == wait
+
+
+def test_a_busy_remote_keeps_its_status() -> None:
+    busy = remote(RemoteStatus.BUSY, 2e6)
+    for before in (remote(RemoteStatus.NEEDS_LOGIN, login=LoginKind.KEY), remote(RemoteStatus.UNREACHABLE)):
+        found = state(before)
+        after = found.after(busy, POLICY)
+        assert summarize([after]) == summarize([found])
+        assert (after.failures, after.failing_since) == (found.failures, found.failing_since)
+    assert status_of(state(busy)) is VerifiedStatus.UNVERIFIED
+
+
+def test_a_remote_that_moved_is_not_failing() -> None:
+    failed = state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3)))
+    after = failed.after(remote(RemoteStatus.MOVED, 9e6), POLICY)
+    assert (after.failures, after.is_down, status_of(after)) == (0, False, VerifiedStatus.UNVERIFIED)
+
+
+def test_all_tools_are_counted_and_indexed_up_to_a_limit() -> None:
+    tools = tuple(FoundTool(f"{n:09}", "Described." if n < MAX_TOOLS else "") for n in range(300))
+    many = state(remote(RemoteStatus.WORKS, tools=tools, tool_count=300))
+    assert summarize([many]).tools == 300
+    assert len(found_tools([many])) == MAX_TOOLS
+    index = indexed([many])
+    assert index is not None
+    assert [tool.name for tool in index.tools] == [each.name for each in tools]
+    others = [state(remote(RemoteStatus.WORKS, tools=tuple(FoundTool(f"{n}{i:08}") for i in range(900)))) for n in "ab"]
+    assert summarize(others).tools == 1_800
+    index = indexed(others)
+    assert index is not None
+    assert len(index.tools) == MAX_TOOL_NAMES // 10
+    cut = state(remote(RemoteStatus.WORKS, tools=tools, tool_count=5_000, has_more_tools=True))
+    assert (summarize([cut]).tools, summarize([cut]).has_more_tools) == (5_000, True)
 
 
 def test_one_failure_is_not_down_however_old_the_last_success() -> None:
