@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped]
@@ -17,9 +17,21 @@ from zope.interface import provider
 
 from . import server_logs
 
+if TYPE_CHECKING:
+    from directory_server.sqlite import Database
+    from directory_server.sqlite._database import Schema
+
 # The same examples every time, and no limits of time: machines are noisy, and tests assert behaviour, not time.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+
+class Open(Protocol):
+    """Opens a database; each call acts as another process."""
+
+    def __call__(self, schema: Schema, folder: Path | None = None) -> Database:
+        """Return the database `schema` in `folder`, by default the temporary folder of the test."""
+
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
@@ -72,6 +84,27 @@ def logged_failures() -> Iterator[list[LogEvent]]:
         gc.collect()
         gc.freeze()
         yield failures
+
+
+@pytest.fixture
+def open_database(tmp_path: Path) -> Iterator[Open]:
+    """Return a function that opens a database; the databases are closed after the test."""
+    from directory_server.sqlite import Database
+
+    opened: list[Database] = []
+
+    def open_database_of(schema: Schema, folder: Path | None = None) -> Database:
+        opened.append(Database(folder or tmp_path, schema))
+        return opened[-1]
+
+    yield open_database_of
+    for database in opened:
+        database.close()
+
+
+@pytest.fixture
+def directory_database(open_database: Open) -> Database:
+    return open_database("directory")
 
 
 @pytest.fixture(scope="session")

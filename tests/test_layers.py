@@ -64,7 +64,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "timers", "turn"}
     | {"resumption"},
     "postgres": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "timers", "turn"},
-    "memory": _PORTS | {"serialization", "listeners"},
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "__init__"},

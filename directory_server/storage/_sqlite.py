@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import memory, sqlite
+from .. import sqlite
 from ..config import Config
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
+from ._attempts import ProcessAttempts
 from ._storage import Environment, Serving, Storage, source_limits, upstream_names
 
 PRUNE_INTERVAL = 1.0
@@ -63,7 +64,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         publisher_tokens=sqlite.SqlitePublisherTokens(data.directory, now),
         publication_log=sqlite.SqlitePublicationLog(data.directory, writes),
         # The attempts of one machine are not worth a write to the disk each.
-        attempts=memory.MemoryAttempts(now),
+        attempts=ProcessAttempts(now),
         serving=partial(_serving, data, quota, environment),
         session_secret=session_secret,
         after_restore=after_restore,

@@ -16,14 +16,16 @@ from zope.interface import provider
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.http_client import HeadBoundedPool
-from directory_server.memory import Catalogue, MemoryMirrors, MemoryStore
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
 
 NAME = "official"
+
+_RECORDS = "SELECT name, version, body FROM record ORDER BY id"
 
 
 @define(eq=False)
@@ -34,8 +36,8 @@ class Harness:
     port: int
     clock: Clock
     client: Client
-    store: MemoryStore
-    mirrors: MemoryMirrors
+    store: SqliteStore
+    mirrors: SqliteMirrors
     mirror: Mirror
     logged: list[str] = field(factory=list)
     environ: dict[str, str] = field(factory=dict)
@@ -65,13 +67,18 @@ class Harness:
         """Return the names of the visible entries."""
         return [each.name for each in run_sync(self.store.listing(("", ""), 10_000))]
 
+    def bodies(self) -> dict[tuple[str, str], bytes]:
+        """Return the stored documents by name and version, those of removed entries too."""
+        with self.store._database.connection() as connection:
+            return {(name, version): body for name, version, body in connection.execute(_RECORDS)}
+
     def brief(self, name: str) -> str | None:
         entry = run_sync(self.store.entry(mcp_id_of(name)))
         return entry.brief if entry else None
 
 
 @pytest.fixture
-def harness() -> Iterator[Harness]:
+def harness(directory_database: Database) -> Iterator[Harness]:
     from twisted.internet import reactor as global_reactor
     from twisted.web.client import Agent
     from twisted.web.server import Site
@@ -91,8 +98,8 @@ def harness() -> Iterator[Harness]:
             logged.append(f"{event['log_level'].name}: " + event["log_format"].format(**event))
 
     globalLogPublisher.addObserver(observe)
-    catalogue = Catalogue(clock.seconds)
-    store, mirrors = MemoryStore(catalogue, Briefs(), [NAME]), MemoryMirrors(catalogue, clock.seconds)
+    store = SqliteStore(directory_database, inline, Briefs(), [NAME])
+    mirrors = SqliteMirrors(directory_database, clock.seconds, inline)
     environ: dict[str, str] = {}
     mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
     yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)

@@ -86,7 +86,7 @@ async def compare(harness: Harness, official: OfficialRegistry, versions: str, g
 
 
 def harness_records(harness: Harness) -> list[tuple[str, str]]:
-    return [(name, version) for name, of in harness.store._data.records.items() for _, version in of]
+    return list(harness.bodies())
 
 
 @define
@@ -241,8 +241,8 @@ async def run_until_success(harness: Harness, versions: str) -> SyncReport:
 
 
 def status_of(harness: Harness, name: str, version: str) -> Any:
-    stored = harness.store._data.records[name].get((NAME, version))
-    return stored and restore_entry(stored.body).meta[OFFICIAL]["status"]
+    body = harness.bodies().get((name, version))
+    return body and restore_entry(body).meta[OFFICIAL]["status"]
 
 
 @EACH_MODE

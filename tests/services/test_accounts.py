@@ -6,9 +6,9 @@ import pytest
 from attrs import define, field
 
 from directory_server.domain.errors import NotFound, SignInRefused
-from directory_server.memory import AccessData, MemoryAccounts, MemorySessions
 from directory_server.run_sync import run_sync
 from directory_server.services.accounts import AccountService
+from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
 
 
 @define
@@ -19,7 +19,7 @@ class PlainPasswords:
     """
 
     concurrent_passwords: list[str] = field(factory=list)
-    accounts: MemoryAccounts | None = None
+    accounts: SqliteAccounts | None = None
 
     async def hash(self, password: str, *, client: str = "") -> str:
         return await self._compute(password)
@@ -36,16 +36,16 @@ class PlainPasswords:
 
 
 @pytest.fixture
-def accounts() -> MemoryAccounts:
-    return MemoryAccounts(AccessData(), lambda: 1_000_000.0)
+def accounts(directory_database: Database) -> SqliteAccounts:
+    return SqliteAccounts(directory_database, lambda: 1_000_000.0)
 
 
-def account_service(accounts: MemoryAccounts, passwords: PlainPasswords) -> AccountService:
-    sessions = MemorySessions(accounts._data, lambda: 1_000_000.0, 3600, 3600)
+def account_service(accounts: SqliteAccounts, passwords: PlainPasswords) -> AccountService:
+    sessions = SqliteSessions(accounts._database, lambda: 1_000_000.0, 3600, 3600)
     return AccountService(accounts, sessions, passwords)
 
 
-def test_a_password_changed_during_sign_in_is_rejected(accounts: MemoryAccounts) -> None:
+def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts) -> None:
     run_sync(accounts.add("ann@example.org", "an old password"))
     passwords = PlainPasswords(["a new password"], accounts)
     with pytest.raises(SignInRefused):
@@ -56,7 +56,7 @@ def test_a_password_changed_during_sign_in_is_rejected(accounts: MemoryAccounts)
     assert found.email == "ann@example.org"
 
 
-def test_a_link_used_concurrently_sets_no_password(accounts: MemoryAccounts) -> None:
+def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
     passwords = PlainPasswords(["the first password"], accounts)
@@ -65,7 +65,7 @@ def test_a_link_used_concurrently_sets_no_password(accounts: MemoryAccounts) -> 
     assert run_sync(accounts.password(ann.id)) == "the first password"
 
 
-def test_passwords_are_unicode_normalized(accounts: MemoryAccounts) -> None:
+def test_passwords_are_unicode_normalized(accounts: SqliteAccounts) -> None:
     service = account_service(accounts, PlainPasswords())
     run_sync(service.register("ann@example.org", "Cafe\u0301 am Ufer"))
     run_sync(service.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))

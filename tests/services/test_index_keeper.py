@@ -1,10 +1,12 @@
-"""Start from the file of the index, its checks, and its use by several processes, on a store in memory."""
+"""Start from the file of the index, its checks, and its use by several processes with one database."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from attrs import define, field, frozen
@@ -15,13 +17,16 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.storage import READ_BYTES
 from directory_server.domain.search import Query
-from directory_server.memory import BusGroup, Catalogue, MemoryBus, MemoryCuration, MemoryStore
+from directory_server.listeners import Listeners
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.services import index_keeper
 from directory_server.services.feed import Feed
 from directory_server.services.index_keeper import INTERVAL, MAX_SHARE, IndexKeeper
+from directory_server.sqlite import Database, SqliteCuration, SqliteStore
 from tests.logs import captured_lines
+
+from ..conftest import Open
 
 
 @define
@@ -34,7 +39,7 @@ class Reads:
 
 
 @frozen(slots=False)
-class CountingStore(MemoryStore):
+class CountingStore(SqliteStore):
     """A store that records its reads."""
 
     reads: Reads = field(factory=Reads)
@@ -53,14 +58,14 @@ class CountingStore(MemoryStore):
 class Process:
     """A process that has loaded its index, maybe from the file in `folder`."""
 
-    def __init__(self, catalogue: Catalogue, group: BusGroup, folder: Path, clock: Clock | None = None) -> None:
+    def __init__(self, database: Database, bus: Listeners, folder: Path, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.index = ImpactIndex(inline, sizes=(2, 6))
-        self.store = CountingStore(catalogue, TextAnalysis())
+        self.store = CountingStore(database, inline, TextAnalysis())
         self.file = MappedIndexFile(self.index, folder)
         self.keeper = IndexKeeper(self.index, self.file, self.store, inline, self.clock.seconds)
         self.batches: list[int] = []
-        self.feed = Feed(self.store, MemoryBus(group), [self.index, self], [], self.clock, self.keeper)
+        self.feed = Feed(self.store, bus, [self.index, self], [], self.clock, self.keeper)
         run_sync(self.feed.load())
         self.feed.startService()
 
@@ -82,28 +87,50 @@ class Process:
 
 @define
 class Machine:
-    """A catalogue, and the processes that have it."""
+    """A database, and the processes that have it; the file of the index is in `folder`."""
 
     folder: Path
-    catalogue: Catalogue = field(factory=lambda: Catalogue(lambda: 1_000_000.0))
-    group: BusGroup = field(factory=BusGroup)
+    database: Database
+    bus: Listeners = field(factory=Listeners)
     numbers: int = 0
 
     def start(self) -> Process:
-        return Process(self.catalogue, self.group, self.folder)
+        return Process(self.database, self.bus, self.folder)
 
     def publish(self, count: int = 1) -> None:
-        store = MemoryStore(self.catalogue, TextAnalysis())
+        store = SqliteStore(self.database, inline, TextAnalysis())
         names = range(self.numbers, self.numbers + count)
         self.numbers += count
         entries = [Entry({"name": f"x/mail-{each}", "version": "1", "description": f"word{each}"}) for each in names]
         run_sync(store.publish("a", entries))
-        MemoryBus(self.group).announce()
+        self.bus.announce()
+
+    def set_log_id(self, log_id: str) -> None:
+        """Give the change log another id, as a restored backup has."""
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE log SET id = ?", (log_id,))
+
+    def log_id(self) -> str:
+        return run_sync(SqliteStore(self.database, inline, TextAnalysis()).log_id())
+
+
+NewMachine: TypeAlias = Callable[[], Machine]
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    machine = Machine(tmp_path)
+def new_machine(tmp_path: Path, open_database: Open) -> NewMachine:
+    """Return a function that creates a machine without entries; the file of the index is the same for all."""
+    numbers = count()
+
+    def create() -> Machine:
+        return Machine(tmp_path / "index", open_database("directory", tmp_path / str(next(numbers))))
+
+    return create
+
+
+@pytest.fixture
+def machine(new_machine: NewMachine) -> Machine:
+    machine = new_machine()
     machine.publish(20)
     return machine
 
@@ -202,7 +229,7 @@ def test_other_processes_map_the_file_that_one_wrote(machine: Machine) -> None:
 
 def test_a_restored_backup_replaces_the_index(machine: Machine, logged: list[str]) -> None:
     machine.start().check()
-    machine.catalogue.log_id = "ffffffffffff"
+    machine.set_log_id("ffffffffffff")
     process = machine.start()
     assert process.store.reads.loads == 1
     assert len(process.index) == 20
@@ -211,12 +238,12 @@ def test_a_restored_backup_replaces_the_index(machine: Machine, logged: list[str
     assert machine.start().store.reads.loads == 0
 
 
-def test_a_log_that_ends_before_the_file_replaces_the_index(tmp_path: Path, logged: list[str]) -> None:
-    machine, older = Machine(tmp_path), Machine(tmp_path)
+def test_a_log_that_ends_before_the_file_replaces_the_index(new_machine: NewMachine, logged: list[str]) -> None:
+    machine, older = new_machine(), new_machine()
     machine.publish(20)
     machine.start().check()
     older.publish(5)
-    older.catalogue.log_id = machine.catalogue.log_id
+    older.set_log_id(machine.log_id())
     process = older.start()
     assert process.store.reads.loads == 1
     assert len(process.index) == 5
@@ -224,13 +251,13 @@ def test_a_log_that_ends_before_the_file_replaces_the_index(tmp_path: Path, logg
     assert "no change 20" in logged[0]
 
 
-def test_another_history_replaces_the_index(tmp_path: Path, logged: list[str]) -> None:
-    machine, other = Machine(tmp_path), Machine(tmp_path)
+def test_another_history_replaces_the_index(new_machine: NewMachine, logged: list[str]) -> None:
+    machine, other = new_machine(), new_machine()
     machine.publish(20)
     machine.start().check()
     other.numbers = 10
     other.publish(25)
-    other.catalogue.log_id = machine.catalogue.log_id
+    other.set_log_id(machine.log_id())
     process = other.start()
     assert process.store.reads.loads == 1
     assert len(process.index) == 25
@@ -238,15 +265,15 @@ def test_another_history_replaces_the_index(tmp_path: Path, logged: list[str]) -
     assert "no change 20, or another one" in logged[0]
 
 
-def test_an_index_of_another_size_than_the_store_is_replaced(tmp_path: Path, logged: list[str]) -> None:
-    machine, other = Machine(tmp_path), Machine(tmp_path)
+def test_an_index_of_another_size_than_the_store_is_replaced(new_machine: NewMachine, logged: list[str]) -> None:
+    machine, other = new_machine(), new_machine()
     machine.publish(20)
     machine.start().check()
     other.publish(18)
-    run_sync(MemoryCuration(other.catalogue).mark("x/mail-5", "hidden", True))
+    run_sync(SqliteCuration(other.database).mark("x/mail-5", "hidden", True))
     other.numbers = 19
     other.publish()
-    other.catalogue.log_id = machine.catalogue.log_id
+    other.set_log_id(machine.log_id())
     process = other.start()
     assert process.store.reads.loads == 1
     assert len(process.index) == 18
@@ -286,8 +313,9 @@ def test_a_file_that_cannot_be_written_is_logged_once(
 
 
 def test_a_folder_that_cannot_be_created_only_costs_the_file(machine: Machine, logged: list[str]) -> None:
+    machine.folder.mkdir()
     (machine.folder / "file").touch()
-    process = Machine(machine.folder / "file" / "folder", machine.catalogue, machine.group).start()
+    process = Machine(machine.folder / "file" / "folder", machine.database, machine.bus).start()
     process.check()
     assert len(process.index) == 20
     assert logged
@@ -308,12 +336,12 @@ def test_changes_that_cannot_be_read_end_a_check(machine: Machine) -> None:
 
 def test_changes_during_a_load_are_not_missed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.start().check()
-    count = CountingStore.count
+    count_entries = CountingStore.count
 
     async def publish_then_count(self: CountingStore) -> int:
-        monkeypatch.setattr(CountingStore, "count", count)
+        monkeypatch.setattr(CountingStore, "count", count_entries)
         machine.publish()
-        return await count(self)
+        return await count_entries(self)
 
     monkeypatch.setattr(CountingStore, "count", publish_then_count)
     process = machine.start()

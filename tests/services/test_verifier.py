@@ -1,4 +1,4 @@
-"""Planning of targets, checks within limits, and the service, on adapters in memory and a Clock."""
+"""Planning of targets, checks within limits, and the service, with a Clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from directory_server.domain.patterns import NamePatterns
 from directory_server.domain.targets import Policy, TargetKind
 from directory_server.domain.verification import FoundTool, RemoteCheck, RemoteStatus, VerifiedStatus
 from directory_server.domain.verified import UNVERIFIED
-from directory_server.memory import Catalogue, MemoryStore, MemoryVerifications, TargetData
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import restore_entry
 from directory_server.services import checks as checks_module
@@ -26,6 +25,7 @@ from directory_server.services.checks import DEADLINE, LEASE, Checked, Checks, L
 from directory_server.services.target_planner import TargetPlanner
 from directory_server.services.verified_entries import VerifiedEntries
 from directory_server.services.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
+from directory_server.sqlite import Database, SqliteStore, SqliteVerifications
 
 from ..contract.store import Briefs
 from ..logs import captured_lines
@@ -51,11 +51,10 @@ class Process:
 class World:
     """The storage of all processes, and their clock."""
 
-    def __init__(self, clock: Clock) -> None:
-        catalogue = Catalogue(lambda: 1_000_000.0)
-        self.clock, self.data = clock, TargetData()
-        self.store = MemoryStore(catalogue, Briefs())
-        self.verifications = MemoryVerifications(catalogue, self.data, clock.seconds)
+    def __init__(self, clock: Clock, database: Database) -> None:
+        self.clock = clock
+        self.store = SqliteStore(database, inline, Briefs())
+        self.verifications = SqliteVerifications(database, clock.seconds, inline)
 
     def publish(self, *entries: Entry) -> None:
         run_sync(self.store.publish("a", entries))
@@ -84,17 +83,19 @@ class World:
         self.clock.pump([step] * round(seconds / step))
 
     def targets(self) -> set[str]:
-        return {each.state.target.identifier for each in self.data.all()}
+        mcp_ids = run_sync(self.store.ids("", "~", 99))
+        states = [state for mcp_id in mcp_ids for state in run_sync(self.verifications.states(mcp_id))]
+        return {state.target.identifier for state in states}
 
     def summaries(self) -> dict[str, VerifiedStatus]:
         return {each.mcp_id: each.verification.status for each in run_sync(self.verifications.summaries(0, 99))}
 
 
 @pytest.fixture
-def world() -> World:
+def world(directory_database: Database) -> World:
     clock = Clock()
     clock.advance(1_000_000)
-    return World(clock)
+    return World(clock, directory_database)
 
 
 def urls(numbers: Iterable[int]) -> list[str]:
@@ -271,7 +272,7 @@ def test_unavailable_storage_is_logged_once_and_retried(world: World, monkeypatc
         raise Unavailable("The disk is full.")
 
     with captured_lines("directory_server.services") as logs, monkeypatch.context() as patched:
-        patched.setattr(MemoryVerifications, "claim", fail)
+        patched.setattr(SqliteVerifications, "claim", fail)
         process.verifier.startService()
         world.advance(4 * IDLE, step=IDLE)
     assert len(logs) == 1

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from twisted.internet.defer import Deferred
@@ -14,9 +13,8 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from directory_server.sqlite import Database
-from directory_server.sqlite._database import Schema
 
-Open: TypeAlias = Callable[[Schema], Database]
+from ..conftest import Open
 
 
 class ManualOffload:
@@ -81,25 +79,6 @@ class SqliteAdapterTest:
     @pytest.fixture(autouse=True)
     def _open_database(self, open_database: Open) -> None:
         self.open_database = open_database
-
-
-@pytest.fixture
-def open_database(tmp_path: Path) -> Iterator[Open]:
-    """Return a function that opens a database; each call acts as another process with the same folder."""
-    opened = []
-
-    def open_database_of(schema: Schema) -> Database:
-        opened.append(Database(tmp_path, schema))
-        return opened[-1]
-
-    yield open_database_of
-    for database in opened:
-        database.close()
-
-
-@pytest.fixture
-def directory_database(open_database: Open) -> Database:
-    return open_database("directory")
 
 
 @pytest.fixture

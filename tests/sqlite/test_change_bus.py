@@ -12,9 +12,9 @@ from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, DataVersionBus, SqliteKeyRing, SqliteStore
 
+from ..conftest import Open
 from ..contract.bus import BusContract
 from ..contract.store import Briefs, entry
-from .conftest import Open
 
 
 class TestDataVersionBus(BusContract):

@@ -21,7 +21,8 @@ from directory_server.sqlite import Database, _database, _folder_lock
 from directory_server.sqlite._connection import Synchronous, is_busy
 from directory_server.sqlite._transactions import TransactionQueue
 
-from .conftest import ManualOffload, Open, outcomes
+from ..conftest import Open
+from .conftest import ManualOffload, outcomes
 
 INSERT = "INSERT INTO spent (key, at, n) VALUES ('k', 0, ?)"
 COUNT = "SELECT count(*) FROM spent"

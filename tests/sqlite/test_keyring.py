@@ -17,9 +17,10 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses, _keyring
 from directory_server.turn import ReactorTurn
 
+from ..conftest import Open
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
-from .conftest import Open, SqliteAdapterTest, stored_bytes
+from .conftest import SqliteAdapterTest, stored_bytes
 
 
 class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract):

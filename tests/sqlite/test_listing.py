@@ -14,9 +14,10 @@ from directory_server import serialization
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteCuration, SqliteStore
 
+from ..conftest import Open
 from ..contract.listing import ListingContract
 from ..contract.store import Briefs, entry
-from .conftest import Open, SqliteAdapterTest
+from .conftest import SqliteAdapterTest
 
 
 class TestSqliteListing(SqliteAdapterTest, ListingContract):

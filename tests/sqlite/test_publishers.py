@@ -7,8 +7,9 @@ from collections.abc import Callable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqlitePublicationLog, SqlitePublisherTokens
 
+from ..conftest import Open
 from ..contract.publishers import PublicationLogContract, PublisherTokensContract
-from .conftest import Open, SqliteAdapterTest
+from .conftest import SqliteAdapterTest
 
 
 class TestSqlitePublisherTokens(SqliteAdapterTest, PublisherTokensContract):

@@ -18,9 +18,9 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteCuration, SqliteStore, _visibility
 from directory_server.sqlite._publishing import PAUSE, TRANSACTION
 
+from ..conftest import Open
 from ..contract.store import NAME, Briefs, entry
 from ..logs import captured_lines
-from .conftest import Open
 
 
 class TickingClock:

@@ -8,7 +8,7 @@ from directory_server.domain.ports.runtime import MachineTime
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteQuota, quota_clock
 
-from .conftest import Open
+from ..conftest import Open
 
 NOW = 1_700_000_000.0
 

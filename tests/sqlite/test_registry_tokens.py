@@ -7,8 +7,9 @@ from collections.abc import Callable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteRegistryTokens
 
+from ..conftest import Open
 from ..contract.registry_tokens import RegistryTokensContract
-from .conftest import Open, SqliteAdapterTest
+from .conftest import SqliteAdapterTest
 
 
 class TestSqliteRegistryTokens(SqliteAdapterTest, RegistryTokensContract):

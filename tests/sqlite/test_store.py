@@ -19,10 +19,11 @@ from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteStore, _store
 
+from ..conftest import Open
 from ..contract.change_log import ChangeLogContract, LongLogContract
 from ..contract.store import Briefs, StoreContract, entry
 from ..contract.store_versions import StoreVersionsContract
-from .conftest import Open, SqliteAdapterTest
+from .conftest import SqliteAdapterTest
 
 
 class TestSqliteStore(SqliteAdapterTest, StoreContract, StoreVersionsContract, ChangeLogContract):

@@ -14,8 +14,8 @@ from directory_server.domain.clients import Client
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import KeyUse
 from directory_server.http.proxies import Proxies
-from directory_server.memory import AccessData, MemoryAccounts, MemoryKeyRing, MemoryKeyUses
 from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses
 from directory_server.web.key_uses import INTERVAL, KeyUseRecorder
 
 from ..logs import captured_lines
@@ -122,7 +122,7 @@ def test_uses_are_deleted_after_their_lifetime(server: Server) -> None:
     assert stored(server) == []
 
 
-class FailingUses(MemoryKeyUses):
+class FailingUses(SqliteKeyUses):
     """Uses whose storage is unavailable while `fails`."""
 
     fails = True
@@ -140,7 +140,7 @@ class FailingUses(MemoryKeyUses):
 
 @frozen
 class Recording:
-    """A recorder on memory, with a clock, and the ids of two keys of one account."""
+    """A recorder, with a clock, and the ids of two keys of one account."""
 
     clock: Clock
     uses: FailingUses
@@ -161,10 +161,10 @@ def works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def recording() -> Recording:
-    clock, data = Clock(), AccessData()
-    ann = run_sync(MemoryAccounts(data, clock.seconds).add("ann@example.org"))
-    keys, uses = MemoryKeyRing(data, clock.seconds), FailingUses(data)
+def recording(directory_database: Database) -> Recording:
+    clock = Clock()
+    ann = run_sync(SqliteAccounts(directory_database, clock.seconds).add("ann@example.org"))
+    keys, uses = SqliteKeyRing(directory_database, clock.seconds), FailingUses(directory_database)
     made = [run_sync(keys.create("k", limit=1, expires_at=None, owner=ann.id))[0].id for _ in range(2)]
     return Recording(clock, uses, KeyUseRecorder(uses, Proxies(), clock.seconds, 60.0), ann.id, made)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.statistics import LEAST, Count, QueryCount, QueryTotal
-from directory_server.memory import MemoryStatistics
 from directory_server.run_sync import inline, run_sync
+from directory_server.sqlite import SqliteStatistics
 from directory_server.web.statistics import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
 
 from ..logs import captured_lines
@@ -21,7 +22,7 @@ from .conftest import Server
 DAY = 20_000
 
 
-class FailingStatistics(MemoryStatistics):
+class FailingStatistics(SqliteStatistics):
     """Statistics whose file cannot be used while `fails` is set."""
 
     fails = False
@@ -30,6 +31,13 @@ class FailingStatistics(MemoryStatistics):
         if FailingStatistics.fails:
             raise Unavailable("the disk is full")
         await super().add(counts, queries)
+
+
+@pytest.fixture
+def statistics(tmp_path: Path) -> Iterator[FailingStatistics]:
+    statistics = FailingStatistics(tmp_path)
+    yield statistics
+    statistics.close()
 
 
 @pytest.fixture
@@ -43,12 +51,11 @@ def recorder_of(clock: Clock, statistics: Any, days: int = 90, query_days: int =
     return StatisticsRecorder(statistics, inline, clock, clock.seconds, days, query_days)
 
 
-def totals(statistics: MemoryStatistics) -> dict[str, tuple[int, int]]:
+def totals(statistics: SqliteStatistics) -> dict[str, tuple[int, int]]:
     return {each.name: (each.total, each.failed) for each in run_sync(statistics.counts(0, 99_999))}
 
 
-def test_writes_numbers_on_a_timer_and_at_the_stop(clock: Clock) -> None:
-    statistics = MemoryStatistics()
+def test_writes_numbers_on_a_timer_and_at_the_stop(clock: Clock, statistics: FailingStatistics) -> None:
     recorder = recorder_of(clock, statistics)
     recorder.startService()
     recorder.searched("REST", "client", "mail", True)
@@ -61,8 +68,7 @@ def test_writes_numbers_on_a_timer_and_at_the_stop(clock: Clock) -> None:
     assert totals(statistics) == {"REST": (2, 1), "MCP": (1, 0)}
 
 
-def test_stores_only_texts_of_several_clients(clock: Clock) -> None:
-    statistics = MemoryStatistics()
+def test_stores_only_texts_of_several_clients(clock: Clock, statistics: FailingStatistics) -> None:
     recorder = recorder_of(clock, statistics)
     recorder.startService()
     for number in range(LEAST - 1):
@@ -89,8 +95,10 @@ def test_stores_only_texts_of_several_clients(clock: Clock) -> None:
     recorder.stopService()
 
 
-def test_digests_of_clients_are_few_and_differ_between_texts_and_processes(clock: Clock) -> None:
-    recorders = [recorder_of(clock, MemoryStatistics()) for _ in range(2)]
+def test_digests_of_clients_are_few_and_differ_between_texts_and_processes(
+    clock: Clock, statistics: FailingStatistics
+) -> None:
+    recorders = [recorder_of(clock, statistics) for _ in range(2)]
     for recorder in recorders:
         for number in range(3 * LEAST):
             recorder.searched("REST", f"192.0.2.{number}", "mail", True)
@@ -102,8 +110,7 @@ def test_digests_of_clients_are_few_and_differ_between_texts_and_processes(clock
     assert len(parts) == 4 * LEAST
 
 
-def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock) -> None:
-    statistics = MemoryStatistics()
+def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock, statistics: FailingStatistics) -> None:
     run_sync(statistics.add([Count(DAY - 90, "requests", "/", 1, 0)], [QueryCount(DAY, "mail", 5, 0)]))
     recorder = recorder_of(clock, statistics, query_days=0)
     recorder.startService()
@@ -115,16 +122,14 @@ def test_texts_are_off_by_default_and_deleted_when_turned_off(clock: Clock) -> N
     recorder.stopService()
 
 
-def test_stores_nothing_if_turned_off(clock: Clock) -> None:
-    statistics = MemoryStatistics()
+def test_stores_nothing_if_turned_off(clock: Clock, statistics: FailingStatistics) -> None:
     recorder = recorder_of(clock, statistics, days=0, query_days=0)
     recorder.searched("REST", "client", "mail", True)
     recorder.flush()
     assert totals(statistics) == {}
 
 
-def test_numbers_survive_a_fault_of_the_storage(clock: Clock) -> None:
-    statistics = FailingStatistics()
+def test_numbers_survive_a_fault_of_the_storage(clock: Clock, statistics: FailingStatistics) -> None:
     recorder = recorder_of(clock, statistics)
     recorder.startService()
     with captured_lines() as lines:
@@ -139,10 +144,10 @@ def test_numbers_survive_a_fault_of_the_storage(clock: Clock) -> None:
     recorder.stopService()
 
 
-def test_a_flood_of_texts_is_bounded(clock: Clock) -> None:
+def test_a_flood_of_texts_is_bounded(clock: Clock, statistics: FailingStatistics) -> None:
     from directory_server.web.statistics import MAX_CANDIDATES, MAX_PENDING
 
-    recorder = recorder_of(clock, MemoryStatistics())
+    recorder = recorder_of(clock, statistics)
     # Long texts are not stored, and would take 80 MB or more.
     recorder.searched("REST", "client", "a" * 4_096, True)
     assert not recorder._pending

@@ -1,4 +1,4 @@
-"""The Attempts in the memory of a process."""
+"""The Attempts of one process, in its memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..domain.throttling import AttemptLimit, Limiter
 
 
-class MemoryAttempts:
+class ProcessAttempts:
     """Attempts of this process; `now` is in seconds. A restart forgets them."""
 
     def __init__(self, now: Callable[[], float]) -> None:
