@@ -27,8 +27,6 @@ COMPILED = [
         ("search.index", "_ranking"),
         ("search.index", "_tables"),
         ("serialization", "_joining"),
-        ("serialization", "_strict"),
-        ("http", "_heads"),
     )
 ]
 

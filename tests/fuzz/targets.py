@@ -5,7 +5,6 @@ A target makes one random input, calls the compiled code and compares its result
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -31,35 +30,7 @@ from .columns import EXPECTED, RecordingModule, check_equal, damaged_column
 from .shares import DAMAGED, Shares
 
 PARTS = [
-    b"GET /a?b=c HTTP/1.1\r\nHost: a:80\r\nX-Y: 1\r\n\r\n",
-    b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n{  }",
-    *(b"GET ", b"POST ", b"/", b" HTTP/1.1\r\n", b" HTTP/1.0\r\n", b"\r\n", b"\r", b"\n", b" ", b"\t", b"\0", b"\xff"),
-    *(
-        b": ",
-        b":",
-        b"Content-Length: ",
-        b"0",
-        b"9999",
-        b"Connection: close\r\n",
-        b"a" * 65,
-        b"b" * 4_096,
-        b"A: b\r\n" * 32,
-    ),
-    *(
-        b'{"a":1,"b":[',
-        b'{"a":',
-        b'"a":1',
-        b'"a":2,',
-        b"[" * 17,
-        b"{}",
-        b"]",
-        b"}",
-        b'"',
-        b"\\",
-        b'\\"',
-        b"\\u0061",
-        b",",
-    ),
+    *(b'{"a":1,"b":[', b'"a":1', b"{}", b"]", b"}", b'"', b"\\", b'\\"', b"\\u0061", b",", b"\n", b"\0", b"\xff"),
     *(b'"' + b"\\n" * 40 + b'"', b'"name":"x"\n', b'"tool":1\n', b"\n\n", b'{"a":{"a":1},"b":[{"a":2}]}'),
 ]
 
@@ -67,19 +38,6 @@ PARTS = [
 def text_of(random: Random) -> bytes:
     """Return a few parts, some of them cut or changed."""
     return mutated(random, b"".join(random.choices(PARTS, k=random.randint(1, 5))))
-
-
-def request_of(random: Random) -> bytes:
-    """Return a request of the usual form."""
-    method, body = random.choice([(b"GET", b""), (b"POST", b"{}" * random.randint(0, 40))])
-    target = b"/" + bytes(random.choices(b"abz09-/?%&=+._~:,", k=random.choice([0, 3, 20, 200])))
-    fields = [
-        b"%s-%d: %s" % (random.choice([b"X", b"accept"]), number, bytes(random.choices(b'ab *;="', k=3)).strip())
-        for number in range(random.choice([0, 1, 3, 30]))
-    ]
-    length = [b"Content-Length: %d" % len(body)] if body or random.random() < 0.2 else []
-    head = [b"%s %s HTTP/1.1" % (method, target), b"Host: a:80", *fields, *length]
-    return b"\r\n".join([*head, b"", body])
 
 
 def mutated(random: Random, text: bytes) -> bytes:
@@ -92,62 +50,6 @@ def mutated(random: Random, text: bytes) -> bytes:
             + text[begin + random.randint(0, 4) :]
         )
     return text
-
-
-def heads(random: Random, module: ModuleType, shares: Shares) -> None:
-    """`_heads`: requests, compared with a parser that splits lines."""
-    data = mutated(random, request_of(random)) if random.random() < 0.8 else text_of(random)
-    found = module.read(data)
-    shares.add("requests", accepted=found is not None)
-    if found is None:
-        return
-    head, _, body = data.partition(b"\r\n\r\n")
-    line, *lines = head.split(b"\r\n")
-    method, target, version = line.split(b" ")
-    fields: dict[bytes, list[bytes]] = {}
-    for name, value in (field.split(b": ", 1) for field in lines):
-        fields.setdefault(name.lower(), []).append(value)
-    assert (method, target, fields, body) == found, (data, found)
-    assert version == b"HTTP/1.1"
-    assert int(fields.get(b"content-length", [b"0"])[0]) == len(body), data
-
-
-def strict(random: Random, module: ModuleType, shares: Shares) -> None:
-    """`_strict`: documents that it accepts have no duplicate member, no escape and at most 16 levels."""
-    body = text_of(random)
-    if random.random() < 0.8:
-        body = mutated(random, json.dumps(document_of(random)).encode())
-        if random.random() < 0.5:
-            body = body.replace(b'"b":', b'"a":')
-    is_plain = module.is_plain(body)
-    try:
-        json.loads(body)
-    except ValueError:
-        return  # it is asked about valid documents only
-    shares.add("JSON documents", accepted=is_plain)
-    if not is_plain:
-        return
-    json.loads(body, object_pairs_hook=_unique)
-    assert b"\\" not in body, body
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    assert len({name for name, _ in pairs}) == len(pairs), pairs
-    return dict(pairs)
-
-
-def document_of(random: Random, depth: int = 0) -> Any:
-    """Return a document as clients send it."""
-    names = random.sample("abcdefgh", random.randint(0, 4))
-    match random.randrange(4 if depth < 5 else 2):
-        case 0:
-            return random.choice([None, True, -1, 0.5, 10**9, ""])
-        case 1:
-            return "".join(random.choices("ab {[,:", k=random.choice([0, 3, 64])))
-        case 2:
-            return [document_of(random, depth + 1) for _ in names]
-        case _:
-            return {name: document_of(random, depth + 1) for name in names}
 
 
 def joining(random: Random, module: ModuleType, shares: Shares) -> None:
@@ -308,8 +210,6 @@ def _index() -> Any:
 
 
 TARGETS = {
-    "http._heads": (heads, 20_000),
-    "serialization._strict": (strict, 20_000),
     "serialization._joining": (joining, 5_000),
     "search.index._kernel": (kernel, 1_300),
     "search.index._tables": (tables, 2_500),

@@ -157,7 +157,7 @@ def test_ignores_upgrade(body: bytes) -> None:
         (b"OPTIONS / RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET /" + b"a" * 8000 + b" RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET / ICE/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"SOURCE / ICE/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"SOURCE / ICE/1.0\r\nHost: a\r\n\r\n", (501, "not_implemented")),
         (b"GET /" + b" " * 8000 + b"RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (
