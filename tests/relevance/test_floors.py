@@ -38,7 +38,7 @@ FLOORS: Mapping[str, float] = {
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
 
-LEAST_WANTED = 0.4
+LEAST_WANTED = 0.66
 """The least share of wanted entries among the first hits for names of products. A gain raises it."""
 
 FILES = [*QUERIES, *set_files()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..index.collection import Collection
 from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT, phrase
@@ -25,6 +25,9 @@ LITERAL_COVERAGE_SHARE = 0.4
 KNOWN_WORD, KNOWN_SHARE = 20, 0.6
 """The entries with a word, from which it is mostly finished, and the share of such a score of longer names then."""
 
+NAMESAKES = 5
+"""Entries with one name, apart from COMMON_PARTS, from which it is that of a product."""
+
 MIN_PREFIX = 1
 """Letters of the shortest query that matches a prefix of a name."""
 
@@ -43,13 +46,17 @@ MAX_PREFIX_MATCHES = 256
 
 @frozen
 class QueryName:
-    """A query as a name: its key, its key without COMMON_PARTS, and its text. `exact` are the terms of equal names."""
+    """A query as a name: its key, its key without COMMON_PARTS, and its text. `exact` are the terms of equal names.
+
+    `is_product` is whether it is the name of a product, which several entries are for ("slack", "slack-mcp-server").
+    """
 
     key: str
     bare: str
     literal: str
     is_complete: bool
     exact: Sequence[tuple[str, int]]
+    is_product: bool
 
 
 def query_name(query: ParsedQuery, collection: Collection) -> QueryName:
@@ -61,16 +68,35 @@ def query_name(query: ParsedQuery, collection: Collection) -> QueryName:
     kinds = ((FULL_NAME, name), (BARE_NAME, bare), (EXACT_NAME, literal), (VENDOR_PRODUCT, bare))
     exact = [(kind, term) for kind, text in kinds if text and (term := find(kind + text)) is not None]
     exact = [(kind, term) for kind, term in exact if collection.document_frequency(term)]
-    return QueryName(name, bare, literal, query.is_complete, exact)
+    namesakes = {kind: collection.document_frequency(term) for kind, term in exact}
+    # A spelling that one entry has is its name.
+    is_product = namesakes.get(BARE_NAME, 0) >= NAMESAKES and namesakes.get(EXACT_NAME) != 1
+    # Punctuation is typed in the name of an entry ("slack-mcp").
+    is_product = is_product and name == literal.replace(" ", "")
+    return QueryName(name, bare, literal, query.is_complete, exact, is_product)
+
+
+def without_common_parts(query: ParsedQuery) -> ParsedQuery:
+    """Return `query` without words such as "mcp" and "server", if it has others."""
+    words = [word for word in query.words if not COMMON_PARTS.issuperset(word.parts)]
+    if not words or len(words) == len(query.words):
+        return query
+    return evolve(query, words=words, is_complete=query.is_complete or words[-1] is not query.words[-1])
 
 
 def exact_name_matches(name: QueryName, query_weight: float) -> list[TermGroup]:
-    """Return the groups of the names that equal the query."""
-    return [TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight) for kind, term in name.exact]
+    """Return the groups of the names that equal the query. Those of a product are equal, however they are spelt."""
+    exact = [each for each in name.exact if each[0] != EXACT_NAME] if name.is_product else name.exact
+    return [TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight) for kind, term in exact]
 
 
 def prefix_name_matches(query: QueryName, collection: Collection, query_weight: float) -> Iterator[TermGroup]:
-    """Yield the groups of the names that equal the query or, where it is unfinished, begin with it."""
+    """Yield the groups of the names that equal the query or, where it is unfinished, begin with it.
+
+    There are none for a product: "slack-mcp" begins with it, "mcp-slack" does not.
+    """
+    if query.is_product:
+        return
     name, literal = query.key, query.literal
     shares = PREFIX_SHARE, PREFIX_COVERAGE_SHARE
     if weights := _prefix_weights(SHORT_NAME + name, len(SHORT_NAME), *shares, query, collection):

@@ -20,7 +20,7 @@ from .direction import conversion_groups
 from .exclusions import MIN_NAMED, without_exclusions
 from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
-from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name
+from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name, without_common_parts
 from .parsing import ParsedQuery
 from .stop_words import FUNCTION_WORDS, GENERAL_STEMS, STOP_WORDS
 from .terms import fragment_groups, joined_groups, with_joined, word_parts
@@ -101,6 +101,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         query = evolve(query, words=request.words, is_complete=query.is_complete or request.cuts_end)
     if not name.exact and (kept := without_exclusions(query.words, collection)) is not query.words:
         query = evolve(query, words=kept, is_complete=query.is_complete or kept[-1] is not query.words[-1])
+    if name.is_product:
+        query = without_common_parts(query)
     request, parts, others, expanded = _topic(query, request, collection)
     query_weight = max(sum([part.weight for part in parts]), 1.0)
     exact = exact_name_matches(name, query_weight)
