@@ -16,6 +16,7 @@ from . import workers
 from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
 from .machine import use_monotonic_timers
+from .main_reactor import main_reactor
 from .process import Terminal
 from .supervisor import INTERVAL
 from .timers import Timer
@@ -139,13 +140,6 @@ def _check_endpoint(setting: str, description: str) -> None:
         raise ConfigError(f"{setting}: must be endpoints such as tcp:8080, not {description!r}: {error}") from None
 
 
-def main_reactor() -> Any:
-    """Return the reactor of this process; install one if there is none."""
-    from twisted.internet import reactor
-
-    return reactor
-
-
 def makeService(options: Options) -> MultiService:
     """Return the service for `options`; it opens and starts nothing yet."""
     return service(options.config, options.worker)
@@ -153,8 +147,7 @@ def makeService(options: Options) -> MultiService:
 
 def service(config: Config, worker: workers.Worker | None = None) -> MultiService:
     """Return the service for `config`, on the reactor of this process. `worker` is None if it is the only process."""
-    from twisted.internet import reactor
-
+    reactor = main_reactor()
     use_monotonic_timers(reactor)
     if worker is None:
         return DirectoryService(config, reactor, Terminal())

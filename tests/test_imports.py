@@ -13,7 +13,7 @@ from .test_layers import COMPOSERS
 ONLY_IN = {
     "argon2": {"passwords"},
     "cattrs": {"serialization", "config"},
-    "click": {"cli"},
+    "click": {"cli", "feature", "features"},
     "cryptography": {"sealing"},
     "httptools": {"http"},
     "json": {"serialization"},
@@ -28,7 +28,7 @@ ONLY_IN = {
     "rapidfuzz": {"search"},
     "time": {*COMPOSERS, "machine", "supervisor", "workers"},
     "twisted.application.internet.TimerService": set(),
-    "twisted.internet.reactor": {"tap"},
+    "twisted.internet.reactor": {"main_reactor"},
     # It ends at the first error.
     "twisted.internet.task.LoopingCall": {"timers"},
     "treq": {"mirror"},
@@ -59,8 +59,13 @@ def libraries_stay_in_their_package(module: Module) -> Iterator[str]:
                 yield f"{name} is imported only in {', '.join(sorted(packages))}"
 
 
+def is_inside_a_feature(name: str) -> bool:
+    """Return whether `name` is a module in the folder of a feature, which the package of the feature imports late."""
+    return name.split(".")[1:2] == ["features"] and len(name.split(".")) > 3
+
+
 def nothing_installs_a_reactor_when_imported(module: Module) -> Iterator[str]:
-    if module.name.split(".")[1:2] in (["composition"], ["web"]):
+    if module.name.split(".")[1:2] in (["composition"], ["web"]) or is_inside_a_feature(module.name):
         return
     for statement in module.tree.body:
         runs = not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)

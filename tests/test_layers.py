@@ -16,6 +16,12 @@ from .modules import MODULES, OURS, Module, breaks, is_broken
 COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 """Modules that create and connect all others, and may import them all."""
 
+FEATURES = "features"
+"""The layer of the features. They may import the kernel, which is all other layers; the kernel names no feature."""
+
+KNOW_FEATURES = {"composition._features", "cli.main"}
+"""Modules that read the list of all features."""
+
 DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
 _PORTS = DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
@@ -96,12 +102,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.admin": _WEB | {"web.account", "web.pages", "__init__"},
     "web.docs": _WEB | {"web.openapi", "web.pages"},
+    "web.parts": _WEB | {"config", "web.admin", "web.pages", "web.routes"},
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
-    "web.routing": _WEB
-    | {"web.rest", "web.changes", "web.registry", "web.mcp", "web.pages", "web.account", "web.openapi", "web.docs"}
-    | {"web.admin", "web.publish", "web.registry_status"}
-    | {"web.routes", "web.health", "__init__"},
+    "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
+    "main_reactor": set(),
+    "feature": {"web.parts"},
     "config": {"files"},
     "sample": set(),
 }
@@ -133,14 +139,14 @@ def layer_of(name: str) -> str | None:
         return "__init__"
     parts = name.split(".")[1:] if name.startswith(f"{OURS}.") else []
     for length in range(len(parts), 0, -1):
-        if (found := ".".join(parts[:length])) in MAY_IMPORT or found in COMPOSERS:
+        if (found := ".".join(parts[:length])) in MAY_IMPORT or found in COMPOSERS or found == FEATURES:
             return found
     return None
 
 
 def imports_only_go_down(module: Module) -> Iterator[str]:
     layer = layer_of(module.name)
-    if layer is None or layer in COMPOSERS:
+    if layer is None or layer in COMPOSERS or layer == FEATURES:
         return
     for name in module.imports(module.tree):
         imported = layer_of(name)
@@ -148,9 +154,21 @@ def imports_only_go_down(module: Module) -> Iterator[str]:
             yield f"{layer} imports {name}"
 
 
+def features_import_the_kernel_only(module: Module) -> Iterator[str]:
+    feature = module.name.split(".")[2] if module.name.startswith(f"{OURS}.{FEATURES}.") else ""
+    for name in module.imports(module.tree):
+        parts = name.split(".")
+        if name.startswith(f"{OURS}.{FEATURES}"):
+            knows = module.name == f"{OURS}.{FEATURES}" or module.name.removeprefix(f"{OURS}.") in KNOW_FEATURES
+            if not knows and parts[2:3] != [feature]:
+                yield f"{module.name} imports {name}"
+        elif feature and layer_of(name) in {"app", "composition", "tap"}:
+            yield f"{module.name} imports {name}"
+
+
 def test_every_module_has_a_layer() -> None:
     assert [each.name for each in MODULES if layer_of(each.name) is None] == []
-    assert {layer_of(each.name) for each in MODULES} == {*MAY_IMPORT, *COMPOSERS}
+    assert {layer_of(each.name) for each in MODULES} == {*MAY_IMPORT, *COMPOSERS, FEATURES}
 
 
 def test_imports_only_go_down() -> None:
@@ -160,6 +178,24 @@ def test_imports_only_go_down() -> None:
 @pytest.mark.parametrize(("name", "text"), UPWARDS)
 def test_an_import_that_goes_up_is_found(name: str, text: str) -> None:
     assert is_broken(imports_only_go_down, name, text)
+
+
+def test_features_import_the_kernel_only() -> None:
+    assert breaks(MODULES, features_import_the_kernel_only) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("features.reports.web", "from ..usage import FEATURE"),
+        ("features.reports.web", "from .. import FEATURES"),
+        ("features.reports.web", "from ...composition import build"),
+        ("web.rest", "from ..features import FEATURES"),
+        ("composition._web", "from ..features.reports.web import PART"),
+    ],
+)
+def test_an_import_of_a_feature_is_found(name: str, text: str) -> None:
+    assert is_broken(features_import_the_kernel_only, name, text)
 
 
 def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:

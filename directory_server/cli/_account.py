@@ -14,8 +14,8 @@ from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
 from ..wording import counted
-from ._context import PAGE, CommandContext, command_context, paged, wait_for
-from ._output import Group, duration, echo, json_option, moment, print_listing
+from .context import PAGE, CommandContext, command_context, paged, wait_for
+from .output import Group, duration, echo, json_option, moment, print_listing
 
 _EMAIL = click.argument("email")
 _ARTICLES: Mapping[Role, str] = {"member": "a", "operator": "an"}

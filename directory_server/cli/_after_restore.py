@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from ..wording import counted
-from ._context import command_context, configuration, servers_of, wait_for
-from ._output import echo
+from .context import command_context, configuration, servers_of, wait_for
+from .output import echo
 
 
 @click.command("after-restore")

@@ -9,8 +9,8 @@ import click
 from .. import serialization
 from ..config import Config, describe, record_folder, settings_tables, shown_settings
 from ..running import RunningServer
-from ._context import configuration, servers_of
-from ._output import echo, json_option, minute, print_json
+from .context import configuration, servers_of
+from .output import echo, json_option, minute, print_json
 
 
 @click.command()

@@ -9,8 +9,8 @@ import click
 from ..config import Config
 from ..sanitize import clean
 from ..storage import import_data_directory, place, upgrade_database
-from ._context import configuration
-from ._output import Group, echo
+from .context import configuration
+from .output import Group, echo
 
 
 @click.group(cls=Group)

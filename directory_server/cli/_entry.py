@@ -15,9 +15,9 @@ from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.versions import LOCAL
 from ..domain.visibility import Mark
-from ._context import command_context, wait_for
-from ._output import Group, echo, json_option, print_json, print_listing
 from ._search import search_once
+from .context import command_context, wait_for
+from .output import Group, echo, json_option, print_json, print_listing
 
 _MCP_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAME = click.argument("name")

@@ -9,8 +9,8 @@ import click
 
 from .. import importer
 from ..domain.versions import IMPORTED, LOCAL
-from ._context import command_context, wait_for
-from ._output import echo, print_errors, progress_bar
+from .context import command_context, wait_for
+from .output import echo, print_errors, progress_bar
 
 _MEANING = {
     LOCAL: "Source local: these entries are your own. They are shown in place of entries of upstreams with the same "

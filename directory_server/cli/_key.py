@@ -11,8 +11,8 @@ import click
 
 from ..domain.keys import MAX_LIMIT, ApiKey
 from ..domain.roster import NumberedKey
-from ._context import PAGE, CommandContext, command_context, paged, wait_for
-from ._output import Group, Record, echo, json_option, moment, print_listing
+from .context import PAGE, CommandContext, command_context, paged, wait_for
+from .output import Group, Record, echo, json_option, moment, print_listing
 
 _DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}

@@ -9,9 +9,9 @@ from operator import itemgetter
 import click
 
 from ..domain.publishers import LOG_PAGE
-from ._context import command_context, wait_for
 from ._key import expires_option, expiry
-from ._output import Group, echo, json_option, moment, print_listing
+from .context import command_context, wait_for
+from .output import Group, echo, json_option, moment, print_listing
 
 
 @click.group(cls=Group)

@@ -6,8 +6,8 @@ from operator import itemgetter
 
 import click
 
-from ._context import command_context, wait_for
-from ._output import Group, echo, json_option, moment, print_listing
+from .context import command_context, wait_for
+from .output import Group, echo, json_option, moment, print_listing
 
 
 @click.group(cls=Group)

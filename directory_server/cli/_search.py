@@ -9,7 +9,7 @@ from ..domain.search import Page, Query
 from ..run_sync import inline
 from ..search import ImpactIndex
 from ..services.feed import Feed
-from ._context import CommandContext
+from .context import CommandContext
 
 
 class _NoBus:

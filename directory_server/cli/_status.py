@@ -22,9 +22,9 @@ from ..running import RunningServer
 from ..storage import place
 from ..wording import counted, entries
 from ._config import server_line
-from ._context import PROXY, CommandContext, allowed_host, command_context, local_url, servers_of, wait_for
-from ._output import Record, echo, json_option, minute, print_json, with_dates
 from ._upstream import upstream_record
+from .context import PROXY, CommandContext, allowed_host, command_context, local_url, servers_of, wait_for
+from .output import Record, echo, json_option, minute, print_json, with_dates
 
 TIMEOUT = 2.0
 """Seconds to wait for a server's answer."""

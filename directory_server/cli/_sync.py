@@ -16,8 +16,8 @@ from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ..wording import counted, entries
-from ._context import CommandContext, command_context
-from ._output import ShowProgress, echo, print_errors, progress_bar
+from .context import CommandContext, command_context
+from .output import ShowProgress, echo, print_errors, progress_bar
 
 # Functions import the mirror: with its HTTP client it takes a third of a second, which other commands do not need.
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import click
 
 from ..domain.errors import NotFound
 from ..domain.upstreams import FinishedRun, UpstreamState
-from ._context import command_context, wait_for
-from ._output import Group, json_option, moment, print_listing
+from .context import command_context, wait_for
+from .output import Group, json_option, moment, print_listing
 
 
 @click.group(cls=Group)

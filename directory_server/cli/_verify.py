@@ -19,9 +19,9 @@ from ..domain.targets import Target, TargetKind, is_failure, targets_of
 from ..domain.verification import RemoteCheck
 from ..run_sync import inline
 from ..services.checks import LEASE, Checked, Checks, Claim
-from ._context import CommandContext, command_context, wait_for
-from ._output import ShowProgress, echo, json_option, print_listing, progress_bar
 from ._sync import run_in_reactor
+from .context import CommandContext, command_context, wait_for
+from .output import ShowProgress, echo, json_option, print_listing, progress_bar
 
 PAUSE = 0.1
 """Seconds between two starts of checks."""

@@ -12,25 +12,25 @@ import click
 from .. import __version__
 from ..config import ConfigError, load, setting_names
 from ..domain.errors import DirectoryError, Unavailable
+from ..features import FEATURES
 from ..sanitize import clean
 from ..storage import place
 from ._account import account
 from ._after_restore import after_restore
 from ._config import config
-from ._context import configuration
 from ._database import database
 from ._entry import entry
 from ._import import import_
 from ._key import key
-from ._output import Group
 from ._publisher import publisher
 from ._quickstart import quickstart
 from ._registry import registry
-from ._report import report
 from ._status import status
 from ._sync import sync
 from ._upstream import upstream
 from ._verify import verify
+from .context import configuration
+from .output import Group
 
 
 class Commands(Group):
@@ -71,6 +71,9 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 for each in (
     *(account, after_restore, config, database, entry, import_, key),
-    *(publisher, quickstart, registry, report, status, sync, upstream, verify),
+    *(publisher, quickstart, registry, status, sync, upstream, verify),
 ):
     main.add_command(each)
+for feature in FEATURES:
+    if feature.command is not None:
+        main.add_command(feature.command())

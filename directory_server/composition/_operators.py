@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 from .. import http
 from ..storage import place
-from ..web import account, admin
+from ..web import admin
+from ..web.parts import Kernel
 from ._core import Core
+from ._features import web_parts
 from ._publishers import Publishers
 
 
 def build_admin_pages(
     core: Core,
     publishers: Publishers,
-    layout: account.PageLayout,
-    cookies: account.SessionCookies,
+    kernel: Kernel,
     connections: http.Connections,
     upstreams: Sequence[admin.Upstream],
 ) -> admin.AdminPages:
@@ -31,8 +32,7 @@ def build_admin_pages(
         }
 
     return admin.admin_pages(
-        layout,
-        cookies,
+        kernel.operators,
         storage.accounts,
         storage.keys,
         storage.quota,
@@ -46,7 +46,7 @@ def build_admin_pages(
         storage.statistics,
         core.config.statistics.days,
         core.config.statistics.queries,
-        storage.reports,
         storage.publication_log,
         storage.mirrors,
+        [notice for part in web_parts() for notice in part.notices(kernel)],
     )

@@ -35,9 +35,11 @@ from ..web import (
 )
 from ..web.key_uses import KeyUseRecorder
 from ..web.origins import Origins
+from ..web.parts import Kernel
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
+from ._features import all_routes, extensions, web_parts
 from ._hosts import loopback_hosts
 from ._operators import build_admin_pages
 from ._publishers import Publishers
@@ -69,6 +71,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         sign_in=account.SIGN_IN,
         hsts=web.hsts,
         url=web.url,
+        extensions=extensions(),
     )
     return People(service, cookies, handlers)
 
@@ -120,9 +123,10 @@ def build_web(
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
-    operators = build_admin_pages(core, publishers, people.pages.layout, people.cookies, connections, upstreams)
+    kernel = _kernel(core, people)
+    operators = build_admin_pages(core, publishers, kernel, connections, upstreams)
     publishing = _publishing(core)
-    routes = _routes(core, publishers, people, checks, key_uses, operators, publishing)
+    routes = _routes(core, publishers, people, kernel, checks, key_uses, operators, publishing)
     log = _access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
@@ -135,6 +139,7 @@ def _routes(
     core: Core,
     publishers: Publishers,
     people: People,
+    kernel: Kernel,
     checks: health.Health,
     key_uses: KeyUseRecorder,
     operators: admin.AdminPages,
@@ -154,27 +159,32 @@ def _routes(
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
     layout, viewers = people.pages.layout, people.pages.access
-    return routing.Routes(
-        rest=rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
-        changes=changes.ChangesHandler(authenticator, storage.store, percolate, offload, hub, publishers.broadcaster),
-        mcp=endpoint,
-        registry=registry.RegistryHandlers(
+    groups: dict[str, object] = {
+        "common": routing.CommonHandlers(layout),
+        "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
+        "changes": changes.ChangesHandler(
+            authenticator, storage.store, percolate, offload, hub, publishers.broadcaster
+        ),
+        "mcp": endpoint,
+        "registry": registry.RegistryHandlers(
             access, directory, storage.store, config.registry.listed == "curated", core.verified, offload
         ),
-        status=registry_status.RegistryStatus(access, config.publish.enabled),
-        publish=publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
-        health=checks,
-        pages=people.pages,
-        search=_search_page(core, people),
-        feeds=pages.Feeds(layout, viewers, directory, storage.store, core.runtime.now),
-        site_files=pages.SiteFiles(layout, viewers),
-        sitemap=pages.Sitemap(layout, viewers, storage.store, docs.paths, offload),
-        account=_account_pages(core, people, endpoint),
-        docs=docs.DocsPages(layout, viewers),
-        entry=_entry_page(core, people),
-        reports=_report_pages(core, people),
-        admin=operators,
-    )
+        "status": registry_status.RegistryStatus(access, config.publish.enabled),
+        "publish": publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
+        "health": checks,
+        "pages": people.pages,
+        "search": _search_page(core, people),
+        "feeds": pages.Feeds(layout, viewers, directory, storage.store, core.runtime.now),
+        "site_files": pages.SiteFiles(layout, viewers),
+        "sitemap": pages.Sitemap(layout, viewers, storage.store, docs.paths, offload),
+        "account": _account_pages(core, people, endpoint),
+        "docs": docs.DocsPages(layout, viewers),
+        "entry": _entry_page(core, people),
+        "admin": operators,
+    }
+    for part in web_parts():
+        groups |= part.handlers(kernel)
+    return routing.Routes(all_routes(), groups, layout)
 
 
 def _search_page(core: Core, people: People) -> pages.SearchPage:
@@ -199,7 +209,7 @@ def _entry_page(core: Core, people: People) -> pages.EntryPage:
         core.storage.store,
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
         admin.OperatorBar(people.cookies, core.storage.curation),
-        core.config.web.reports,
+        [link for part in web_parts() for link in part.entry_links(core.config)],
         _entry_checks(core),
     )
 
@@ -210,18 +220,17 @@ def _entry_checks(core: Core) -> pages.EntryChecks:
     return pages.EntryChecks(core.verified, core.runtime.now, verify.remotes or verify.packages)
 
 
-def _report_pages(core: Core, people: People) -> pages.ReportPages:
-    """Return the pages on which readers report entries."""
-    storage = core.storage
-    return pages.ReportPages(
-        people.pages.layout,
-        people.pages.access,
-        core.search.directory,
-        storage.reports,
-        storage.attempts,
-        core.proxies,
-        core.runtime.now,
-        core.config.web.reports,
+def _kernel(core: Core, people: People) -> Kernel:
+    """Return the parts that features use."""
+    return Kernel(
+        config=core.config,
+        storage=core.storage,
+        directory=core.search.directory,
+        proxies=core.proxies,
+        now=core.runtime.now,
+        layout=people.pages.layout,
+        access=people.pages.access,
+        operators=admin.OperatorRequests(people.cookies, people.pages.layout, "admin"),
     )
 
 

@@ -36,9 +36,10 @@ PAGES = Api("pages", "page")
 
 @frozen
 class Route:
-    """A row: a path template, its method (None: any), its API, and the name of its handler in `routing.Routes`.
+    """A row: a path template, its method (None: any), its API, and the name of its handler.
 
-    In a template `{name}` stands for one path segment, and `{name:path}` for one or more.
+    The name is a group of handlers and an attribute of it, such as `rest.search`; see `routing.Routes`. In a template
+    `{name}` stands for one path segment, and `{name:path}` for one or more.
     """
 
     path: str
@@ -96,7 +97,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/api/open/v1/search", "GET", REST, "rest.search"),
     Route("/api/open/v1/entries/{mcp_id}", "GET", REST, "rest.entry"),
     Route("/api/open/v1/changes", "GET", REST, "changes.get"),
-    Route("/api/open/openapi.json", "GET", REST, "openapi"),
+    Route("/api/open/openapi.json", "GET", REST, "common.openapi"),
     Route("/api/open/mcp", "POST", MCP, "mcp.post"),
     Route("/api/open/mcp", "GET", MCP, "mcp.get"),
     Route("/api/open/mcp", "DELETE", MCP, "mcp.delete"),
@@ -108,21 +109,18 @@ ROUTES: tuple[Route, ...] = (
     *_registry("v0", "/r/{token}"),
     Route("/healthz", "GET", STATUS, "health.live"),
     Route("/readyz", "GET", STATUS, "health.ready"),
-    Route("/.well-known/{_:path}", None, OAUTH, "oauth"),
-    Route("/api/open/mcp/.well-known/{_:path}", None, OAUTH, "oauth"),
-    Route("/register", None, OAUTH, "oauth"),
+    Route("/.well-known/{_:path}", None, OAUTH, "common.oauth"),
+    Route("/api/open/mcp/.well-known/{_:path}", None, OAUTH, "common.oauth"),
+    Route("/register", None, OAUTH, "common.oauth"),
     Route("/", "GET", PAGES, "search.get"),
     Route("/servers/{mcp_id}", "GET", PAGES, "entry.get"),
-    Route("/servers/{mcp_id}/report", "GET", PAGES, "reports.get"),
-    Route("/servers/{mcp_id}/report", "POST", PAGES, "reports.post"),
-    Route("/servers/{mcp_id}/report/sent", "GET", PAGES, "reports.sent"),
     Route("/news", "GET", PAGES, "pages.notifications"),
     Route("/feed.atom", "GET", PAGES, "feeds.get"),
     Route("/opensearch.xml", "GET", PAGES, "site_files.opensearch"),
     Route("/robots.txt", "GET", PAGES, "site_files.robots"),
     Route("/sitemap.xml", "GET", PAGES, "sitemap.get"),
     Route("/favicon.ico", "GET", PAGES, "site_files.icon"),
-    Route("/assets/{name}", "GET", PAGES, "asset"),
+    Route("/assets/{name}", "GET", PAGES, "common.asset"),
     Route("/docs", "GET", PAGES, "docs.index"),
     Route("/docs/api", "GET", PAGES, "docs.api"),
     Route("/docs/api/objects", "GET", PAGES, "docs.objects"),
@@ -157,8 +155,6 @@ ROUTES: tuple[Route, ...] = (
     Route("/account/connect/test", "POST", PAGES, "account.connect.test"),
     Route("/admin", "GET", PAGES, "admin.server.get"),
     Route("/admin/usage", "GET", PAGES, "admin.usage.get"),
-    Route("/admin/reports", "GET", PAGES, "admin.reports.get"),
-    Route("/admin/reports/close", "POST", PAGES, "admin.reports.close"),
     Route("/admin/publications", "GET", PAGES, "admin.publications.get"),
     Route("/admin/upstreams", "GET", PAGES, "admin.server.get_upstreams"),
     Route("/admin/upstreams/sync", "POST", PAGES, "admin.server.sync"),
@@ -180,7 +176,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/admin/entry/disown", "GET", PAGES, "admin.entries.get_disown"),
     Route("/admin/entry/disown", "POST", PAGES, "admin.entries.disown"),
 )
-"""All rows. GET routes also serve HEAD."""
+"""All rows but those of features. GET routes also serve HEAD."""
 
 _UNMATCHED = tuple(
     (prefix.encode(), Route(prefix, None, api))
@@ -202,7 +198,7 @@ _UNMATCHED = tuple(
 class RoutingTable:
     """Look up the row of a path. Rows of one path differ only in method and handler."""
 
-    def __init__(self, routes: Iterable[Route] = ROUTES) -> None:
+    def __init__(self, routes: Iterable[Route]) -> None:
         self._exact: dict[bytes, Route] = {}
         self._patterns: dict[bytes, list[tuple[re.Pattern[bytes], Route]]] = {}
         paths = {route.path: route for route in reversed(tuple(routes))}
@@ -236,6 +232,3 @@ def _pattern(path: str) -> re.Pattern[bytes]:
     for kind, text in zip(parts[2::3], parts[3::3], strict=True):
         written += ["[^/].*" if kind else "[^/]+", re.escape(text)]
     return re.compile("".join(written).encode(), re.DOTALL)
-
-
-TABLE = RoutingTable()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 from attrs import frozen
 from klein import Klein
@@ -17,21 +18,13 @@ from werkzeug.exceptions import NotFound
 from ..http import Request
 from ..http.errors import ErrorResponse
 from ..http.headers import query, values
-from .account import AccountPages
-from .admin import AdminPages
-from .changes import ChangesHandler
-from .docs import DocsPages
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
-from .health import Health
-from .mcp import McpEndpoint, rpc_body
+from .mcp import rpc_body
 from .openapi import DOCUMENT
-from .pages import EntryPage, Feeds, PageHandlers, ReportPages, SearchPage, SiteFiles, Sitemap
-from .publish import PublishHandlers
-from .registry import RegistryHandlers, problem
-from .registry_status import RegistryStatus
+from .pages import Layout
+from .registry import problem
 from .responses import empty_response, json_response
-from .rest import RestHandlers
-from .routes import ROUTES, TABLE, Api, ErrorFormat
+from .routes import Api, ErrorFormat, Route, RoutingTable
 
 _KEYS_NOT_OAUTH = {
     "error": "invalid_request",
@@ -50,63 +43,90 @@ Handler = Callable[[Request], Coroutine[Any, Any, bytes | None]]
 """Return the body of the response, or None if the handler has taken over the connection."""
 
 
-def _application() -> Klein:
-    """Return a Klein application with a rule for each row of the routing table.
+@cache
+def _application(rows: tuple[Route, ...]) -> Klein:
+    """Return a Klein application with a rule for each row.
 
     All applications of a process share it, because werkzeug compiles these rules in 25 ms.
     """
     app = Klein()
     # //healthz is not the path /healthz.
     app.url_map.merge_slashes = False
-    for route in ROUTES:
-        endpoint = f"{route.method} {route.path}"
-        methods = None if route.method is None else [route.method]
-        app.route(route.rule, methods=methods, endpoint=endpoint)(_dispatcher(route.handler))
+    for row in rows:
+        methods = None if row.method is None else [row.method]
+        app.route(row.rule, methods=methods, endpoint=f"{row.method} {row.path}")(_dispatcher(row.handler))
+    app.handle_errors(Exception)(Routes.respond_with_error)  # type: ignore[arg-type]  # it takes our Request
     return app
+
+
+@cache
+def _table(rows: tuple[Route, ...]) -> RoutingTable:
+    return RoutingTable(rows)
 
 
 def _dispatcher(name: str) -> Callable[..., Any]:
     """Return a function that calls the handler `name` of the `Routes` that Klein passes to it."""
-    handler_of = attrgetter(name)
 
     def dispatch(routes: Routes, request: Request, **parameters: str) -> Any:
-        return handler_of(routes)(request, **parameters)
+        return routes.handler(name)(request, **parameters)
 
     return dispatch
 
 
-@frozen(eq=False)
 class Routes:
-    """Handlers of the routing table. A row names its handler by attribute, such as `rest.search`."""
+    """The rows of the server and their handlers.
 
-    rest: RestHandlers
-    changes: ChangesHandler
-    mcp: McpEndpoint
-    registry: RegistryHandlers
-    status: RegistryStatus
-    publish: PublishHandlers
-    health: Health
-    pages: PageHandlers
-    search: SearchPage
-    feeds: Feeds
-    site_files: SiteFiles
-    sitemap: Sitemap
-    account: AccountPages
-    docs: DocsPages
-    entry: EntryPage
-    reports: ReportPages
-    admin: AdminPages
+    `groups` are the objects whose attributes handle requests, by the first part of a row's handler: `rest.search` is
+    the attribute `search` of the group `rest`. The layout renders error pages.
+    """
 
-    app: ClassVar[Klein] = _application()
+    def __init__(self, rows: tuple[Route, ...], groups: Mapping[str, Any], layout: Layout) -> None:
+        self.rows = rows
+        self.table = _table(rows)
+        self.groups = groups
+        self._layout = layout
+        self.app = _application(rows).__get__(self, Routes)
+
+    def handler(self, name: str) -> Handler:
+        """Return the handler of a row."""
+        group, _, attribute = name.partition(".")
+        handler: Handler = attrgetter(attribute)(self.groups[group])
+        return handler
 
     def exact(self) -> dict[tuple[bytes, bytes], Handler]:
         """Return the handlers of the paths without parameters, by method and path."""
         return {
-            (method.encode(), route.path.encode()): attrgetter(route.handler)(self)
-            for route in ROUTES
-            if route.is_exact and route.method is not None
-            for method in ([route.method, "HEAD"] if route.method == "GET" else [route.method])
+            (method.encode(), row.path.encode()): self.handler(row.handler)
+            for row in self.rows
+            if row.is_exact and row.method is not None
+            for method in ([row.method, "HEAD"] if row.method == "GET" else [row.method])
         }
+
+    def respond_with_error(self, request: Request, failure: Failure) -> bytes:
+        """Respond to a failed request in the error format of its API."""
+        api = self.table.find(request.path).api
+        if api.errors == "problem" and isinstance(failure.value, NotFound) and self._has_slash(request.path):
+            target = request.path[:-1] + (b"?" + query(request) if query(request) else b"")
+            return empty_response(request, 308, Location=target.decode("latin-1"))
+        if _wants_page(api, request):
+            error = error_response(failure)
+            note_error(request, error.code)
+            return self._layout.error_page(request, error)
+        body = respond_with_error(request, failure, error_body(api))
+        if body and api.errors == "problem":
+            request.setHeader("Content-Type", "application/problem+json")
+        return body
+
+    def _has_slash(self, path: bytes) -> bool:
+        """Return whether `path` is a route with a slash at its end, which the official registry redirects."""
+        return path.endswith(b"/") and self.table.find(path[:-1]).handler != ""
+
+
+@frozen
+class CommonHandlers:
+    """Handles the OpenAPI document, OAuth discovery, and the static files of pages."""
+
+    _layout: Layout
 
     async def openapi(self, request: Request) -> bytes:
         """Respond with the OpenAPI document."""
@@ -118,23 +138,7 @@ class Routes:
 
     async def asset(self, request: Request, name: str) -> bytes:
         """Respond with a style sheet, script or image of the pages."""
-        return self.pages.layout.assets.get(request, name)
-
-    @app.handle_errors(Exception)  # type: ignore[arg-type]  # it takes our Request
-    def respond_with_error(self, request: Request, failure: Failure) -> bytes:
-        """Respond to a failed request in the error format of its API."""
-        api = TABLE.find(request.path).api
-        if api.errors == "problem" and isinstance(failure.value, NotFound) and _has_slash(request.path):
-            target = request.path[:-1] + (b"?" + query(request) if query(request) else b"")
-            return empty_response(request, 308, Location=target.decode("latin-1"))
-        if _wants_page(api, request):
-            error = error_response(failure)
-            note_error(request, error.code)
-            return self.pages.layout.error_page(request, error)
-        body = respond_with_error(request, failure, error_body(api))
-        if body and api.errors == "problem":
-            request.setHeader("Content-Type", "application/problem+json")
-        return body
+        return self._layout.assets.get(request, name)
 
 
 # Klein stores the state of a request here, for functions that these routes do not use.
@@ -144,11 +148,6 @@ registerAdapter(lambda _: SimpleNamespace(), Request, IKleinRequest)
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:
     """Return the function that returns the JSON body of an error response of `api`."""
     return _ERROR_BODIES[api.errors]
-
-
-def _has_slash(path: bytes) -> bool:
-    """Return whether `path` is a route with a slash at its end, which the official registry redirects."""
-    return path.endswith(b"/") and TABLE.find(path[:-1]).handler != ""
 
 
 def _wants_page(api: Api, request: Request) -> bool:

@@ -23,7 +23,6 @@ from ..http.headers import value as header
 from ..resumption import Resumption
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
-from .routes import TABLE
 from .routing import Routes, error_body
 
 MAX_KNOWN_HOSTS = 100
@@ -68,7 +67,7 @@ class DirectorySite(Site):
     def respond(self, request: Request) -> None:
         """Check Host, Origin and path, and pass the request to its handler."""
         try:
-            route = TABLE.find(request.path)
+            route = self._routes.table.find(request.path)
             request.route = route.label
             self._check_origin(request, route.api.any_origin)
             # Paths without parameters need one look-up; Klein matches the others.
@@ -103,7 +102,7 @@ class DirectorySite(Site):
 
     def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
         """Return and record the complete response to a malformed request; `path` is empty if it was not read."""
-        route = TABLE.find(path)
+        route = self._routes.table.find(path)
         body = serialization.encode(error_body(route.api)(error))
         request_id = next(self._ids)
         self._access.record(UNMATCHED, route.label, error.status, len(body), 0.0, None, request_id, (error.code,))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
+from directory_server.composition import extensions
 from directory_server.web.pages._translations import Translations, load
 
 from ..process.conftest import until
@@ -60,7 +61,7 @@ def test_tour_of_a_member(open_page: Open, site: Site, locale: str, size: dict[s
     scheme = "dark" if size is DESKTOP else "light"
     options = {"locale": locale, "viewport": size, "color_scheme": scheme, "reduced_motion": "reduce"}
     page = open_page("/account/register", timezone_id="Asia/Shanghai", **options)
-    tour = Tour(page, load()[language], axe, name)
+    tour = Tour(page, load(extensions())[language], axe, name)
 
     page.locator("#email").fill(f"{name}@tour.example.org")
     page.locator("#password").fill(PASSWORD)

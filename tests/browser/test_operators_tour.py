@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.composition import extensions
 from directory_server.web.pages._translations import load
 
 from ._states import PASSWORD, invitation_path, wait_for_focus
@@ -31,12 +32,12 @@ def test_tour_of_an_operator(open_page: Open, site: Site, locale: str, size: dic
         visitor.locator("form[action='/account/keys'] button").click()
     # A member does not see the pages.
     visitor.goto("/admin")
-    assert visitor.locator("h1").inner_text() == load()[locale[:2]]("error.not_found")
+    assert visitor.locator("h1").inner_text() == load(extensions())[locale[:2]]("error.not_found")
 
     path = invitation_path(site, email)
     site[0].command("account", "role", email, "operator")
     page = open_page(path, **options)
-    texts = load()[locale[:2]]
+    texts = load(extensions())[locale[:2]]
     tour = Tour(page, texts, axe, name)
 
     def submit(action: str) -> None:

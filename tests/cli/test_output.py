@@ -8,8 +8,8 @@ from weakref import ref
 
 import pytest
 
-from directory_server.cli import _account, _key, _output
-from directory_server.cli._output import Record, duration, print_listing
+from directory_server.cli import _account, _key, output
+from directory_server.cli.output import Record, duration, print_listing
 
 from .conftest import CommandLine
 
@@ -43,7 +43,7 @@ def test_long_lists_are_read_in_pages(
     whole, whole_json = directory.succeed(*command), directory.succeed(*command, "--json")
     monkeypatch.setattr(_key, "PAGE", 3)
     monkeypatch.setattr(_account, "PAGE", 3)
-    monkeypatch.setattr(_output, "SPOOLED", 100)
+    monkeypatch.setattr(output, "SPOOLED", 100)
     assert (directory.succeed(*command), directory.succeed(*command, "--json")) == (whole, whole_json)
     assert json.dumps(json.loads(whole_json), indent=2) + "\n" == whole_json
     label = "label" if command[0] == "key" else "email"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.cli._context import base_url
 from directory_server.cli._quickstart import instructions
+from directory_server.cli.context import base_url
 from directory_server.config.endpoints import read, with_backlog
 
 TLS = r"tls:/etc/my\:certificates:8443"

@@ -144,19 +144,21 @@ def test_each_observer_gets_the_records_of_a_turn() -> None:
     ],
 )
 def test_the_label_of_a_path_is_its_template(path: bytes, template: str) -> None:
-    from directory_server.web.routes import TABLE
+    from directory_server.composition import all_routes
+    from directory_server.web.routes import RoutingTable
 
-    assert TABLE.find(path).label == template
+    assert RoutingTable(all_routes()).find(path).label == template
 
 
 def test_the_table_matches_the_same_paths_as_werkzeug(server: Server) -> None:
-    from directory_server.web.routes import ROUTES, TABLE
+    from directory_server.composition import all_routes
+    from directory_server.web.routes import RoutingTable
 
     matcher = server.site._routes.app.url_map.bind("localhost")
-    paths = [route.path.replace("{mcp_id}", "a").replace("{_:path}", "a/b") for route in ROUTES]
+    paths = [route.path.replace("{mcp_id}", "a").replace("{_:path}", "a/b") for route in all_routes()]
     for path in [*paths, "/", "/nowhere", "/healthz/x", "/api/open/v1/entries/a/b", "/.well-known/"]:
         found = any(matcher.test(path, method) for method in ("GET", "POST", "PATCH"))
-        assert (TABLE.find(path.encode()).label != "-") is found, path
+        assert (RoutingTable(all_routes()).find(path.encode()).label != "-") is found, path
 
 
 @pytest.mark.parametrize(
@@ -177,9 +179,10 @@ def test_the_table_matches_the_same_paths_as_werkzeug(server: Server) -> None:
     ],
 )
 def test_the_api_of_a_path_decides_the_error_format_also_without_a_route(path: bytes, api: str) -> None:
-    from directory_server.web.routes import TABLE
+    from directory_server.composition import all_routes
+    from directory_server.web.routes import RoutingTable
 
-    assert TABLE.find(path).api.name == api
+    assert RoutingTable(all_routes()).find(path).api.name == api
 
 
 def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:

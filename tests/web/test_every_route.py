@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from attrs import field, frozen
 
+from directory_server.composition import all_routes
 from directory_server.web.pages import Assets
-from directory_server.web.routes import ROUTES
 
 from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
 
@@ -110,7 +110,9 @@ JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 OPERATOR_PAGES = [
-    (route.method or ANY, route.path) for route in ROUTES if route.path == "/admin" or route.path.startswith("/admin/")
+    (route.method or ANY, route.path)
+    for route in all_routes()
+    if route.path == "/admin" or route.path.startswith("/admin/")
 ]
 
 VALID_REQUESTS = {
@@ -241,10 +243,10 @@ def without_key(server: Server, request: ValidRequest) -> Response:
 
 
 def test_the_routing_table_is_the_table_of_the_docs() -> None:
-    routes = {(route.method or ANY, route.label, route.api.name) for route in ROUTES}
+    routes = {(route.method or ANY, route.label, route.api.name) for route in all_routes()}
     documented = {(endpoint.method, endpoint.path, endpoint.api) for endpoint in ENDPOINTS.values()}
     assert routes - documented == set(), "docs/protocol.md, table of endpoints: these rows are missing"
-    assert documented - routes == set(), "web/routes.py: these routes of docs/protocol.md are missing"
+    assert documented - routes == set(), "the routes: these routes of docs/protocol.md are missing"
 
 
 def test_the_router_has_a_rule_for_each_row(server: Server) -> None:
@@ -253,7 +255,7 @@ def test_the_router_has_a_rule_for_each_row(server: Server) -> None:
         for rule in server.site._routes.app.url_map.iter_rules()
         for method in (rule.methods or {None}) - {"HEAD", "OPTIONS"}
     }
-    assert routed == {(route.rule, route.method) for route in ROUTES}
+    assert routed == {(route.rule, route.method) for route in all_routes()}
 
 
 def test_every_endpoint_has_a_valid_request() -> None:

@@ -302,7 +302,7 @@ def test_a_large_body_is_compressed_in_a_thread(server: Server, monkeypatch: pyt
         return function(*arguments)
 
     monkeypatch.setattr("directory_server.web.registry.LARGE", 200_000)
-    object.__setattr__(server.site._routes.registry, "_offload", offload)
+    object.__setattr__(server.site._routes.groups["registry"], "_offload", offload)
     for name, count in (("x%2Flarge", 1), ("x%2Fsmall", 0)):
         offloaded.clear()
         response = server.get(f"{SERVERS}/{name}/versions", key=None, headers={"Accept-Encoding": "gzip"})

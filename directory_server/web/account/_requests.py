@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.python.failure import Failure
 
 from ...domain.accounts import Account
@@ -55,6 +55,10 @@ class AccountRequests:
     _layout: PageLayout
     _folder: str = "account"
     """The folder of the templates."""
+
+    def of_folder(self, folder: str) -> Self:
+        """Return the same for pages whose templates are in `folder`."""
+        return evolve(self, folder=folder)
 
     async def session(self, request: Request) -> Session:
         """Return the session of a request; without one, create an anonymous session."""

@@ -2,6 +2,18 @@
 
 from ._entry_pages import OperatorBar
 from ._pages import AdminPages, admin_pages
-from ._server_pages import Server, Upstream
+from ._requests import ADMIN, OperatorRequests, parameters
+from ._server_pages import Notice, ReadNotice, Server, Upstream
 
-__all__ = ["AdminPages", "OperatorBar", "Server", "Upstream", "admin_pages"]
+__all__ = [
+    "ADMIN",
+    "AdminPages",
+    "Notice",
+    "OperatorBar",
+    "OperatorRequests",
+    "ReadNotice",
+    "Server",
+    "Upstream",
+    "admin_pages",
+    "parameters",
+]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from attrs import evolve, frozen
 
 from ... import __version__
-from ...domain.ports.reports import Reports
 from ...domain.ports.roster import Roster
 from ...domain.ports.storage import Mirrors
 from ...domain.roster import MAX_COUNTED
@@ -53,6 +52,19 @@ class Server:
 
 
 @frozen
+class Notice:
+    """A line above the overview: a link, the key of its text, and the number in it."""
+
+    href: str
+    text: str
+    count: int
+
+
+ReadNotice = Callable[[], Awaitable[Notice | None]]
+"""Returns a notice of a feature, None if there is nothing to say."""
+
+
+@frozen
 class RunRow:
     """A finished sync run in the list of an upstream."""
 
@@ -85,9 +97,9 @@ class ServerPages:
     _requests: OperatorRequests
     _server: Server
     _roster: Roster
-    _reports: Reports
     _mirrors: Mirrors
     _now: Callable[[], float]
+    _notices: Sequence[ReadNotice]
 
     async def get(self, request: Request) -> bytes:
         """Return the overview."""
@@ -103,7 +115,7 @@ class ServerPages:
             "numbers": self._server.numbers(),
             "counts": await self._roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
-            "reports": await self._reports.count(),
+            "notices": [notice for read in self._notices if (notice := await read()) is not None],
             "failing": [row for row in self._rows() if row.error],
         }
         return self._requests.page(request, member.session, "overview", values)

@@ -3,15 +3,16 @@
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
-from ._entry_page import EntryPage
+from ._entry_page import EntryLink, EntryPage
+from ._extension import Extension
 from ._feeds import Feeds
+from ._filters import plain
 from ._install import OptionView, editor_views
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
 from ._parameters import page_parameters
 from ._readme import Readmes
-from ._reports import ReportPages
 from ._search import SearchPage
 from ._site_files import SiteFiles
 from ._sitemap import Sitemap
@@ -24,14 +25,15 @@ __all__ = [
     "AnonymousOwners",
     "Assets",
     "EntryChecks",
+    "EntryLink",
     "EntryPage",
+    "Extension",
     "Feeds",
     "Layout",
     "OptionView",
     "PageAccess",
     "PageHandlers",
     "Readmes",
-    "ReportPages",
     "SearchPage",
     "SiteFiles",
     "Sitemap",
@@ -39,5 +41,6 @@ __all__ = [
     "editor_views",
     "page_handlers",
     "page_parameters",
+    "plain",
     "preload",
 ]

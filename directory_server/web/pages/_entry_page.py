@@ -58,8 +58,16 @@ class VersionView:
 
 
 @frozen
+class EntryLink:
+    """A link on an entry's page, which robots do not follow: a path below that of the entry, and its text's key."""
+
+    path: str
+    text: str
+
+
+@frozen
 class EntryPage:
-    """Handles `/servers/{mcp_id}`; `_reports` is whether entries have a link to report them."""
+    """Handles `/servers/{mcp_id}`."""
 
     _layout: Layout
     _access: PageAccess
@@ -67,7 +75,7 @@ class EntryPage:
     _store: Store
     _readmes: Readmes
     _operator_bar: OperatorBar
-    _reports: bool
+    _links: Sequence[EntryLink]
     _checks: EntryChecks
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
@@ -90,7 +98,7 @@ class EntryPage:
             "readme": await self._readmes.html(entry.readme),
             "versions": await self._versions(entry),
             "similar": await self._similar(entry),
-            "reports": self._reports,
+            "links": self._links,
             "operator_bar": await self._operator_bar(request, viewer, entry.name),
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
 from ...domain.errors import without_keys
 from ...http import Request
@@ -19,6 +19,7 @@ from ...http.proxies import Proxies
 from ..compression import compressed
 from ..responses import json_response
 from ._assets import Assets
+from ._extension import Extension
 from ._filters import FILTERS
 from ._translations import LANGUAGES, Translations, choose, load
 
@@ -96,7 +97,8 @@ class Layout:
     Pages that everybody may read (`is_public`) have a link to their feed, others only for members.
     `url` is the public URL of the server without a slash at the end, or empty if it is not configured: then links to
     the server have no host. The Host header is no source of it, because clients write it. Responses over TLS have the
-    header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0.
+    header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0. `extensions` add templates,
+    texts and tabs.
     """
 
     def __init__(
@@ -108,13 +110,14 @@ class Layout:
         sign_in: str = "",
         hsts: int = 0,
         url: str = "",
+        extensions: tuple[Extension, ...] = (),
     ) -> None:
         self._proxies = proxies
         self.url = url
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
-        self._translations = load()
-        self.assets, self._templates = templates(searchable, is_public, sign_in)
+        self._translations = load(extensions)
+        self.assets, self._templates = templates(searchable, is_public, sign_in, extensions)
 
     def page(
         self,
@@ -179,11 +182,18 @@ class Layout:
 
 
 @cache
-def templates(searchable: bool, is_public: bool, sign_in: str) -> tuple[Assets, Environment]:
+def templates(
+    searchable: bool, is_public: bool, sign_in: str, extensions: tuple[Extension, ...] = ()
+) -> tuple[Assets, Environment]:
     """Return the static files and the templates. All layouts share them."""
     assets = Assets()
     environment = Environment(
-        loader=PackageLoader(__package__, "templates"),
+        loader=ChoiceLoader(
+            [
+                PackageLoader(__package__, "templates"),
+                PrefixLoader({part.name: PackageLoader(part.package, "templates") for part in extensions}),
+            ]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -193,6 +203,7 @@ def templates(searchable: bool, is_public: bool, sign_in: str) -> tuple[Assets, 
     )
     environment.filters.update(FILTERS)
     environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
+    environment.globals.update(extension_tabs=[tab for part in extensions for tab in part.tabs])
     return assets, environment
 
 

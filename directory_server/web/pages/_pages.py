@@ -12,6 +12,7 @@ from ...http.proxies import Proxies
 from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
+from ._extension import Extension
 from ._layout import Layout, Viewer, compile_templates, templates
 from ._notifications import NewEntriesNotifier
 from ._translations import load
@@ -31,10 +32,10 @@ class PageHandlers:
         return self.notifier.open(request)
 
 
-def preload(mode: AccessMode, sign_in: str) -> None:
+def preload(mode: AccessMode, sign_in: str, extensions: tuple[Extension, ...]) -> None:
     """Load the texts and compile the templates, which `page_handlers` with the same arguments then finds."""
-    load()
-    _, environment = templates(mode != "off", mode == "public", sign_in)
+    load(extensions)
+    _, environment = templates(mode != "off", mode == "public", sign_in, extensions)
     compile_templates(environment)
 
 
@@ -49,6 +50,7 @@ def page_handlers(
     sign_in: str = "",
     hsts: int = 0,
     url: str = "",
+    extensions: tuple[Extension, ...] = (),
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
 
@@ -59,7 +61,13 @@ def page_handlers(
     addresses = AddressLimiter(proxies, now, rate=rate, burst=per_minute)
     accounts = Limiter(now, rate=rate, burst=per_minute)
     layout = Layout(
-        proxies, searchable=mode != "off", is_public=mode == "public", sign_in=sign_in, hsts=hsts, url=url.rstrip("/")
+        proxies,
+        searchable=mode != "off",
+        is_public=mode == "public",
+        sign_in=sign_in,
+        hsts=hsts,
+        url=url.rstrip("/"),
+        extensions=extensions,
     )
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
     return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access)

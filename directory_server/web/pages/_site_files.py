@@ -23,7 +23,7 @@ Allow: /servers/
 Allow: /docs
 Allow: /assets/
 Allow: /sitemap.xml
-Disallow: /servers/*/report
+Disallow: /servers/*/
 Disallow: /
 """
 """robots.txt (RFC 9309) of public pages. Lists are left out: there is no end of searches."""

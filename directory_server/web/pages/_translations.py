@@ -7,11 +7,14 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 from attrs import frozen
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
+
+from ._extension import Extension
 
 DEFAULT = "en"
 """The language of requests that accept none of the available languages."""
@@ -66,13 +69,18 @@ class Translations:
 
 
 @cache
-def load() -> Mapping[str, Translations]:
-    """Return the translations of each language. The files are read once in a process."""
+def load(extensions: tuple[Extension, ...] = ()) -> Mapping[str, Translations]:
+    """Return the translations of each language, with those of `extensions`. The files are read once in a process."""
     categories, errors = _table("categories"), _table("upstream_errors")
     return {
         language: Translations(
             language,
-            dict(_flat(_table(language))),
+            dict(
+                chain(
+                    _flat(_table(language)),
+                    *(_flat(_table(language, part.package), f"{part.name}.") for part in extensions),
+                )
+            ),
             categories.get(language, {}),
             [(_pattern(message), text) for message, text in errors.get(language, {}).items()],
         )
@@ -103,8 +111,8 @@ def _category_key(label: str) -> str:
     return " ".join(word for word in re.findall("[a-z0-9]+", label[:100].lower()) if word != "and")
 
 
-def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("texts", f"{name}.toml").read_text("utf-8"))
+def _table(name: str, package: str = __package__) -> dict[str, Any]:
+    return tomllib.loads(files(package).joinpath("texts", f"{name}.toml").read_text("utf-8"))
 
 
 def _flat(table: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, str]]:

@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 
 import pytest
 
+from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
 from directory_server.web.account._flash import COOKIE, _mark
-from directory_server.web.routes import ROUTES
 
 from ..conftest import Server
 from .conftest import PASSWORD, Browser, invite, set_cookies
 
-FORMS = [route.path for route in ROUTES if route.method == "POST" and route.path.startswith("/account/")]
+FORMS = [route.path for route in all_routes() if route.method == "POST" and route.path.startswith("/account/")]
 
 
 def cookie_of(path: str = "/account/keys", **fields: str) -> str:

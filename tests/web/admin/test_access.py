@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
-from directory_server.web.routes import ROUTES
 
 from ...logs import captured_lines
 from ..conftest import POSTGRES, Server
 from .conftest import PASSWORD, Browser
 
-PAGES = [route for route in ROUTES if route.path == "/admin" or route.path.startswith("/admin/")]
+PAGES = [route for route in all_routes() if route.path == "/admin" or route.path.startswith("/admin/")]
 GETS = [route.path for route in PAGES if route.method == "GET"]
 POSTS = [route.path for route in PAGES if route.method == "POST"]
 

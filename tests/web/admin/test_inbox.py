@@ -18,7 +18,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 def report(server: Server, text: str, reason: str = "broken") -> Report:
     """Store a report."""
-    reports = server.site._routes.admin.reports._reports
+    reports = server.site._routes.groups["reports"]._reports
     added: Report = run_sync(
         reports.add(Report(POSTGRES_ID, POSTGRES.name, "1.0.0", reason, text, server.clock.seconds()))
     )
@@ -72,7 +72,7 @@ def test_reports_are_paged_and_pages_are_small(server: Server, operator: Browser
 def test_shows_the_audit_log(server: Server, operator: Browser) -> None:
     operator.get("/admin/publications")
     assert "Nothing was published with a token." in operator.text
-    log = server.site._routes.admin.publications._log
+    log = server.site._routes.groups["admin"].publications._log
     for number in range(25):
         run_sync(
             log.add(

@@ -47,7 +47,7 @@ def test_says_that_texts_are_off(operator: Browser) -> None:
 
 
 def test_shows_frequent_texts(server: Server, operator: Browser) -> None:
-    object.__setattr__(server.site._routes.admin.usage, "query_days", 7)
+    object.__setattr__(server.site._routes.groups["admin"].usage, "query_days", 7)
     today = day_of(server.clock.seconds())
     texts = [QueryCount(today, f"text {number:02}", 100 - number, number) for number in range(60)]
     run_sync(server.statistics._statistics.add([], [*texts, QueryCount(today, HOSTILE, 900, 900)]))

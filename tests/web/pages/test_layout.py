@@ -172,7 +172,7 @@ def test_the_accepted_codings_decide(get_page: GetPage, accepted: str, is_accept
 
 
 def test_all_templates_are_compiled_before_their_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.preload("off", "/test")
+    pages.preload("off", "/test", ())
     monkeypatch.setattr("jinja2.Environment.compile", lambda *_: pytest.fail("a template was compiled"))
-    _, environment = templates(False, False, "/test")
+    _, environment = templates(False, False, "/test", ())
     assert environment.get_template("search.html")

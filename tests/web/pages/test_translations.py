@@ -14,11 +14,12 @@ from jinja2 import Environment, nodes
 
 import directory_server
 from directory_server.client_config import REASONS, WARNINGS
+from directory_server.composition import extensions
 from directory_server.web.pages._translations import LANGUAGES, _category_key, _table, choose, load
 
-TEXTS = load()
+TEXTS = load(extensions())
 
-TEMPLATES = Path(directory_server.__file__).parent / "web" / "pages" / "templates"
+PACKAGE = Path(directory_server.__file__).parent
 
 
 def places(text: str) -> set[str]:
@@ -40,13 +41,14 @@ def test_placeholders_are_the_same_in_every_language(key: str) -> None:
 
 def keys_of_templates() -> Iterator[tuple[str, str, bool]]:
     """Yield each key of a text in a template, with the template and whether it is only the beginning of a key."""
-    for path in sorted(TEMPLATES.rglob("*.*ml")):
+    folders = [PACKAGE / "web" / "pages" / "templates", *PACKAGE.glob("features/*/templates")]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.*ml")):
         for call in Environment().parse(path.read_text("utf-8")).find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "t":
                 first = call.args[0]
                 start = first.nodes[0] if isinstance(first, nodes.Concat) else first
                 if isinstance(start, nodes.Const):
-                    yield str(path.relative_to(TEMPLATES)), start.value, start is not first
+                    yield str(path.relative_to(PACKAGE)), start.value, start is not first
 
 
 def test_texts_of_templates_exist() -> None:

@@ -10,8 +10,8 @@ from ...domain.errors import DirectoryError
 from ...domain.ports.reports import Reports
 from ...domain.reports import MAX_OPEN, Report
 from ...http import Request
-from ..account import Moment, moment
-from ._requests import ADMIN, OperatorRequests, parameters
+from ...web.account import Moment, moment
+from ...web.admin import ADMIN, OperatorRequests, parameters
 
 REPORTS = f"{ADMIN}/reports"
 
@@ -29,7 +29,7 @@ class ReportRow:
 
 
 @frozen
-class ReportPages:
+class OperatorPages:
     """Handles the list of reports, and the form that closes one."""
 
     _requests: OperatorRequests
@@ -51,7 +51,7 @@ class ReportPages:
             "count": await self._reports.count(),
             "next_url": f"{REPORTS}?{state}page={page + 1}" if len(found) > first + REPORTS_PER_PAGE else "",
         }
-        return self._requests.page(request, member.session, "reports", values)
+        return self._requests.page(request, member.session, "list", values)
 
     async def close(self, request: Request) -> bytes:
         """Close a report, and redirect to the open ones."""
@@ -60,7 +60,7 @@ class ReportPages:
             await self._reports.close(form.get("id", ""), self._now())
         except DirectoryError:
             return self._requests.form_error(request, REPORTS)
-        return self._requests.redirect(request, REPORTS, "report_closed")
+        return self._requests.redirect(request, REPORTS, "closed")
 
 
 def _page(text: str) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from operator import itemgetter
 
 import click
 
-from ..sanitize import clean_line
-from ._context import command_context, wait_for
-from ._output import Group, echo, json_option, moment, print_listing
+from ...cli.context import command_context, wait_for
+from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...sanitize import clean_line
 
 _SHOWN = 80
 """Characters of a text in the table. JSON has the whole text."""
@@ -57,7 +56,7 @@ def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
 @click.pass_context
 def close(ctx: click.Context, report_ids: Sequence[str]) -> None:
     """Close reports. The last 1,000 closed ones stay in the list of closed reports."""
-    reports = command_context(ctx).storage.reports
+    context = command_context(ctx)
     for report_id in report_ids:
-        wait_for(reports.close(report_id, time.time()))
+        wait_for(context.storage.reports.close(report_id, context.now()))
         echo(f"Report {report_id} is closed.", err=True)

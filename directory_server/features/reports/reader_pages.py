@@ -17,12 +17,10 @@ from ...domain.views import Detail
 from ...http import Request
 from ...http.proxies import Proxies
 from ...services.directory import Directory
-from ..error_responses import error_response, note_error
-from ..forms import same_site_fields
-from ..responses import empty_response
-from ._access import PageAccess
-from ._filters import plain
-from ._layout import Layout, Viewer
+from ...web.error_responses import error_response, note_error
+from ...web.forms import same_site_fields
+from ...web.pages import Layout, PageAccess, Viewer, plain
+from ...web.responses import empty_response
 
 DAY = 86_400.0
 
@@ -34,7 +32,7 @@ _BY_NETWORK = AttemptLimit("report by network", rate=30 / DAY, burst=15)
 
 
 @frozen
-class ReportPages:
+class ReaderPages:
     """Handles `/servers/{mcp_id}/report`; `_is_on` is whether readers may report entries.
 
     The form needs no account and no cookie. A form of another site is rejected by its Origin. A form with an error is
@@ -78,7 +76,7 @@ class ReportPages:
         """Return the confirmation. Raises NotFound."""
         viewer, detail = await self._entry(request, mcp_id)
         values = {"mcp_id": detail.mcp_id, "name": _name(detail)}
-        return self._layout.page(request, "report_sent.html", values, account=viewer)
+        return self._layout.page(request, "reports/sent.html", values, account=viewer)
 
     async def _entry(self, request: Request, mcp_id: str) -> tuple[Viewer | None, Detail]:
         viewer = await self._access.authenticate(request)
@@ -111,7 +109,7 @@ class ReportPages:
             "error": error,
             "retry_after": retry_after,
         }
-        return self._layout.page(request, "report.html", values, account=viewer, status=status)
+        return self._layout.page(request, "reports/form.html", values, account=viewer, status=status)
 
 
 def _name(detail: Detail) -> str:

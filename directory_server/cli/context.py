@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from attrs import frozen
 
 from ..config import Config, endpoints, record_folder
 from ..domain.roster import NumberedAccount, NumberedKey
+from ..main_reactor import main_reactor
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
 from ..storage import Storage, command_environment, open_storage
@@ -53,10 +55,11 @@ def allowed_host(config: Config, servers: Sequence[RunningServer]) -> str:
 
 @frozen
 class CommandContext:
-    """The configuration, and the adapters of the open storage."""
+    """The configuration, and the adapters of the open storage. `now` returns seconds since the epoch."""
 
     config: Config
     storage: Storage
+    now: Callable[[], float] = time.time
 
     @property
     def public_url(self) -> str:
@@ -68,7 +71,7 @@ class CommandContext:
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Return the result of an adapter's coroutine; the reactor of this process runs while it waits."""
-    return run_until_done(coroutine, _main_reactor)
+    return run_until_done(coroutine, main_reactor)
 
 
 def paged(read: Callable[[int], Coroutine[Any, Any, Sequence[Numbered]]]) -> Iterator[Numbered]:
@@ -77,13 +80,6 @@ def paged(read: Callable[[int], Coroutine[Any, Any, Sequence[Numbered]]]) -> Ite
     while page := wait_for(read(after)):
         yield from page
         after = page[-1].number
-
-
-def _main_reactor() -> Any:
-    # Few commands need it.
-    from ..tap import main_reactor
-
-    return main_reactor()
 
 
 def configuration(ctx: click.Context) -> Config:

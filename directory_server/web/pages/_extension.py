@@ -1,0 +1,18 @@
+"""What a feature adds to the pages."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class Extension:
+    """Additions of a feature to the pages.
+
+    `package` has the folders `templates` and `texts`. The name of a template begins with `name` and a slash, the key of
+    a text with `name` and a dot. `tabs` are paths of operator pages, with the keys of their texts.
+    """
+
+    name: str
+    package: str
+    tabs: tuple[tuple[str, str], ...] = ()
