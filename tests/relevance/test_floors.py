@@ -30,6 +30,7 @@ FLOORS: Mapping[str, float] = {
     "english_2": 0.72,
     "fresh_3": 0.73,
     "fresh_4": 0.66,
+    "terms_5": 0.44,
     "sentences": 0.71,
     "capability": 0.80,
     "category": 0.88,

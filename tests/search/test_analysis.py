@@ -5,7 +5,7 @@ from directory_server.search.text.analysis import MAX_KEY, MAX_TOKEN, key, stem,
 TEXTS = {
     "Reads your mail, twice!": "reads your mail twice",
     "home-assistant": "home assistant homeassistant",
-    "snake_case a/b 1.2": "snake case snakecase a b ab 1 2 12",
+    "snake_case ab/cd 1.2": "snake case snakecase ab cd abcd 1 2 12",
     "a.b.c.d.e": "a b c d e",
     "Café ＦＵＬＬ ﬁne Straße": "cafe full fine strasse",
     "don't": "don t",
@@ -29,6 +29,11 @@ TEXTS = {
     "": "",
     " -_./ …。🙂\ud800": "",
     "-a- .b": "a b",
+    "C#/.NET, F# C++ Notepad++ .env": "csharp net dotnet fsharp cpp notepad notepadpp env dotenv",
+    "b#c #d PR#5 a+++ C#中": "b c d pr 5 a csharp 中",
+    "P&L S&P500 ATT&CK AT&T salt&pepper": "pnl p500 sp500 att ck attck at att salt pepper",
+    "A/B tests, n/a": "ab tests na",
+    "x?a=1&b=2 ../.git www.a/b/c ...and": "x a 1 b 2 git dotgit www a b c wwwabc and",
 }
 
 

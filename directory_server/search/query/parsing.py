@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ...domain.filters import PIECE, filter_value
 from ..index.document import facet, phrase
@@ -46,12 +46,8 @@ MAX_CAPITALS = 0.6
 MIN_CAPITALS_OF = 3
 """Words of a query in which capitals tell names."""
 
-_SYMBOLS = (
-    (re.compile(r"(?<!\w)c#", re.IGNORECASE), "csharp"),
-    (re.compile(r"(?<!\w)c\+\+", re.IGNORECASE), "cpp"),
-    (re.compile(r"(?<!\S)\.net\b", re.IGNORECASE), "dotnet"),
-)
-"""Names of programming languages that are not words."""
+_UNFINISHED_SYMBOL = re.compile(r"[^\W_](?:\#|\+\+)$")
+"""The end of a query whose last word has a symbol: names may continue it."""
 
 
 @frozen
@@ -60,7 +56,7 @@ class ParsedQuery:
 
     `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
     (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
-    `names` has the words in camelCase as they are written, by their parts.
+    `names` has the words in camelCase as they are written, and names such as ".NET" as they are spelt, by their parts.
     `accented` is the text with accents. `capitals` are the words with capitals, in lower case, if few words have some.
     `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other words.
     """
@@ -114,8 +110,6 @@ def parse(keywords: str) -> ParsedQuery:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
     text = fold(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords))[:MAX_TEXT]
-    for symbol, name in _SYMBOLS:
-        text = symbol.sub(name, text)
     accented = with_accents(keywords[:MAX_TEXT])
     return _parsed(text, _without_requests(_CLITIC.sub(" ", text)), accented, required, phrases, excluded)
 
@@ -133,11 +127,13 @@ def _parsed(
     found = _limit(every)
     # A separator of name parts at the end leaves the word unfinished.
     is_complete = bool(found) and not (text[-1:].isalnum() or (text[-1:] in "-_./" and text[-2:-1].isalnum()))
+    is_complete = is_complete and not _UNFINISHED_SYMBOL.search(text)
     # Most queries have no word of several parts.
     names: dict[Word, Word] = {}
-    if any(len(word.parts) > 1 for word in every):
+    if any(len(word.parts) > 1 or word.whole for word in every):
         pairs = zip(every, words(plain, humps=False), strict=True)
-        names = {split: whole for split, whole in pairs if split != whole}
+        names = {split: Word((whole.whole,)) if whole.whole else whole for split, whole in pairs}
+        names = {split: whole for split, whole in names.items() if split != whole}
     return ParsedQuery(found, is_complete, required, phrases, excluded, text, names, accented, _capitals(text))
 
 
@@ -172,6 +168,6 @@ def _limit(every: Sequence[Word]) -> list[Word]:
         if left <= 0:
             break
         cut = word.parts[:left] if word.spaced else (word.parts[0][: left + 1],)
-        found.append(Word(cut, word.spaced))
+        found.append(evolve(word, parts=cut))
         left -= len(found[-1].tokens)
     return found

@@ -2,9 +2,10 @@
 
 Text is folded: compatibility forms (NFKC: full-width letters, half-width kana), letter case, diacritics, traditional
 Chinese characters. Scripts that put spaces between words give words; a name made of several (`home-assistant`,
-`fileScope`) gives its parts and their joined form. Scripts that do not (Chinese, Japanese, Korean with its particles,
-Thai, Lao, Khmer, Burmese) give overlapping pairs of characters (bigrams). Punctuation, control characters and lone
-surrogates are separators. A token is a folded word; a term is its stem, which is indexed.
+`fileScope`) gives its parts and their joined form. A name with symbols gives what people write without them: `C#`
+csharp, `C++` cpp, `.NET` net and dotnet, `P&L` pnl, `A/B` ab. Scripts that do not put spaces (Chinese, Japanese, Korean
+with its particles, Thai, Lao, Khmer, Burmese) give overlapping pairs of characters (bigrams). Punctuation, control
+characters and lone surrogates are separators. A token is a folded word; a term is its stem, which is indexed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ MAX_TOKEN = 64
 MAX_KEY = 200
 """Characters of a key: the maximum length of a server's name."""
 
+SPELT = {"#": "sharp", "++": "pp", ".": "dot", "&": "n", "/": ""}
+"""What names without symbols have in their places: "csharp", "cpp", "dotnet", "pnl", "ab"."""
+
 MAX_JOINED = 4
 """Parts of a name that are also joined into one token. A longer chain is a path or an address."""
 
@@ -48,11 +52,20 @@ _LETTER = rf"[^\W_{_UNSEGMENTED}]"
 _MARKS = r"\u0900-\u0903\u093a-\u0963\u0980-\u0983\u09bc-\u09e3\u0a01-\u0dff"
 """Vowel signs of Indian scripts, which are parts of words, though not letters to `re`."""
 
+_SYMBOLIC = (
+    r"(?<![^\W_])[A-Za-z]\#(?![A-Za-z0-9_])|(?<![^\W_])[A-Za-z][A-Za-z0-9]{,9}\+\+(?![A-Za-z0-9_+])"
+    r"|(?<![\w.*\\])\.[A-Za-z][A-Za-z0-9]{1,9}(?![^\W_])"
+    r"|(?<![\w&])[A-Za-z]{1,3}&[A-Za-z]{1,2}[0-9]{,4}(?![\w&=;])|(?<![\w./&])[A-Za-z]/[A-Za-z](?![\w./])"
+)
+"""Names whose symbols tell them from other words: a letter with a sharp, a name with two plus signs or after a dot, and
+letters joined by an ampersand or a slash."""
+
 _LETTERS = rf"{_LETTER}+(?:[{_MARKS}]+{_LETTER}*)*"
 _RUN = re.compile(
     # One Latin letter before a Chinese character is a part of the word, as in the name of a stock market.
-    rf"(?:(?<![^\W_])[A-Za-z](?=[{_HAN}]))?[{_UNSEGMENTED}]+|{_LETTERS}(?:[-_./+]{_LETTERS})*"
+    rf"(?:(?<![^\W_])[A-Za-z](?=[{_HAN}]))?[{_UNSEGMENTED}]+|{_SYMBOLIC}|{_LETTERS}(?:[-_./+]{_LETTERS})*"
 )
+_SYMBOL = re.compile(r"([#&/.]|\+\+)")
 _IS_UNSEGMENTED = re.compile(rf"[A-Za-z]?[{_UNSEGMENTED}]")
 _HAN_CHARACTER = re.compile(rf"[{_HAN}]")
 _PLAIN = re.compile(r"[\x00-\x7f–—‘’“”•→]*")
@@ -76,10 +89,14 @@ _BASE_LETTERS = str.maketrans(
 
 @frozen
 class Word:
-    """A folded run of letters: the parts of a name, or a whole run of a script without spaces."""
+    """A folded run of letters: the parts of a name, or a whole run of a script without spaces.
+
+    `whole` is what is written for a name whose parts alone are other words: "dotnet" for ".NET".
+    """
 
     parts: tuple[str, ...]
     spaced: bool = True
+    whole: str = ""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -91,7 +108,9 @@ class Word:
 
     @property
     def joined(self) -> str:
-        """The parts as one token, if there are 2 to MAX_JOINED; else empty."""
+        """The whole name, or the parts as one token if there are 2 to MAX_JOINED; else empty."""
+        if self.whole:
+            return self.whole
         return "".join(self.parts)[:MAX_TOKEN] if 1 < len(self.parts) <= MAX_JOINED else ""
 
 
@@ -175,10 +194,20 @@ _cached_tokens = lru_cache(maxsize=16_384)(_tokens_of)
 def _word(run: str, humps: bool) -> Word:
     if _IS_UNSEGMENTED.match(run):
         return Word((run.casefold(),), spaced=False)
+    if run[0] == "." or run[-1] in "#+" or "&" in run or (len(run) == 3 and run[1] == "/"):
+        return _symbolic_word(run.casefold())
     pieces = _SEPARATOR.split(run)
     if humps and not run.islower():
         pieces = [hump for piece in pieces for hump in _HUMP.split(piece)]
     return Word(tuple(piece.casefold()[:MAX_TOKEN] for piece in pieces))
+
+
+def _symbolic_word(run: str) -> Word:
+    """Return the word of a name with a symbol. Single letters are no words of their own."""
+    first, symbol, second = _SYMBOL.split(run)
+    parts = tuple(part for part in (first, second) if len(part) > 1)
+    whole = first + ("" if symbol == "&" and parts else SPELT[symbol]) + second
+    return Word(parts, whole=whole) if parts else Word((whole,))
 
 
 @cache
