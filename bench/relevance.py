@@ -8,8 +8,13 @@
 
 nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 counts names of grade 3;
 `bound` is its maximum, because some queries have more than 50 such names. The reciprocal rank is that of the first hit
-of grade 2 or 3. The intervals contain 95 % of the means of bootstrap samples of the same queries, with a fixed seed.
-`--compare` resamples the differences query by query; a change is within noise if its interval contains 0.
+of grade 2 or 3. `within depth` is the share of queries that have such a hit among the first `depth`, the number of hits
+of a published run of another engine, where a file of queries gives it. The intervals contain 95 % of the means of
+bootstrap samples of the same queries, with a fixed seed. `--compare` resamples the differences query by query; a change
+is within noise if its interval contains 0.
+
+`--entries FILE --queries FILE --sets EMPTY_DIR --known 0` measures another catalogue: a JSON document
+`{"servers": [...]}`, and lines of `kind`, `q`, `relevant` (`name` and `grade`) and, if known, `depth`.
 """
 
 from __future__ import annotations
@@ -31,7 +36,16 @@ from .catalogue.sets import HELD, SETS, WORK, read_set, set_files
 from .engines.baselines import Engine, baselines
 from .engines.ours import our_engine, our_index
 from .engines.verified import fake_verification
-from .measurement.relevance_metrics import Grades, interval, mean, ndcg, recall, recall_bound, reciprocal_rank
+from .measurement.relevance_metrics import (
+    Grades,
+    interval,
+    mean,
+    ndcg,
+    recall,
+    recall_bound,
+    reciprocal_rank,
+    success,
+)
 from .reports.relevance_report import (
     EVERY,
     OURS,
@@ -178,10 +192,18 @@ def _table(results: Sequence[Result], engines: Sequence[str]) -> Iterator[str]:
             bounds = ([recall_bound(result.judged.grades) for result in row] for row in rows.values())
             columns.append(["bound", *(decimal(mean(row)) for row in bounds)])
         groups.append(Group(heading, columns))
+    if any(result.judged.depth for result in results):
+        within = [[engine, *(decimal(mean(_within_depth(row, engine))) for row in rows.values())] for engine in engines]
+        within.insert(1, ["95 %", *(span(interval(_within_depth(row, OURS))) for row in rows.values())])
+        groups.append(Group("within depth", within))
     empty = [
         [engine, *(str(sum(not result.found[engine] for result in row)) for row in rows.values())] for engine in engines
     ]
     return table_lines([*groups, Group("queries without hits", empty)])
+
+
+def _within_depth(results: Sequence[Result], engine: str) -> list[float | None]:
+    return [success(result.found[engine], result.judged.grades, result.judged.depth) for result in results]
 
 
 def _worst(results: Sequence[Result], count: int) -> Iterator[str]:

@@ -8,9 +8,10 @@ from random import Random
 
 import pytest
 
+from bench.catalogue.files import read_judged
 from bench.catalogue.queries import FORMS, KnownItem, known_items, misspelt
 from bench.engines.baselines import any_trigram, any_word, baselines, fusion, tantivy_engine
-from bench.measurement.relevance_metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank
+from bench.measurement.relevance_metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank, success
 from bench.reports.relevance_report import comparison, load, save, verdict
 from directory_server.domain.entries import Entry
 
@@ -54,6 +55,15 @@ def test_reciprocal_rank_is_that_of_the_first_good_hit() -> None:
     assert reciprocal_rank(["other", "related", "good", "best"], GRADES) == pytest.approx(1 / 3)
     assert reciprocal_rank(["best"], GRADES) == 1
     assert reciprocal_rank(["other", "related"], GRADES) == 0
+
+
+def test_success_needs_a_good_hit_within_the_depth_of_the_query(tmp_path: Path) -> None:
+    row = '{"kind": "agents", "q": "read a file", "relevant": [{"name": "good", "grade": 2}]%s}'
+    file = tmp_path / "queries.jsonl"
+    file.write_text("\n".join(row % depth for depth in (', "depth": 2', ', "depth": 1', "")))
+    given = read_judged(file)
+    assert [success(["related", "good"], query.grades, query.depth) for query in given] == [1, 0, None]
+    assert success(["related"], GRADES, 1) == 0
 
 
 def test_mean_ignores_none() -> None:
