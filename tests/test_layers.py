@@ -66,10 +66,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sealing": set(),
     "machine": {"domain.ports"},
     "passwords": _PORTS,
+    "tables": _PORTS | {"serialization", "sealing"},
     "sqlite": _PORTS
+    | {"tables"}
     | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "timers", "turn"}
     | {"resumption"},
-    "postgres": _PORTS | {"serialization", "run_sync", "listeners", "sealing", "timers", "turn"},
+    "postgres": _PORTS | {"tables", "serialization", "run_sync", "listeners", "sealing", "timers", "turn"},
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "__init__"},

@@ -16,10 +16,8 @@ from ._link import Link, Statements
 from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
-from ._publishers import PostgresPublicationLog, PostgresPublisherTokens
 from ._pulse import CHANNEL, Pulse
 from ._quota import TRIAL, PostgresQuota
-from ._registry_tokens import PostgresRegistryTokens
 from ._reports import PostgresReports
 from ._restore import after_restore
 from ._roster import PostgresRoster
@@ -27,6 +25,7 @@ from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._statistics import PostgresStatistics
 from ._store import PostgresStore
+from ._tables import PostgresTables
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._verifications import PostgresVerifications
 from ._watchdog import Watchdog
@@ -51,15 +50,13 @@ __all__ = [
     "PostgresKeyUses",
     "PostgresMirrors",
     "PostgresNewSecrets",
-    "PostgresPublicationLog",
-    "PostgresPublisherTokens",
     "PostgresQuota",
-    "PostgresRegistryTokens",
     "PostgresReports",
     "PostgresRoster",
     "PostgresSessions",
     "PostgresStatistics",
     "PostgresStore",
+    "PostgresTables",
     "PostgresVerifications",
     "Pulse",
     "Statements",

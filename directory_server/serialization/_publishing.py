@@ -106,10 +106,17 @@ def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
     }
 
 
-def publisher_token_row(token: PublisherToken, secret: str) -> tuple[object, ...]:
+def publisher_token_row(token: PublisherToken, secret: str) -> dict[str, object]:
     """Return the columns of a new token as it is stored, with the digest of its secret."""
-    namespaces = text(token.namespaces)
-    return token.id, token.label, namespaces, token.last_four, digest(secret), token.created_at, token.expires_at
+    return {
+        "id": token.id,
+        "label": token.label,
+        "namespaces": text(token.namespaces),
+        "last_four": token.last_four,
+        "digest": digest(secret),
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+    }
 
 
 def publisher_token(row: Sequence[object]) -> PublisherToken:

@@ -8,16 +8,15 @@ from ._export import Export, ExportedTable, export
 from ._key_uses import SqliteKeyUses
 from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
-from ._publishers import SqlitePublicationLog, SqlitePublisherTokens
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
-from ._registry_tokens import SqliteRegistryTokens
 from ._reports import SqliteReports
 from ._restore import after_restore
 from ._roster import SqliteRoster
 from ._sessions import SqliteNewSecrets, SqliteSessions
 from ._statistics import SqliteStatistics
 from ._store import SqliteStore
+from ._tables import SqliteTables
 from ._verifications import SqliteVerifications
 from ._visibility import SqliteCuration
 
@@ -33,15 +32,13 @@ __all__ = [
     "SqliteKeyUses",
     "SqliteMirrors",
     "SqliteNewSecrets",
-    "SqlitePublicationLog",
-    "SqlitePublisherTokens",
     "SqliteQuota",
-    "SqliteRegistryTokens",
     "SqliteReports",
     "SqliteRoster",
     "SqliteSessions",
     "SqliteStatistics",
     "SqliteStore",
+    "SqliteTables",
     "SqliteVerifications",
     "StorageWatch",
     "after_restore",

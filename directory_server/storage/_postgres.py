@@ -14,7 +14,7 @@ from secrets import token_hex
 from attrs import astuple
 from twisted.application.service import IService, MultiService
 
-from .. import __version__, postgres, sqlite
+from .. import __version__, postgres, sqlite, tables
 from ..config import Config
 from ..domain.errors import BadInput
 from ..domain.ports.runtime import Offload
@@ -75,6 +75,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     connected = None if environment.reactor is None else _Connected(database, last_read, now, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
+    access = postgres.PostgresTables(database, reads)
     attempts = postgres.PostgresAttempts(database, statements=reads)
     limits = source_limits(config)
     names, accounts, node = upstream_names(config), config.accounts, _node(config)
@@ -106,10 +107,10 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         new_secrets=postgres.PostgresNewSecrets(database, now),
         roster=postgres.PostgresRoster(database),
         statistics=postgres.PostgresStatistics(database),
-        registry_tokens=postgres.PostgresRegistryTokens(database, now, reads),
+        registry_tokens=tables.StoredRegistryTokens(access, now),
         reports=postgres.PostgresReports(database),
-        publisher_tokens=postgres.PostgresPublisherTokens(database, now, reads),
-        publication_log=postgres.PostgresPublicationLog(database, statements=reads),
+        publisher_tokens=tables.StoredPublisherTokens(access, now),
+        publication_log=tables.StoredPublicationLog(access),
         attempts=attempts,
         serving=partial(_serving, database, connected, tasks, node),
         session_secret=lambda: postgres.session_secret(database),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from .. import sqlite
+from .. import sqlite, tables
 from ..config import Config
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
@@ -29,6 +29,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     clock = sqlite.quota_clock(data.quota, environment.machine_time)
     quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
     accounts = config.accounts
+    access = sqlite.SqliteTables(data.directory, reads=offload, writes=writes)
 
     async def session_secret() -> bytes:
         return data.session_secret()
@@ -59,10 +60,10 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         roster=sqlite.SqliteRoster(data.directory, offload),
         statistics=statistics,
-        registry_tokens=sqlite.SqliteRegistryTokens(data.directory, now),
+        registry_tokens=tables.StoredRegistryTokens(access, now),
         reports=sqlite.SqliteReports(data.directory, writes),
-        publisher_tokens=sqlite.SqlitePublisherTokens(data.directory, now),
-        publication_log=sqlite.SqlitePublicationLog(data.directory, writes),
+        publisher_tokens=tables.StoredPublisherTokens(access, now),
+        publication_log=tables.StoredPublicationLog(access),
         # The attempts of one machine are not worth a write to the disk each.
         attempts=ProcessAttempts(now),
         serving=partial(_serving, data, quota, environment),

@@ -13,6 +13,7 @@ from directory_server import sqlite
 from directory_server.cli.main import main
 from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
+from directory_server.tables import StoredPublisherTokens, StoredRegistryTokens
 
 
 def run(folder: Path, *arguments: object) -> str:
@@ -27,8 +28,8 @@ class OpenDirectory:
     def __init__(self, folder: Path) -> None:
         self.data = sqlite.DataDirectory(folder)
         self.keys = sqlite.SqliteKeyRing(self.data.directory, time.time)
-        self.tokens = sqlite.SqliteRegistryTokens(self.data.directory, time.time)
-        self.publishers = sqlite.SqlitePublisherTokens(self.data.directory, time.time)
+        self.tokens = StoredRegistryTokens(sqlite.SqliteTables(self.data.directory), time.time)
+        self.publishers = StoredPublisherTokens(sqlite.SqliteTables(self.data.directory), time.time)
         self.accounts = sqlite.SqliteAccounts(self.data.directory, time.time)
         self.sessions = sqlite.SqliteSessions(self.data.directory, time.time, 3600, 3600)
 

@@ -19,13 +19,17 @@ from typing import Any
 import psycopg
 import pytest
 
-from directory_server import postgres
+from directory_server import postgres, tables
 from directory_server.postgres import _curation, _listing, _log, _roster, _verifications
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
 from directory_server.run_sync import run_sync
+from directory_server.tables import postgres_statement
 
 from .. import engines
+
+PACKAGES = (postgres, tables)
+"""The packages whose modules have statements."""
 
 LARGE = (
     *("record", "analysed", "entry", "change", "target", "verification", "seen"),
@@ -85,6 +89,7 @@ VALUES: Mapping[str, Sequence[object]] = {
     "_key_uses._FORGET": [1e9 + 10],
     "_keyring._ENDED": [2e9 - 3600, 2e9],
     "_publishers._FORGET": [1e9 + 10],
+    "_publishers._OLD": [1e9 + 10],
     "_verifications._COUNT_DUE": [1e9 + 10, ["package", "remote"]],
 }
 """Parameters of statements with ranges, which read few rows. For any parameters the planner expects a third of the
@@ -115,14 +120,15 @@ LISTS: Mapping[str, tuple[str, Sequence[object]]] = {
 
 def statements() -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the statements of all modules."""
-    for module in pkgutil.iter_modules(postgres.__path__):
-        for name, value in vars(importlib.import_module(f"directory_server.postgres.{module.name}")).items():
+    modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
+    for package, module in modules:
+        for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
             texts: Mapping[Any, object] = value if isinstance(value, Mapping) else {"": value}
             if isinstance(value, tuple):
                 texts = dict(enumerate(value))
             for key, text in texts.items():
                 if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{module.name}.{name}" + (f"[{key}]" if key != "" else ""), text
+                    yield f"{module}.{name}" + (f"[{key}]" if key != "" else ""), postgres_statement(text)[0]
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,12 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.sqlite import _listing, _mirrors, _roster, _sessions, _verifications, _visibility
+from directory_server.tables import sqlite_statement
+
+PACKAGES = (sqlite, tables)
+"""The packages whose modules have statements."""
 
 LARGE = (
     *("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred"),
@@ -47,14 +51,15 @@ WHOLE = {
 
 def statements() -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the statements of all modules."""
-    for module in pkgutil.iter_modules(sqlite.__path__):
-        for name, value in vars(importlib.import_module(f"directory_server.sqlite.{module.name}")).items():
+    modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
+    for package, module in modules:
+        for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
             texts = value if isinstance(value, Mapping) else {"": value}
             if isinstance(value, tuple):
                 texts = dict(enumerate(value))
             for key, text in texts.items():
                 if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{module.name}.{name}" + (f"[{key}]" if key != "" else ""), text
+                    yield f"{module}.{name}" + (f"[{key}]" if key != "" else ""), sqlite_statement(text)[0]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from directory_server import __version__, sqlite
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.run_sync import run_sync
+from directory_server.tables import StoredRegistryTokens
 
 from .conftest import MAIL, POSTGRES, Server, entry
 
@@ -375,7 +376,7 @@ def test_mode_key(server: Server) -> None:
 @pytest.mark.registry("secret-path", False)
 def test_mode_secret_path(server: Server) -> None:
     database = sqlite.Database(server.folder, "directory")
-    tokens = sqlite.SqliteRegistryTokens(database, server.clock.seconds)
+    tokens = StoredRegistryTokens(sqlite.SqliteTables(database), server.clock.seconds)
     token, secret = run_sync(tokens.create("editors"))
     assert server.get(f"/r/{secret}{SERVERS}", key=None).status == 200
     assert server.get(f"/r/{secret}{ONE}", key=None).json["server"] == MAIL.server

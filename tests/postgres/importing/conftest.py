@@ -33,17 +33,16 @@ from directory_server.sqlite import (
     SqliteKeyUses,
     SqliteMirrors,
     SqliteNewSecrets,
-    SqlitePublicationLog,
-    SqlitePublisherTokens,
     SqliteQuota,
-    SqliteRegistryTokens,
     SqliteReports,
     SqliteSessions,
     SqliteStatistics,
     SqliteStore,
+    SqliteTables,
     SqliteVerifications,
     export,
 )
+from directory_server.tables import StoredPublicationLog, StoredPublisherTokens, StoredRegistryTokens
 
 from ...contract.listing import ODD_NAMES
 from ...contract.publishers import RECORD
@@ -139,18 +138,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(SqliteKeyUses(data.directory).record([KeyUse(key.id, 999_999.5, CLIENT)]))
     run_sync(keys.revoke(first.id))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
-    tokens = SqliteRegistryTokens(data.directory, now)
+    tokens = StoredRegistryTokens(SqliteTables(data.directory), now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))
     reports = SqliteReports(data.directory)
     for number in range(3):
         added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
     run_sync(reports.close(added.id, 999_999.0))
-    publishers = SqlitePublisherTokens(data.directory, now)
+    publishers = StoredPublisherTokens(SqliteTables(data.directory), now)
     run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
     run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
     for outcome in ("done", "started"):
-        run_sync(SqlitePublicationLog(data.directory).add(evolve(RECORD, outcome=outcome)))
+        run_sync(StoredPublicationLog(SqliteTables(data.directory)).add(evolve(RECORD, outcome=outcome)))
     quota = SqliteQuota(data.quota, now)
     for _ in range(3):
         run_sync(quota.charge(key.id, 20))

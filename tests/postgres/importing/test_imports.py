@@ -17,14 +17,12 @@ from directory_server.postgres import (
     PostgresKeyUses,
     PostgresMirrors,
     PostgresNewSecrets,
-    PostgresPublicationLog,
-    PostgresPublisherTokens,
     PostgresQuota,
-    PostgresRegistryTokens,
     PostgresReports,
     PostgresSessions,
     PostgresStatistics,
     PostgresStore,
+    PostgresTables,
     PostgresVerifications,
     import_data,
     session_secret,
@@ -38,16 +36,15 @@ from directory_server.sqlite import (
     SqliteKeyRing,
     SqliteKeyUses,
     SqliteMirrors,
-    SqlitePublicationLog,
-    SqlitePublisherTokens,
     SqliteQuota,
-    SqliteRegistryTokens,
     SqliteReports,
     SqliteSessions,
     SqliteStore,
+    SqliteTables,
     SqliteVerifications,
     export,
 )
+from directory_server.tables import StoredPublicationLog, StoredPublisherTokens, StoredRegistryTokens
 
 from ...contract.listing import ODD_NAMES
 from ...contract.publishers import RECORD
@@ -183,8 +180,8 @@ def test_accounts_sessions_and_tokens_stay_valid(
     uses = run_sync(PostgresKeyUses(database).list(linked.id))
     assert uses == run_sync(SqliteKeyUses(data.directory).list(linked.id))
     tokens, old_tokens = (
-        PostgresRegistryTokens(database, lambda: NOW),
-        SqliteRegistryTokens(data.directory, lambda: NOW),
+        StoredRegistryTokens(PostgresTables(database), lambda: NOW),
+        StoredRegistryTokens(SqliteTables(data.directory), lambda: NOW),
     )
     assert list(run_sync(tokens.list())) == list(run_sync(old_tokens.list()))
     assert run_sync(tokens.find(filled.token)) is not None
@@ -194,11 +191,11 @@ def test_accounts_sessions_and_tokens_stay_valid(
         assert list(found) == list(run_sync(old_reports.list(closed=closed)))
         assert len(found) == 1 + (not closed)
     assert run_sync(tokens.find(filled.revoked_token)) is None
-    publishers = run_sync(PostgresPublisherTokens(database, lambda: NOW).list())
-    assert list(publishers) == list(run_sync(SqlitePublisherTokens(data.directory, lambda: NOW).list()))
-    log = PostgresPublicationLog(database)
+    publishers = run_sync(StoredPublisherTokens(PostgresTables(database), lambda: NOW).list())
+    assert list(publishers) == list(run_sync(StoredPublisherTokens(SqliteTables(data.directory), lambda: NOW).list()))
+    log = StoredPublicationLog(PostgresTables(database))
     published = list(run_sync(log.newest()))
-    assert published == list(run_sync(SqlitePublicationLog(data.directory).newest()))
+    assert published == list(run_sync(StoredPublicationLog(SqliteTables(data.directory)).newest()))
     assert run_sync(log.add(RECORD)) == published[0][0] + 1
 
 

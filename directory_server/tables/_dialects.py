@@ -1,0 +1,57 @@
+"""The statements of adapters in the SQL of each database.
+
+A statement is in the SQL that both databases understand, with parameters `:name`, and with these parts in the words of
+PostgreSQL, for which SQLite has others:
+
+* `FOR UPDATE`, `FOR KEY SHARE`, `SKIP LOCKED`: nothing in SQLite, whose writing transactions exclude each other;
+* `= ANY(:list)`, `<> ALL(:list)`: a parameter with a list of texts;
+* `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
+* `strpos`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of insertion.
+
+Types are written as CAST(:name AS type), where PostgreSQL cannot infer them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
+
+_CLOCK = "clock_seconds()"
+
+_POSTGRES_CLOCK = "CAST(extract(epoch FROM statement_timestamp()) AS double precision)"
+
+_SQLITE = (
+    (re.compile(r"\s+FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?\b"), ""),
+    (re.compile(r"= ANY\(:(\w+)\)"), r"IN (SELECT value FROM json_each(:\1))"),
+    (re.compile(r"<> ALL\(:(\w+)\)"), r"NOT IN (SELECT value FROM json_each(:\1))"),
+    (re.compile(r"\bstrpos\("), "instr("),
+    (re.compile(r"\bgreatest\("), "max("),
+    (re.compile(r"\bleast\("), "min("),
+    (re.compile(r"\bordinal\b"), "rowid"),
+    (re.compile(r' COLLATE "C"'), ""),
+    (re.compile(re.escape(_CLOCK)), "((julianday('now') - 2440587.5) * 86400.0)"),
+)
+"""Patterns of the parts, and what SQLite has in their place."""
+
+_LISTS = re.compile(r"(?:ANY|ALL)\(:(\w+)\)")
+
+
+@cache
+def sqlite_statement(statement: str) -> tuple[str, frozenset[str]]:
+    """Return `statement` for SQLite, and the names of the parameters that are JSON arrays there."""
+    lists = frozenset(_LISTS.findall(statement))
+    for pattern, replacement in _SQLITE:
+        statement = pattern.sub(replacement, statement)
+    return statement, lists
+
+
+@cache
+def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Return `statement` for PostgreSQL, with parameters `$1`, `$2` …, and the names of these."""
+    numbers: dict[str, int] = {}
+    numbered = _PARAMETER.sub(
+        lambda match: f"${numbers.setdefault(match[1], len(numbers) + 1)}", statement.replace(_CLOCK, _POSTGRES_CLOCK)
+    )
+    return numbered, tuple(numbers)

@@ -1,0 +1,128 @@
+"""The PublisherTokens and the PublicationLog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import asdict, frozen
+
+from .. import serialization
+from ..domain.entries import is_storable
+from ..domain.keys import digest, is_publisher_secret
+from ..domain.publishers import (
+    LOG_PAGE,
+    LOG_SIZE,
+    Publication,
+    PublisherToken,
+    new_publisher_token,
+    unknown_publisher_token,
+)
+from ._tables import Tables
+
+_COLUMNS = "id, label, namespaces, last_four, created_at, expires_at, revoked_at"
+
+_CREATE = """
+    INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at)
+    VALUES (:id, :label, :namespaces, :last_four, :digest, :created_at, :expires_at)
+"""
+
+_LIST = f"SELECT {_COLUMNS} FROM publisher_token ORDER BY created_at, ordinal"
+
+_FIND = f"""
+    SELECT {_COLUMNS} FROM publisher_token
+    WHERE digest = :digest AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+"""
+
+_REVOKE = "UPDATE publisher_token SET revoked_at = coalesce(revoked_at, :now) WHERE id = :id"
+
+_ADD = """
+    INSERT INTO publication (at, token_id, label, action, name, version, network, outcome)
+    VALUES (:at, :token_id, :label, :action, :name, :version, :network, :outcome) RETURNING number
+"""
+
+# The records beyond the most, usually one. Rows that another process deletes at the moment are skipped.
+_TRIM = """
+    DELETE FROM publication WHERE number IN (
+        SELECT number FROM publication
+        WHERE number <= (SELECT max(number) FROM publication) - CAST(:size AS bigint)
+        ORDER BY number LIMIT 10 FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_FINISH = "UPDATE publication SET outcome = :outcome WHERE number = :number"
+
+_NEWEST = """
+    SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication
+    WHERE number < :before ORDER BY number DESC LIMIT :limit
+"""
+
+_OLD = "SELECT 1 FROM publication WHERE at <= :before LIMIT 1"
+
+_FORGET = """
+    DELETE FROM publication WHERE number IN (
+        SELECT number FROM publication WHERE at <= :before ORDER BY at FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_LARGEST = 2**63 - 1
+
+
+@frozen
+class StoredPublisherTokens:
+    """Publisher tokens, not cached. `now` is in seconds since the epoch."""
+
+    _tables: Tables
+    _now: Callable[[], float]
+
+    async def create(
+        self, label: str, namespaces: Sequence[str], *, expires_at: float | None
+    ) -> tuple[PublisherToken, str]:
+        token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
+        row = serialization.publisher_token_row(token, secret)
+        await self._tables.write(lambda rows: rows.execute(_CREATE, **row))
+        return token, secret
+
+    async def find(self, secret: str) -> PublisherToken | None:
+        if not is_publisher_secret(secret):
+            return None
+        row = await self._tables.one(_FIND, digest=digest(secret), now=self._now())
+        return serialization.publisher_token(row) if row else None
+
+    async def list(self) -> Sequence[PublisherToken]:
+        rows = await self._tables.read(lambda rows: rows.all(_LIST))
+        return [serialization.publisher_token(row) for row in rows]
+
+    async def revoke(self, token_id: str) -> None:
+        now = self._now()
+        known = is_storable(token_id) and await self._tables.write(
+            lambda rows: rows.execute(_REVOKE, id=token_id, now=now) > 0
+        )
+        if not known:
+            raise unknown_publisher_token(token_id)
+
+
+@frozen
+class StoredPublicationLog:
+    """The audit log. `size` is the most records."""
+
+    _tables: Tables
+    _size: int = LOG_SIZE
+
+    async def add(self, record: Publication) -> int:
+        [[(number,)], _] = await self._tables.write(
+            lambda rows: rows.finish((_ADD, asdict(record)), (_TRIM, {"size": self._size}))
+        )
+        return int(number)
+
+    async def finish(self, number: int, outcome: str) -> None:
+        await self._tables.run(_FINISH, number=number, outcome=outcome)
+
+    async def newest(self, limit: int = LOG_PAGE, before: int | None = None) -> Sequence[tuple[int, Publication]]:
+        limits = {"before": _LARGEST if before is None else before, "limit": min(limit, LOG_PAGE)}
+        rows = await self._tables.read(lambda rows: rows.all(_NEWEST, **limits))
+        return [(number, Publication(*fields)) for number, *fields in rows]
+
+    async def forget(self, before: float) -> None:
+        """Delete old records. Do not write if there are none: SQLite would empty the caches of all processes."""
+        if await self._tables.one(_OLD, before=before):
+            await self._tables.write(lambda rows: rows.execute(_FORGET, before=before))

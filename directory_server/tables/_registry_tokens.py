@@ -1,0 +1,58 @@
+"""The RegistryTokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from ..domain.entries import is_storable
+from ..domain.errors import NotFound
+from ..domain.keys import RegistryToken, check_label, digest, new_id, new_registry_secret
+from ._tables import Tables
+
+_COLUMNS = "id, label, last_four, created_at, revoked_at"
+
+_CREATE = f"""
+    INSERT INTO registry_token (id, label, last_four, digest, created_at)
+    VALUES (:id, :label, :last_four, :digest, :created_at) RETURNING {_COLUMNS}
+"""
+
+_LIST = f"SELECT {_COLUMNS} FROM registry_token ORDER BY created_at, ordinal"
+
+_FIND = f"SELECT {_COLUMNS} FROM registry_token WHERE digest = :digest AND revoked_at IS NULL"
+
+_REVOKE = "UPDATE registry_token SET revoked_at = coalesce(revoked_at, :now) WHERE id = :id"
+
+
+@frozen
+class StoredRegistryTokens:
+    """Tokens of the registry API, not cached. `now` is in seconds since the epoch."""
+
+    _tables: Tables
+    _now: Callable[[], float]
+
+    async def create(self, label: str) -> tuple[RegistryToken, str]:
+        check_label(label)
+        token_id, secret, now = new_id(), new_registry_secret(), self._now()
+        row = await self._tables.write(
+            lambda rows: rows.one(
+                _CREATE, id=token_id, label=label, last_four=secret[-4:], digest=digest(secret), created_at=now
+            )
+        )
+        return RegistryToken(*row), secret
+
+    async def find(self, secret: str) -> RegistryToken | None:
+        row = await self._tables.one(_FIND, digest=digest(secret))
+        return RegistryToken(*row) if row else None
+
+    async def list(self) -> Sequence[RegistryToken]:
+        return [RegistryToken(*row) for row in await self._tables.read(lambda rows: rows.all(_LIST))]
+
+    async def revoke(self, token_id: str) -> None:
+        now = self._now()
+        known = is_storable(token_id) and await self._tables.write(
+            lambda rows: rows.execute(_REVOKE, id=token_id, now=now) > 0
+        )
+        if not known:
+            raise NotFound(f"No token has the id {token_id!r}.")

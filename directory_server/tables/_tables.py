@@ -1,0 +1,71 @@
+"""What the adapters of rows need of a database: statements alone, and functions that run in a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+Row = Any
+"""A tuple of columns. Truth values may be 0 or 1."""
+
+Statement = tuple[str, Mapping[str, object]]
+"""A statement with the values of its parameters `:name`. See `_dialects` for what statements may use."""
+
+
+class Rows(Protocol):
+    """A transaction. Only for the function that got it, in its thread."""
+
+    def one(self, statement: str, /, **values: object) -> Row:
+        """Run a statement and return its first row, None if there is none."""
+
+    def all(self, statement: str, /, **values: object) -> list[Row]:
+        """Run a statement and return its rows."""
+
+    def execute(self, statement: str, /, **values: object) -> int:
+        """Run a statement and return the number of rows that it changed."""
+
+    def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
+        """Run a statement once for each of `values`, in one round trip."""
+
+    def finish(self, *statements: Statement) -> list[list[Row]]:
+        """Run the last statements of the transaction; return the rows of each.
+
+        PostgreSQL runs them and commits in one round trip.
+        """
+
+    def lock(self, statement: str, /, **values: object) -> None:
+        """Wait for a lock that ends with the transaction.
+
+        SQLite does nothing, because its writing transactions exclude each other.
+        """
+
+    def end_keys(self, key_ids: Sequence[str]) -> None:
+        """Make all processes check the validity of `key_ids` after the commit. The last call of a transaction.
+
+        SQLite does nothing, because triggers count the writes that end a key.
+        """
+
+
+class Tables(Protocol):
+    """The tables of a database. All methods are for the reactor's thread, and raise Unavailable."""
+
+    async def one(self, statement: str, /, **values: object) -> Row:
+        """Return the first row of a short statement that reads, None if there is none."""
+
+    async def all(self, statement: str, /, **values: object) -> Sequence[Row]:
+        """Return the few rows of a short statement that reads."""
+
+    async def run(self, statement: str, /, **values: object) -> Sequence[Row]:
+        """Run a short statement that writes, in a transaction of its own; return its rows."""
+
+    async def read(self, function: Callable[[Rows], T]) -> T:
+        """Return the result of `function`, called in a thread, with a constant snapshot of all tables."""
+
+    async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
+        """Return the result of `function`, called in a thread, in a transaction that is committed unless it raises.
+
+        Of a failed transaction nothing is written, and PostgreSQL may call `function` again. Without `waits`, SQLite
+        does not wait for the lock of another transaction.
+        """

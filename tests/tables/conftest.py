@@ -1,0 +1,86 @@
+"""Tables on SQLite, in the temporary folder of a test, and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from directory_server.postgres import Database as PostgresDatabase
+from directory_server.postgres import PostgresTables
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database as SqliteDatabase
+from directory_server.sqlite import SqliteTables
+from directory_server.tables import Tables
+
+from .. import engines
+
+OpenTables = Callable[[], Tables]
+
+
+@pytest.fixture(scope="session")
+def migrated_engine() -> engines.Engine:
+    """Return the shared server, with the schema of this version."""
+    engine = engines.shared_engine()
+    with closing(PostgresDatabase(engine.conninfo)) as database:
+        run_sync(database.upgrade())
+    return engine
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def open_tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenTables]:
+    """Return a function that opens tables; each call acts as another process with the same data."""
+    opened: list[Any] = []
+
+    def open_sqlite() -> Tables:
+        opened.append(SqliteDatabase(tmp_path, "directory"))
+        return SqliteTables(opened[-1])
+
+    def open_postgres() -> Tables:
+        opened.append(PostgresDatabase(engine.conninfo))
+        return PostgresTables(opened[-1])
+
+    if request.param == "postgres":
+        engine: engines.Engine = request.getfixturevalue("migrated_engine")
+        engine.empty()
+    yield open_sqlite if request.param == "sqlite" else open_postgres
+    for database in opened:
+        database.close()
+
+
+@pytest.fixture
+def tables(open_tables: OpenTables) -> Tables:
+    return open_tables()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return a clock at 1,000,000 seconds."""
+    clock = Clock()
+    clock.advance(1_000_000)
+    return clock
+
+
+class TablesTest:
+    """Base of the tests of an adapter. Each call of `open_tables` acts as another process with the same data."""
+
+    open_tables: OpenTables
+
+    @pytest.fixture(autouse=True)
+    def _open_tables(self, open_tables: OpenTables) -> None:
+        self.open_tables = open_tables
+
+
+def rows_of(tables: Tables, query: str) -> list[Any]:
+    """Return the rows of `query`."""
+    return run_sync(tables.read(lambda rows: rows.all(query)))
+
+
+def number(tables: Tables, query: str) -> int:
+    """Return the number that is the only row of `query`."""
+    ((number,),) = rows_of(tables, query)
+    return int(number)

@@ -1,0 +1,41 @@
+"""Statements in the SQL of each database."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.tables import Tables, postgres_statement, sqlite_statement
+
+from ..contract import awaited
+
+
+def test_parameters_are_numbered_by_their_first_use() -> None:
+    statement = "SELECT CAST(:b AS text), x::text, ':' FROM t WHERE a = :a AND b = :b"
+    numbered = "SELECT CAST($1 AS text), x::text, ':' FROM t WHERE a = $2 AND b = $1"
+    assert postgres_statement(statement) == (numbered, ("b", "a"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SELECT id FROM a ORDER BY id FOR UPDATE SKIP LOCKED", "SELECT id FROM a ORDER BY id"),
+        ("SELECT id FROM a FOR KEY SHARE", "SELECT id FROM a"),
+        ("id = ANY(:ids)", "id IN (SELECT value FROM json_each(:ids))"),
+        ("id <> ALL(:ids)", "id NOT IN (SELECT value FROM json_each(:ids))"),
+        ("greatest(a, least(b, strpos(c, :d)))", "max(a, min(b, instr(c, :d)))"),
+        ('lower(label COLLATE "C"), account.ordinal', "lower(label), account.rowid"),
+    ],
+)
+def test_sqlite_has_other_words(statement: str, expected: str) -> None:
+    assert sqlite_statement(statement)[0] == expected
+
+
+@awaited
+async def test_both_databases_give_the_same(tables: Tables) -> None:
+    lists = "SELECT 1 WHERE 'a' = ANY(:some) AND 'a' <> ALL(:others) AND greatest(1, 3) - least(1, 3) = 2"
+    assert [tuple(row) for row in await tables.all(lists, some=["a", "b"], others=[])] == [(1,)]
+    assert await tables.one(lists, some=[], others=["b"]) is None
+    (text,) = await tables.one("SELECT strpos(lower('ÀB' COLLATE \"C\"), CAST(:part AS text))", part="b")
+    assert text == 2
+    (seconds,) = await tables.one("SELECT clock_seconds()")
+    assert 1.7e9 < seconds < 1e10
