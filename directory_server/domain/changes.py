@@ -47,8 +47,9 @@ class Change:
     """A record of the change log: one visible entry was added, changed or removed. `seq` orders all records.
 
     `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
-    `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. A `pinned`
-    entry ranks first among the hits of a search.
+    `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. `texts`
+    are those of its package that a check has read, encoded, or None. A `pinned` entry ranks first among the hits of a
+    search.
     """
 
     seq: int
@@ -58,3 +59,4 @@ class Change:
     analysed: bytes | None
     pinned: bool = False
     verified: bytes | None = None
+    texts: bytes | None = None

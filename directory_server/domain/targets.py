@@ -94,7 +94,8 @@ class TargetState:
 
     `check` is the latest check, `good` the latest one of a remote that worked, whose tools are shown while later checks
     fail. `failures` counts the failed checks since the last success, the first of which was at `failing_since` (seconds
-    since the epoch). `history` has the latest checks, the last one first.
+    since the epoch). `history` has the latest checks, the last one first. `texts` identifies the texts of the package's
+    latest document; it is empty if there are none, and for a package that is down.
     """
 
     target: Target
@@ -104,13 +105,15 @@ class TargetState:
     failing_since: float | None = None
     is_down: bool = False
     history: Sequence[PastCheck] = ()
+    texts: str = ""
 
     def after(self, check: Check, policy: Policy) -> TargetState:
         """Return the state after `check`."""
         latency = check.latency if isinstance(check, RemoteCheck) else None
         past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: policy.history]
         good = check if isinstance(check, RemoteCheck) and check.status is RemoteStatus.WORKS else self.good
-        state = evolve(self, check=check, good=good, history=past)
+        texts = check.texts.id if isinstance(check, PackageCheck) and check.texts is not None else self.texts
+        state = evolve(self, check=check, good=good, history=past, texts=texts)
         if self.check is not None and check.status is RemoteStatus.BUSY:
             return evolve(self, history=past)
         outcome = is_failure(check)
@@ -121,10 +124,9 @@ class TargetState:
         since = check.checked_at if self.failing_since is None else min(self.failing_since, check.checked_at)
         failures = self.failures + 1
         is_down = failures >= MIN_FAILURES and check.checked_at - since >= policy.down_after
+        state = evolve(state, failures=failures, failing_since=since, is_down=is_down)
         # A remote that has been down may have other tools when it comes back.
-        return evolve(
-            state, failures=failures, failing_since=since, is_down=is_down, good=None if is_down else state.good
-        )
+        return evolve(state, good=None, texts="") if is_down else state
 
 
 @frozen

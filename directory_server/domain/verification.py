@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from hashlib import sha256
 
 from attrs import field, frozen
 
@@ -15,6 +16,12 @@ MAX_TOOL_NAMES = 10_000
 
 MAX_SCHEMA = 8_192
 """Bytes of the JSON of a tool's input schema. A longer schema is dropped, and the tool is kept without it."""
+
+MAX_SUMMARY, MAX_README = 300, 2_000
+"""Characters of the summary, and of the prose of the README, of a package that are kept."""
+
+MAX_KEYWORDS, MAX_KEYWORD = 20, 40
+"""Keywords of a package that are kept, and the characters of one."""
 
 
 class RemoteStatus(StrEnum):
@@ -126,11 +133,27 @@ class RemoteCheck:
 
 
 @frozen
+class PackageTexts:
+    """Texts of a package's document, cleaned and bounded, each on one line. Of the README only the prose is kept."""
+
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    readme: str = ""
+
+    @property
+    def id(self) -> str:
+        """The digest of all texts, empty if there is none."""
+        fields = (self.summary, *self.keywords, "", self.readme)
+        return sha256("\0".join(fields).encode()).hexdigest()[:32] if any(fields) else ""
+
+
+@frozen
 class PackageCheck:
     """The result of one check of a package. Times are seconds since the epoch.
 
     `published_at` is of the entry's version. `deprecation` is the publisher's cleaned text. `names_server` says whether
     the package names the entry as its server, as the official registry requires; it is None if this is unknown.
+    `texts` are None if its document was not read.
     """
 
     registry_type: str
@@ -143,3 +166,4 @@ class PackageCheck:
     deprecation: str = ""
     names_server: bool | None = None
     detail: str = ""
+    texts: PackageTexts | None = None

@@ -56,6 +56,8 @@ class IndexedVerification:
     package: str = ""
     tools: tuple[OfferedTool, ...] = ()
     """The tools that remotes listed. Those after MAX_TOOLS have a name only."""
+    texts: str = ""
+    """Identifies the stored texts of the best package that has any."""
 
 
 def refined_auth(declared: str, shown: str) -> str:
@@ -97,7 +99,9 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         if left < 0:
             break
         tools.append(_offered(tool) if len(tools) < MAX_TOOLS else OfferedTool(tool.name))
-    return IndexedVerification(summary.status, summary.auth, summary.package, tuple(tools))
+    described = [(each.texts, each.check) for each in states if each.texts and isinstance(each.check, PackageCheck)]
+    texts, _ = min(described, key=lambda each: _PACKAGES.index(each[1].status), default=("", None))
+    return IndexedVerification(summary.status, summary.auth, summary.package, tuple(tools), texts)
 
 
 def _offered(tool: FoundTool) -> OfferedTool:

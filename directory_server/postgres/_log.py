@@ -19,8 +19,8 @@ PAGE = 4_000
 
 # The inner queries are limited, so that the joins do not read whole tables.
 _CURRENT = """
-    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, visible_id,
-        octet_length(record.body), octet_length(analysed.body)
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id,
+        octet_length(package_texts.body), octet_length(record.body), octet_length(analysed.body)
     FROM (
         SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > $1 AND visible_id IS NOT NULL
         ORDER BY mcp_id LIMIT $2
@@ -28,17 +28,19 @@ _CURRENT = """
     JOIN record ON record.id = visible_id JOIN change ON change.seq = page.seq
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
     LEFT JOIN verification ON verification.mcp_id = page.mcp_id
+    LEFT JOIN package_texts ON package_texts.id = verification.texts
     ORDER BY page.mcp_id
 """
 
 _CHANGES = """
-    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, visible_id,
-        octet_length(record.body), octet_length(analysed.body)
+    SELECT page.seq, mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id,
+        octet_length(package_texts.body), octet_length(record.body), octet_length(analysed.body)
     FROM (SELECT seq, mark, kind, mcp_id FROM change WHERE seq > $1 ORDER BY seq LIMIT $2) AS page
     JOIN entry ON entry.mcp_id = page.mcp_id
     LEFT JOIN record ON record.id = visible_id
     LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $3
     LEFT JOIN verification ON verification.mcp_id = page.mcp_id
+    LEFT JOIN package_texts ON package_texts.id = verification.texts
     ORDER BY page.seq
 """
 
@@ -47,6 +49,8 @@ _DOCUMENTS = """
     FROM record LEFT JOIN analysed ON analysed.fingerprint = record.fingerprint AND analysed.version = $2
     WHERE record.id = ANY($1::bigint[])
 """
+
+_TEXTS = "SELECT id, body FROM package_texts WHERE id = ANY($1::text[])"
 
 # The expression is that of the index record_published. Without CASE, the planner takes the two equal columns for
 # independent, expects a single row, and sorts all records.
@@ -70,7 +74,10 @@ class Document:
 
 @frozen
 class LoggedChange:
-    """A change, the verification and the document of the now visible entry, None if it has none. `mark` is random."""
+    """A change, and what is stored of the now visible entry, None if it has none. `mark` is random.
+
+    The entry has a verification, the texts of a package, and a document.
+    """
 
     seq: int
     mark: int
@@ -78,15 +85,16 @@ class LoggedChange:
     mcp_id: str
     pinned: bool
     verified: bytes | None
+    texts: bytes | None
     document: Document | None
 
     def change(self, analyses: Mapping[bytes, bytes]) -> Change:
         """Return the change with the stored analysis, else that of `analyses` by the document's fingerprint."""
         found = self.document
         if found is None:
-            return Change(self.seq, self.kind, self.mcp_id, None, None, self.pinned, self.verified)
+            return Change(self.seq, self.kind, self.mcp_id, None, None, self.pinned, self.verified, self.texts)
         analysed = analyses[found.fingerprint] if found.analysed is None else found.analysed
-        return Change(self.seq, self.kind, self.mcp_id, found.body, analysed, self.pinned, self.verified)
+        return Change(self.seq, self.kind, self.mcp_id, found.body, analysed, self.pinned, self.verified, self.texts)
 
 
 def current(cursor: Cursor, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
@@ -112,18 +120,30 @@ def _read(cursor: Cursor, query: str, after: int | str, limit: int, most: int, a
     rows = []
     for row in cursor.all(query, after, min(limit, PAGE), analysis):
         rows.append(row)
-        *_, verified, _, size, analysed = row
-        most -= len(verified or b"") + (size or 0) + (analysed or 0)
+        *_, verified, _, _, texts_size, size, analysed = row
+        most -= len(verified or b"") + (texts_size or 0) + (size or 0) + (analysed or 0)
         if most <= 0:
             break
-    wanted = {visible for *_, visible, _, _ in rows if visible is not None}
+    wanted = {visible for *_, visible, _, _, _ in rows if visible is not None}
+    described = {texts for *_, texts, _, _, _, _ in rows if texts is not None}
+    bodies = dict(cursor.all(_TEXTS, list(described))) if described else {}
     documents: dict[int, Document] = {}
     if wanted:
         for row, *fields in cursor.all(_DOCUMENTS, list(wanted), analysis):
             documents[row] = Document(*fields)
     return [
-        LoggedChange(seq, mark, kind, mcp_id, pinned, verified, None if visible is None else documents[visible])
-        for seq, mark, kind, mcp_id, pinned, verified, visible, _, _ in rows
+        LoggedChange(
+            seq=seq,
+            mark=mark,
+            kind=kind,
+            mcp_id=mcp_id,
+            pinned=pinned,
+            verified=verified,
+            # A check may have replaced the texts since. It logs a change.
+            texts=bodies.get(texts),
+            document=None if visible is None else documents[visible],
+        )
+        for seq, mark, kind, mcp_id, pinned, verified, texts, visible, _, _, _ in rows
     ]
 
 

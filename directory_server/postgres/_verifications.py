@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -12,6 +12,7 @@ from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.verification import Plan, Summary
 from ..domain.targets import Check, Policy, Target, TargetKind, TargetState
+from ..domain.verification import PackageCheck
 from ..domain.verified import indexed, summarize
 from ._connection import Cursor
 from ._database import Database
@@ -60,7 +61,7 @@ _ADD = f"""
     ON CONFLICT (id) DO NOTHING
 """
 
-_DROP = "DELETE FROM target WHERE id = ANY($1::text[])"
+_DROP = "DELETE FROM target WHERE id = ANY($1::text[]) RETURNING texts"
 
 # Of one kind: the index target_due then has the order. All due targets, after an import all of them, would be sorted.
 _DUE = f"""
@@ -84,24 +85,33 @@ _RELEASE = """
 _RELEASE_PLAN = "UPDATE verification_plan SET holder = '', held_until = 0 WHERE holder = $1"
 
 _RECORD = f"""
-    UPDATE target SET state = $2, due_at = {_NOW} + $3::double precision, holder = '', held_until = 0 WHERE id = $4
+    UPDATE target SET state = $2, texts = $3, due_at = {_NOW} + $4::double precision, holder = '', held_until = 0
+    WHERE id = $5
 """
 
 _INDEXED = "SELECT indexed FROM verification WHERE mcp_id = $1"
 
 _SUMMARIZE = """
-    INSERT INTO verification (mcp_id, revision, summary, indexed)
-    VALUES ($1, (SELECT coalesce(max(revision), 0) + 1 FROM verification), $2, $3)
+    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
+    VALUES ($1, (SELECT coalesce(max(revision), 0) + 1 FROM verification), $2, $3, $4)
     ON CONFLICT (mcp_id) DO UPDATE SET
-        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed
+        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed, texts = excluded.texts
+"""
+
+# Both run under the lock: else texts could be deleted that another transaction begins to use.
+_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING"
+
+_DROP_TEXTS = """
+    DELETE FROM package_texts
+    WHERE id = ANY($1::text[]) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = package_texts.id)
 """
 
 _KNOWN = """
-    SELECT id, mcp_id, body FROM target WHERE state IS NOT NULL AND ($1::text[] IS NULL OR mcp_id = ANY($1::text[]))
+    SELECT id, mcp_id, texts FROM target WHERE state IS NOT NULL AND ($1::text[] IS NULL OR mcp_id = ANY($1::text[]))
     ORDER BY id FOR UPDATE
 """
 
-_FORGET = f"UPDATE target SET state = NULL, due_at = {_NOW} WHERE id = ANY($2::text[])"
+_FORGET = f"UPDATE target SET state = NULL, texts = NULL, due_at = {_NOW} WHERE id = ANY($2::text[])"
 
 _SUMMARIES = "SELECT revision, mcp_id, summary FROM verification WHERE revision > $1 ORDER BY revision LIMIT $2"
 
@@ -158,9 +168,12 @@ class PostgresVerifications:
             stored = dict(cursor.all(_LOCK_TARGETS, mcp_id))
             if target.id not in stored:
                 return False
-            state = serialization.restore_state(target, stored[target.id]).after(check, policy)
-            wait = spread * policy.wait(state, check)
-            cursor.execute(_RECORD, (self._time(), serialization.encode_state(state), wait, target.id))
+            before = serialization.restore_state(target, stored[target.id])
+            state = before.after(check, policy)
+            wait, encoded = spread * policy.wait(state, check), serialization.encode_state(state)
+            cursor.execute(_RECORD, (self._time(), encoded, state.texts or None, wait, target.id))
+            if state.texts != before.texts:
+                _replace_texts(cursor, [before.texts], check)
             return _summarize(cursor, mcp_id)
 
         return await self._database.write(write)
@@ -181,6 +194,7 @@ class PostgresVerifications:
         def write(cursor: Cursor) -> int:
             known = cursor.all(_KNOWN, asked)
             cursor.execute(_FORGET, (self._time(), [number for number, _, _ in known]))
+            _replace_texts(cursor, [texts for _, _, texts in known])
             forgotten = sorted({mcp_id for _, mcp_id, _ in known})
             for mcp_id in forgotten:
                 _summarize(cursor, mcp_id)
@@ -212,7 +226,7 @@ class PostgresVerifications:
             ),
         )
         gone = [number for number in stored if number not in wanted]
-        cursor.execute(_DROP, (gone,))
+        _replace_texts(cursor, [texts for (texts,) in cursor.all(_DROP, gone)])
         for mcp_id in sorted({stored[number][0] for number in gone if stored[number][1]}):
             _summarize(cursor, mcp_id)
 
@@ -227,6 +241,18 @@ def _states(cursor: Cursor, mcp_id: str) -> list[TargetState]:
     ]
 
 
+def _replace_texts(cursor: Cursor, old: Iterable[str | None], check: Check | None = None) -> None:
+    """Delete the texts `old` that no target has, and store those of a `check` of a package."""
+    dropped = sorted({each for each in old if each})
+    added = check.texts if isinstance(check, PackageCheck) else None
+    if dropped or added is not None:
+        cursor.execute(_LOCK)
+    if dropped:
+        cursor.execute(_DROP_TEXTS, (dropped,))
+    if added is not None and added.id:
+        cursor.execute(_ADD_TEXTS, (added.id, serialization.encode_texts(added)))
+
+
 def _summarize(cursor: Cursor, mcp_id: str) -> bool:
     """Store the verification of an entry; log a change and return True if its indexed part has changed."""
     cursor.execute(_LOCK)
@@ -234,7 +260,8 @@ def _summarize(cursor: Cursor, mcp_id: str) -> bool:
     after = indexed(states)
     encoded = None if after is None else serialization.encode_verification(after)
     before = cursor.one(_INDEXED, mcp_id)
-    cursor.execute(_SUMMARIZE, (mcp_id, serialization.encode_verification(summarize(states)), encoded))
+    summary, texts = serialization.encode_verification(summarize(states)), (after and after.texts) or None
+    cursor.execute(_SUMMARIZE, (mcp_id, summary, encoded, texts))
     if (bytes(before[0]) if before and before[0] is not None else None) == encoded:
         return False
     if name := cursor.one(_NAME, mcp_id):

@@ -94,10 +94,12 @@ from ._toml import toml
 from ._verification import (
     encode_state,
     encode_target,
+    encode_texts,
     encode_verification,
     restore_indexed,
     restore_state,
     restore_target,
+    restore_texts,
     restore_verification,
 )
 
@@ -155,6 +157,7 @@ __all__ = [
     "encode_registry_cursor",
     "encode_state",
     "encode_target",
+    "encode_texts",
     "encode_verification",
     "entry_id",
     "event",
@@ -192,6 +195,7 @@ __all__ = [
     "restore_indexed",
     "restore_state",
     "restore_target",
+    "restore_texts",
     "restore_verification",
     "rfc3339",
     "search_arguments",

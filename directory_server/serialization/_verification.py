@@ -11,7 +11,7 @@ from cattrs.strategies import configure_union_passthrough
 
 from ..domain.targets import PastCheck, Target, TargetKind, TargetState
 from ..domain.tools import OfferedTool
-from ..domain.verification import MAX_TOOL_NAMES, PackageCheck, RemoteCheck
+from ..domain.verification import MAX_TOOL_NAMES, PackageCheck, PackageTexts, RemoteCheck
 from ..domain.verified import IndexedVerification, Verification
 from ._json import encode
 
@@ -34,7 +34,10 @@ def restore_target(body: bytes) -> Target:
 
 def encode_state(state: TargetState) -> bytes:
     """Return the stored form of what is known of a target, without the target. Its size is bounded."""
-    value = asdict(evolve(state, check=_bounded(state.check), good=_bounded(state.good)))
+    check = state.check
+    # The texts of a package are stored apart, once for all entries with it.
+    stored = evolve(check, texts=None) if isinstance(check, PackageCheck) else _bounded(check)
+    value = asdict(evolve(state, check=stored, good=_bounded(state.good)))
     if state.good is state.check:
         value["good"] = True
     del value["target"]
@@ -50,7 +53,9 @@ def restore_state(target: Target, body: bytes | None) -> TargetState:
     check: Any = _structure(value["check"], cls)
     good: Any = check if value["good"] is True else _structure(value["good"], RemoteCheck)
     history = tuple(_CONVERTER.structure(each, PastCheck) for each in value["history"])
-    return TargetState(target, check, good, value["failures"], value["failing_since"], bool(value["is_down"]), history)
+    failing = value["failures"], value["failing_since"], bool(value["is_down"])
+    # A state that was stored before packages had texts has none.
+    return TargetState(target, check, good, *failing, history, value.get("texts", ""))
 
 
 def encode_verification(verification: Verification | IndexedVerification) -> bytes:
@@ -58,6 +63,9 @@ def encode_verification(verification: Verification | IndexedVerification) -> byt
     value = asdict(verification)
     if isinstance(verification, IndexedVerification):
         value["tools"] = [*map(astuple, verification.tools)]
+        # As before there were texts: another form would be a change of every entry.
+        if not verification.texts:
+            del value["texts"]
     return encode(value)
 
 
@@ -73,6 +81,17 @@ def restore_indexed(body: bytes) -> IndexedVerification:
     tools = ((name, "", *rest) if len(rest) == 1 else (name, *rest) for name, *rest in value["tools"])
     found = _CONVERTER.structure({**value, "tools": ()}, IndexedVerification)
     return evolve(found, tools=tuple(OfferedTool(*each) for each in tools))
+
+
+def encode_texts(texts: PackageTexts) -> bytes:
+    """Return the stored form of the texts of a package, at most 13,000 bytes."""
+    return encode([texts.summary, texts.keywords, texts.readme])
+
+
+def restore_texts(body: bytes) -> PackageTexts:
+    """Return the texts of a package from `body`, the output of `encode_texts`."""
+    summary, keywords, readme = orjson.loads(body)
+    return PackageTexts(summary, tuple(keywords), readme)
 
 
 def indexed_status(body: bytes) -> str:

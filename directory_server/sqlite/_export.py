@@ -73,8 +73,9 @@ _DIRECTORY = {
         FROM sync_run ORDER BY id
     """,
     "seen": "SELECT upstream, name, taken AS accepted FROM seen ORDER BY upstream, name",
-    "target": "SELECT id, mcp_id, kind, host, body, due_at, state FROM target ORDER BY id",
-    "verification": "SELECT mcp_id, revision, summary, indexed FROM verification ORDER BY mcp_id",
+    "package_texts": "SELECT id, body FROM package_texts ORDER BY id",
+    "target": "SELECT id, mcp_id, kind, host, body, due_at, state, texts FROM target ORDER BY id",
+    "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",
     "verification_plan": "SELECT id, seq, selection FROM verification_plan",
 }
 """Tables of the directory database, and their rows in the order of their keys."""

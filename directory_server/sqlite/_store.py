@@ -55,14 +55,16 @@ _NEWEST = """
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
 
 _CURRENT = """
-    SELECT seq, kind, mcp_id, record.id, body, analysis, analysed, pinned, indexed
+    SELECT seq, kind, mcp_id, record.id, record.body, analysis, analysed, pinned, indexed, package_texts.body
     FROM entry JOIN record ON record.id = shown JOIN change USING (seq, mcp_id) LEFT JOIN verification USING (mcp_id)
+    LEFT JOIN package_texts ON package_texts.id = texts
     WHERE mcp_id > ? ORDER BY mcp_id LIMIT ?
 """
 
 _CHANGES = """
-    SELECT change.seq, kind, mcp_id, record.id, body, analysis, analysed, pinned, indexed
+    SELECT change.seq, kind, mcp_id, record.id, record.body, analysis, analysed, pinned, indexed, package_texts.body
     FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = shown LEFT JOIN verification USING (mcp_id)
+    LEFT JOIN package_texts ON package_texts.id = texts
     WHERE change.seq > ? ORDER BY change.seq LIMIT ?
 """
 
@@ -206,11 +208,11 @@ class SqliteStore:
                 rows.append(row)
                 size += sum(len(column) for column in row if isinstance(column, bytes))
         current, found, outdated = self._analysis.version, [], []
-        for seq, kind, mcp_id, number, body, analysis, analysed, pinned, verified in rows:
+        for seq, kind, mcp_id, number, body, analysis, analysed, pinned, verified, texts in rows:
             if body and (analysis != current or analysed is None):
                 analysed = self._analysis(serialization.restore_entry(body))
                 outdated.append((current, analysed, number))
-            found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned), verified))
+            found.append(Change(seq, kind, mcp_id, body, analysed, bool(pinned), verified, texts))
         if outdated:
             # Storing the analysis only saves time later, so a failure is ignored.
             with suppress(Unavailable), self._database.transaction() as connection:

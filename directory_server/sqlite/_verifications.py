@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
@@ -15,6 +15,7 @@ from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
 from ..domain.ports.verification import Plan, Summary
 from ..domain.targets import Check, Policy, Target, TargetKind, TargetState
+from ..domain.verification import PackageCheck
 from ..domain.verified import indexed, summarize
 from ..run_sync import inline
 from ._database import Database
@@ -47,7 +48,7 @@ _ADD = """
     INSERT INTO target (id, mcp_id, kind, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
 """
 
-_DROP = "DELETE FROM target WHERE id = ?"
+_DROP = "DELETE FROM target WHERE id = ? RETURNING texts"
 
 # Of one kind: the index target_due then has the order. All due targets, after an import all of them, would be sorted.
 _DUE = """
@@ -66,19 +67,25 @@ _RELEASE = "UPDATE target SET holder = '', held_until = 0 WHERE holder = ? AND h
 
 _RELEASE_PLAN = "UPDATE verification_plan SET holder = '', held_until = 0 WHERE holder = ?"
 
-_RECORD = "UPDATE target SET state = ?, due_at = ?, holder = '', held_until = 0 WHERE id = ?"
+_RECORD = "UPDATE target SET state = ?, texts = ?, due_at = ?, holder = '', held_until = 0 WHERE id = ?"
 
 _INDEXED = "SELECT indexed FROM verification WHERE mcp_id = ?"
 
 _SUMMARIZE = """
-    INSERT INTO verification (mcp_id, revision, summary, indexed)
-    VALUES (?1, (SELECT coalesce(max(revision), 0) + 1 FROM verification), ?2, ?3)
-    ON CONFLICT (mcp_id) DO UPDATE SET revision = excluded.revision, summary = ?2, indexed = ?3
+    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
+    VALUES (?1, (SELECT coalesce(max(revision), 0) + 1 FROM verification), ?2, ?3, ?4)
+    ON CONFLICT (mcp_id) DO UPDATE SET revision = excluded.revision, summary = ?2, indexed = ?3, texts = ?4
 """
+
+_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES (?, ?) ON CONFLICT (id) DO NOTHING"
+
+_DROP_TEXTS = "DELETE FROM package_texts WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM target WHERE texts = ?1)"
 
 _KNOWN = "SELECT DISTINCT mcp_id FROM target WHERE state IS NOT NULL"
 
-_FORGET = "UPDATE target SET state = NULL, due_at = ? WHERE mcp_id = ?"
+_FORGET = "UPDATE target SET state = NULL, texts = NULL, due_at = ? WHERE mcp_id = ?"
+
+_TEXTS = "SELECT texts FROM target WHERE mcp_id = ?"
 
 _SUMMARIES = "SELECT revision, mcp_id, summary FROM verification WHERE revision > ? ORDER BY revision LIMIT ?"
 
@@ -142,9 +149,12 @@ class SqliteVerifications:
             row = connection.execute(_STATE, (target.id,)).fetchone()
             if row is None:
                 return False
-            state = serialization.restore_state(target, row[0]).after(check, policy)
+            before = serialization.restore_state(target, row[0])
+            state = before.after(check, policy)
             due_at = self._now() + spread * policy.wait(state, check)
-            connection.execute(_RECORD, (serialization.encode_state(state), due_at, target.id))
+            connection.execute(_RECORD, (serialization.encode_state(state), state.texts or None, due_at, target.id))
+            if state.texts != before.texts:
+                _replace_texts(connection, [before.texts], check)
             return _summarize(connection, mcp_id_of(target.name))
 
         return await self._write(write)
@@ -167,7 +177,9 @@ class SqliteVerifications:
             known = {mcp_id for (mcp_id,) in connection.execute(_KNOWN)}
             forgotten = known if asked is None else known & asked
             for mcp_id in sorted(forgotten):
+                texts = [row[0] for row in connection.execute(_TEXTS, (mcp_id,))]
                 connection.execute(_FORGET, (self._now(), mcp_id))
+                _replace_texts(connection, texts)
                 _summarize(connection, mcp_id)
             return len(forgotten)
 
@@ -196,7 +208,8 @@ class SqliteVerifications:
         ]
         connection.executemany(_ADD, rows)
         gone = [number for number in stored if number not in wanted]
-        connection.executemany(_DROP, [(number,) for number in gone])
+        dropped = [connection.execute(_DROP, (number,)).fetchone() for number in gone]
+        _replace_texts(connection, [row[0] for row in dropped])
         if any(stored[number] is not None for number in gone):
             _summarize(connection, mcp_id)
 
@@ -208,6 +221,13 @@ class SqliteVerifications:
         return await self._offload(self._database.write, function)
 
 
+def _replace_texts(connection: sqlite3.Connection, old: Iterable[str | None], check: Check | None = None) -> None:
+    """Delete the texts `old` that no target has, and store those of a `check` of a package."""
+    connection.executemany(_DROP_TEXTS, [(each,) for each in old if each])
+    if isinstance(check, PackageCheck) and check.texts is not None and check.texts.id:
+        connection.execute(_ADD_TEXTS, (check.texts.id, serialization.encode_texts(check.texts)))
+
+
 def _summarize(connection: sqlite3.Connection, mcp_id: str) -> bool:
     """Store the verification of an entry; log a change and return True if its indexed part has changed."""
     states = [_restored(body, state) for _, body, state in connection.execute(_TARGETS, (mcp_id,))]
@@ -215,7 +235,7 @@ def _summarize(connection: sqlite3.Connection, mcp_id: str) -> bool:
     encoded = None if after is None else serialization.encode_verification(after)
     before = connection.execute(_INDEXED, (mcp_id,)).fetchone()
     summary = serialization.encode_verification(summarize(states))
-    connection.execute(_SUMMARIZE, (mcp_id, summary, encoded))
+    connection.execute(_SUMMARIZE, (mcp_id, summary, encoded, (after and after.texts) or None))
     if (before[0] if before else None) == encoded:
         return False
     log_change(connection, mcp_id)

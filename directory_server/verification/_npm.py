@@ -26,7 +26,7 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
     """Return what npm says about a version of a package, about the latest one if `version` is empty."""
     path = f"/{quote(identifier, safe='@')}"
     code, document = await api.document(f"{path}/{quote(version or 'latest', safe='')}")
-    times, latest = await _times(api, path, identifier)
+    times, latest, readme = await _project(api, path, identifier)
     if code == 404 or not document:
         if not latest:
             return Found(PackageStatus.MISSING)
@@ -39,19 +39,20 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         moment(times.get(text_of(document.get("version")))),
         text_of(deprecated),
         document.get("mcpName") == server_name,
+        texts=await api.texts(document.get("description"), document.get("keywords"), readme),
     )
 
 
-async def _times(api: Api, path: str, identifier: str) -> tuple[dict[str, Any], str]:
-    """Return the publication times of versions, and the latest version, "" if the package does not exist.
+async def _project(api: Api, path: str, identifier: str) -> tuple[dict[str, Any], str, Any]:
+    """Return the publication times of versions, the latest version, "" if the package does not exist, and its README.
 
-    Only the document of the whole package has the times. If it exceeds the bounds, the times stay unknown.
+    Only the document of the whole package has the times and the README. If it exceeds the bounds, they stay unknown.
     """
     try:
         _, document = await api.document(path)
-        tags, times = document.get("dist-tags"), document.get("time")
+        tags, times, readme = document.get("dist-tags"), document.get("time"), document.get("readme")
     except TooLarge:
         _, tags = await api.document(f"/-/package/{quote(identifier, safe='@')}/dist-tags")
-        times = None
+        times = readme = None
     latest = text_of(tags.get("latest")) if isinstance(tags, dict) else ""
-    return times if isinstance(times, dict) else {}, latest
+    return times if isinstance(times, dict) else {}, latest, readme

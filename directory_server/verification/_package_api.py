@@ -12,11 +12,12 @@ from attrs import field, frozen
 
 from ..domain.errors import BadInput
 from ..domain.ports.runtime import Offload
-from ..domain.verification import PackageStatus
+from ..domain.verification import PackageStatus, PackageTexts
 from ..http_client import BadResponse
 from ..serialization import decode
 from ._client import Client, body_of
 from ._ending import Ended
+from ._package_texts import package_texts
 
 MAX_DOCUMENT = 2_000_000
 """Bytes of a document."""
@@ -42,6 +43,7 @@ class Found:
     deprecation: str = ""
     names_server: bool | None = None
     detail: str = ""
+    texts: PackageTexts | None = None
 
 
 DENIED = frozenset({401, 403, 404})
@@ -83,6 +85,10 @@ class Api:
         """Return the status of a GET, and the text of a response 200. Raises as `document` does."""
         code, body = await self._get(path, {"Accept": "text/plain, text/markdown;q=0.9, */*;q=0.5"})
         return code, body.decode("utf-8", "replace") if code == 200 else ""
+
+    async def texts(self, summary: Any, keywords: Any, readme: Any) -> PackageTexts:
+        """Return the texts of a document, cleaned in a thread: a README takes some milliseconds."""
+        return await self._offload(package_texts, summary, keywords, readme)
 
     async def _get(self, path: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
         url = f"{self.origin}{path}" if path.startswith("/") else path

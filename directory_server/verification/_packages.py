@@ -75,6 +75,7 @@ class PackageChecker:
             deprecation=clean_line(found.deprecation, MAX_TEXT),
             names_server=found.names_server,
             detail=clean_line(found.detail, MAX_TEXT),
+            texts=found.texts,
         )
 
     def _source(self, kind: str, identifier: str, version: str, server_name: str) -> Source | str:

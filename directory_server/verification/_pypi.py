@@ -46,6 +46,7 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         min((each for each in uploads if each is not None), default=None),
         text_of(info.get("yanked_reason")) if yanked else reason,
         declares(text_of(info.get("description")), server_name),
+        texts=await api.texts(info.get("summary"), info.get("keywords"), info.get("description")),
     )
 
 

@@ -24,6 +24,7 @@ from directory_server.domain.verification import (
     LoginKind,
     PackageCheck,
     PackageStatus,
+    PackageTexts,
     RemoteCheck,
     RemoteStatus,
     VerifiedStatus,
@@ -39,12 +40,15 @@ def entry(**server: Any) -> Entry:
     return Entry({"name": "x/a", "version": "1", "description": "A", **server})
 
 
+TEXTS = PackageTexts("Forecasts.")
+
+
 def remote(status: RemoteStatus, at: float = 0.0, **fields: Any) -> RemoteCheck:
     return RemoteCheck(REMOTE.identifier, REMOTE.type, at, status, **fields)
 
 
-def package(status: PackageStatus, at: float = 0.0) -> PackageCheck:
-    return PackageCheck("npm", "a", "1", at, status)
+def package(status: PackageStatus, at: float = 0.0, texts: PackageTexts | None = None) -> PackageCheck:
+    return PackageCheck("npm", "a", "1", at, status, texts=texts)
 
 
 def state(*checks: RemoteCheck | PackageCheck) -> TargetState:
@@ -225,3 +229,26 @@ def test_tools_of_remotes_are_joined_by_name() -> None:
 
 def test_nothing_is_indexed_of_what_says_nothing() -> None:
     assert indexed([TargetState(REMOTE), state(remote(RemoteStatus.REFUSES_ROBOTS))]) is None
+
+
+def test_a_package_keeps_its_texts_until_it_is_down() -> None:
+    read = package(PackageStatus.EXISTS, texts=TEXTS)
+    unread = [package(status) for status in (PackageStatus.EXISTS, PackageStatus.UNREACHABLE, PackageStatus.MISSING)]
+    assert state(read, *unread).texts == TEXTS.id
+    assert state(read, package(PackageStatus.EXISTS, texts=PackageTexts())).texts == ""
+    missing = [package(PackageStatus.MISSING, day * 86_400.0) for day in range(1, 5)]
+    down = state(read, *missing)
+    assert (down.is_down, down.texts) == (True, "")
+
+
+def test_the_best_package_with_texts_is_indexed() -> None:
+    deprecated = state(package(PackageStatus.DEPRECATED, texts=PackageTexts("Old.")))
+    silent = state(package(PackageStatus.EXISTS, texts=PackageTexts()))
+    found = indexed([deprecated, silent])
+    assert found is not None
+    assert found.texts == deprecated.texts
+    found = indexed(
+        [state(package(PackageStatus.EXISTS)), deprecated, state(package(PackageStatus.EXISTS, texts=TEXTS))]
+    )
+    assert found is not None
+    assert found.texts == TEXTS.id

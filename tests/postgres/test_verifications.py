@@ -5,12 +5,12 @@ from __future__ import annotations
 from directory_server.postgres import PostgresStore, PostgresVerifications
 from directory_server.run_sync import inline, run_sync
 
+from ..contract.package_texts import PackageTextsContract
 from ..contract.store import Briefs
-from ..contract.verifications import MovedStepContract
 from .conftest import PostgresAdapterTest
 
 
-class TestPostgresVerifications(PostgresAdapterTest, MovedStepContract):
+class TestPostgresVerifications(PostgresAdapterTest, PackageTextsContract):
     folder = "postgres/schema"
     rename = """
         UPDATE target SET state = convert_to(
@@ -26,3 +26,7 @@ class TestPostgresVerifications(PostgresAdapterTest, MovedStepContract):
 
     async def store(self) -> PostgresStore:
         return PostgresStore(self.open_database(), inline, Briefs())
+
+    async def texts(self) -> int:
+        database = self.open_database()
+        return await database.read(lambda cursor: int(cursor.one("SELECT count(*) FROM package_texts")[0]))

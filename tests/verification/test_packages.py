@@ -11,7 +11,7 @@ from attrs import define, evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.domain.verification import PackageCheck, PackageStatus
+from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts
 from directory_server.run_sync import inline
 from directory_server.verification import PackageChecker, package_checker
 from directory_server.verification._oci import LABEL, Hub, Reference, parse
@@ -81,6 +81,22 @@ async def test_a_package_exists_and_names_its_server(harness: Harness, kind: str
     assert (await harness.check(kind, server="io.github.acme/other")).names_server is False
     # A longer name of the package does not name this server.
     assert (await harness.check(kind, server=SERVER[:-1])).names_server is False
+
+
+@awaited
+async def test_npm_and_pypi_have_the_texts_of_a_package(harness: Harness) -> None:
+    expected = PackageTexts("Forecasts.", ("weather", "tides"), "Weather Ask for storms.")
+    readme = "# Weather\n\nAsk for *storms*.\n"
+    described = {"description": "Forecasts.", "keywords": ["weather", "tides"]}
+    harness.api.documents = npm(described, readme=readme)
+    assert (await harness.check("npm")).texts == expected
+    harness.api.documents = pypi({"summary": "Forecasts.", "keywords": "weather,tides", "description": readme})
+    assert (await harness.check("pypi")).texts == expected
+    assert (await harness.check("pypi", "9.9.9")).texts is None
+    harness.api.documents = npm({"description": 7, "keywords": "weather"}, readme=["no", "text"])
+    assert (await harness.check("npm")).texts == PackageTexts("", ("weather",))
+    harness.serve("oci")
+    assert (await harness.check("oci")).texts is None
 
 
 @pytest.mark.parametrize("kind", ["npm", "pypi", "nuget", "oci"])

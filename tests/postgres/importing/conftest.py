@@ -19,7 +19,7 @@ from directory_server.domain.reports import Report
 from directory_server.domain.statistics import Count, QueryCount
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
-from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
 from directory_server.postgres import (
     Database,
     import_data,
@@ -117,8 +117,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
     verifications = SqliteVerifications(data.directory, now, inline)
     works = RemoteCheck(TARGET.identifier, TARGET.type, 1_000_000.0, RemoteStatus.WORKS)
-    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET]}, Plan(7, "selection")))
+    package = Target(TARGET.name, TargetKind.PACKAGE, "npm", "a", "1.0.0")
+    texts = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")
+    exists = PackageCheck("npm", "a", "1.0.0", works.checked_at, PackageStatus.EXISTS, texts=texts)
+    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET, package]}, Plan(7, "selection")))
     run_sync(verifications.record(TARGET, works, Policy()))
+    run_sync(verifications.record(package, exists, Policy()))
 
     accounts = SqliteAccounts(data.directory, now)
     for number in range(12):
