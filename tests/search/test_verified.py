@@ -11,13 +11,19 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
 from directory_server.domain.tools import OfferedTool
-from directory_server.domain.verification import VerifiedStatus
+from directory_server.domain.verification import PackageTexts, VerifiedStatus
 from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, percolate
 from directory_server.search.index.document import MAX_WORDS
-from directory_server.search.index.verified import document_of
-from directory_server.serialization import encode_entry, encode_verification
+from directory_server.search.index.verified import (
+    MAX_PACKAGE_WEIGHT,
+    MAX_PACKAGE_WORDS,
+    MAX_README_WEIGHT,
+    document_of,
+    package_words,
+)
+from directory_server.serialization import encode_entry, encode_texts, encode_verification
 
 ANALYSIS = TextAnalysis()
 
@@ -26,9 +32,12 @@ def entry(name: str, brief: str = "Forecasts of the weather for any city.", **se
     return Entry({"name": f"io.example/{name}", "version": "1", "description": brief, **server})
 
 
-def change(entry: Entry, verification: IndexedVerification | None = None, seq: int = 1) -> Change:
+def change(
+    entry: Entry, verification: IndexedVerification | None = None, seq: int = 1, texts: PackageTexts | None = None
+) -> Change:
     verified = None if verification is None else encode_verification(verification)
-    return Change(seq, "added", entry.mcp_id, encode_entry(entry), ANALYSIS(entry), verified=verified)
+    encoded = None if texts is None else encode_texts(texts)
+    return Change(seq, "added", entry.mcp_id, encode_entry(entry), ANALYSIS(entry), verified=verified, texts=encoded)
 
 
 def status(status: VerifiedStatus, **fields: Any) -> IndexedVerification:
@@ -142,3 +151,57 @@ def test_saved_searches_match_by_checks() -> None:
     assert percolate(works, queries) == {"weather status:works", "invoice"}
     assert percolate(change(entry("a")), queries) == set()
     assert percolate(Change(1, "removed", "id", None, None), queries) == set()
+
+
+def described(texts: PackageTexts, name: str = "package", brief: str = "Data.") -> Change:
+    return change(entry(name, brief), status(VerifiedStatus.AVAILABLE), texts=texts)
+
+
+def test_the_texts_of_a_package_are_searched() -> None:
+    texts = PackageTexts("Reads tide tables.", ("harbours",), "Ask for storms.")
+    works = described(texts)
+    index = index_of(works)
+    for keywords in ("tide tables", "harbours", "storms", "tides storms status:available"):
+        assert names(index, keywords) == ["package"]
+    assert percolate(works, ["storms", "mail"]) == {"storms"}
+    # Texts that a later check does not find are not searched.
+    run_sync(index.apply([change(entry("package", "Data."), status(VerifiedStatus.AVAILABLE), seq=2)]))
+    assert names(index, "storms") == []
+
+
+def test_a_short_description_counts_more_than_the_texts_of_a_package() -> None:
+    texts = PackageTexts("Weather of any city.", ("weather",), "Weather of any city. " * 40)
+    index = index_of(
+        described(texts), change(entry("described", "Weather of any city."), status(VerifiedStatus.FAILING))
+    )
+    assert names(index, "weather city") == ["described", "package"]
+
+
+def test_a_readme_that_repeats_words_gains_no_more_than_one_that_says_them() -> None:
+    plain = PackageTexts("Reads tables.", (), "Reads the tide tables of harbours and warns of storms.")
+    stuffed = PackageTexts("Reads tables.", (), "tide " * 400)
+    weights = [package_words(texts)["tide"] for texts in (plain, stuffed)]
+    assert weights == [MAX_README_WEIGHT] * 2
+    everything = PackageTexts("tide " * 50, ("tide",) * 20, "tide " * 400)
+    assert max(package_words(everything).values()) == MAX_PACKAGE_WEIGHT
+
+
+def test_a_readme_that_lists_words_is_found_by_few_of_them_and_after_others() -> None:
+    honest = described(PackageTexts("", (), "Reads the tide tables of harbours."), "honest")
+    stuffed = described(PackageTexts("", (), " ".join(["tide", *(f"w{n}" for n in range(390))])), "stuffed")
+    index = index_of(stuffed, honest)
+    assert names(index, "tide") == ["honest", "stuffed"]
+    found = [n for n in range(390) if names(index, f'"w{n}"') or names(index, f"w{n} tide")[:1] == ["stuffed"]]
+    assert len(found) < MAX_PACKAGE_WORDS
+    document = document_of(stuffed)
+    assert document is not None
+    assert len(document.words.split()) <= MAX_PACKAGE_WORDS + 5
+
+
+def test_the_own_words_of_an_entry_keep_their_weights() -> None:
+    plain, with_texts = (document_of(each) for each in (change(entry("a")), described(PackageTexts("Weather."), "a")))
+    assert plain is not None
+    assert with_texts is not None
+    longer = document_of(change(entry("a"), status(VerifiedStatus.WORKS), texts=PackageTexts("Weather for a city.")))
+    assert longer is not None
+    assert (longer.words, longer.weights, longer.named) == (plain.words, plain.weights, plain.named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -11,10 +11,19 @@ from attrs import evolve
 
 from ...domain.changes import Change
 from ...domain.facts import Fact
-from ...domain.verification import MAX_TOOLS, VerifiedStatus
+from ...domain.verification import (
+    MAX_KEYWORD,
+    MAX_KEYWORDS,
+    MAX_README,
+    MAX_SUMMARY,
+    MAX_TOOLS,
+    PackageTexts,
+    VerifiedStatus,
+)
 from ...domain.verified import IndexedVerification, refined_auth
-from ...serialization import restore_indexed
+from ...serialization import restore_indexed, restore_texts
 from ..text.analysis import tokens, words
+from .bm25 import Field
 from .document import FIELDS, WEIGHT, Document, facet, positions, top_words
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
@@ -31,6 +40,18 @@ PRIORS: Mapping[VerifiedStatus, float] = {
 
 _TOOL_NAMES, _TOOL_DESCRIPTIONS = FIELDS[5:7]
 
+PACKAGE_FIELDS = (
+    Field(2, 15, 0.5, MAX_SUMMARY),  # summary
+    Field(2, 6, 0.5, MAX_KEYWORDS * (MAX_KEYWORD + 1)),  # keywords
+    Field(0.5, 150, 0.75, MAX_README),  # README
+)
+
+MAX_PACKAGE_WORDS = 128
+"""Words of a package that its entries are found by, those of the greatest weight."""
+
+MAX_PACKAGE_WEIGHT, MAX_README_WEIGHT = 2.0, 0.6
+"""The greatest weight of a word of a package, and of its README. A word of a short description has about 3."""
+
 _AUTH: Mapping[str, Fact] = {"none": Fact.NO_KEY, "key": Fact.KEY, "oauth": Fact.OAUTH}
 
 _ANY_AUTH = Fact.NO_KEY | Fact.KEY | Fact.OAUTH | Fact.NO_SECRET_DECLARED
@@ -41,9 +62,33 @@ def document_of(change: Change) -> Document | None:
     if change.analysed is None:
         return None
     document = unpack(change.analysed)
+    if change.texts is not None:
+        document = _with_words(document, package_words(restore_texts(change.texts)))
     if change.verified is None:
         return evolve(document, special_terms=[*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)])
     return _verified(document, restore_indexed(change.verified))
+
+
+def package_words(texts: PackageTexts) -> Mapping[str, float]:
+    """Return the words of the texts of a package with their weights, at most MAX_PACKAGE_WORDS.
+
+    Weights are normalised by the length of a text and bounded, so a long text and repeated words gain little.
+    """
+    readme, others = dict[str, float](), dict[str, float]()
+    parts = (others, texts.summary), (others, "\n".join(texts.keywords)), (readme, texts.readme)
+    for field, (weights, text) in zip(PACKAGE_FIELDS, parts, strict=True):
+        _count(weights, field, tokens(text[: field.max_characters], humps=field.is_name))
+    for word, weight in readme.items():
+        others[word] = others.get(word, 0.0) + min(weight, MAX_README_WEIGHT)
+    first = sorted(others.items(), key=lambda item: -item[1])[:MAX_PACKAGE_WORDS]
+    return {word: min(weight, MAX_PACKAGE_WEIGHT) for word, weight in first}
+
+
+def _count(weights: dict[str, float], field: Field, found: Sequence[str]) -> None:
+    """Add to `weights` those of the words of a field."""
+    weight = field.term_weight(len(found))
+    for word, count in Counter(found).items():
+        weights[word] = weights.get(word, 0.0) + weight * count
 
 
 def _verified(document: Document, verification: IndexedVerification) -> Document:
@@ -62,9 +107,8 @@ def _verified(document: Document, verification: IndexedVerification) -> Document
 def _with_tools(document: Document, verification: IndexedVerification) -> Document:
     """Return `document` with the words of the tools that its remotes listed.
 
-    A word counts as much as in the tools that publishers declare, and not twice if the publisher declares them, too.
+    A word counts as much as in the tools that publishers declare.
     """
-    weights = dict(zip(document.words.split(), np.frombuffer(document.weights, WEIGHT).tolist(), strict=True))
     first = verification.tools[:MAX_TOOLS]
     texts = (
         (_TOOL_NAMES, "\n".join(tool.name for tool in first)),
@@ -76,24 +120,24 @@ def _with_tools(document: Document, verification: IndexedVerification) -> Docume
     counted[_TOOL_NAMES] += chain.from_iterable(word.tokens for word in words(further, humps=True))
     found: dict[str, float] = {}
     for field, every_word in counted.items():
-        weight = field.term_weight(len(every_word))
-        for word, count in Counter(every_word).items():
-            found[word] = found.get(word, 0.0) + weight * count
-    for word, weight in found.items():
-        weights[word] = max(weights.get(word, 0.0), weight)
-    every = list(weights)
-    of_description = {every[position] for position in document.described}
-    weights, named = top_words(weights, document.named)
-    packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
-    described = positions(of_description, weights)
+        _count(found, field, every_word)
     listed = {tool.name for tool in first}
     others = (tool for tool in decode_tools(document.row.tools) if tool.name not in listed)
     return evolve(
-        document,
+        _with_words(document, found),
         row=evolve(document.row, tools=encode_tools([*first, *others])),
-        words=" ".join(weights),
-        weights=packed,
-        named=named,
-        described=described,
         special_terms=sorted({*document.special_terms, HAS_TOOLS}),
     )
+
+
+def _with_words(document: Document, found: Mapping[str, float]) -> Document:
+    """Return `document` with the words `found` and their weights; a word that it has keeps the greater weight."""
+    weights = dict(zip(document.words.split(), np.frombuffer(document.weights, WEIGHT).tolist(), strict=True))
+    every = list(weights)
+    of_description = {every[position] for position in document.described}
+    for word, weight in found.items():
+        weights[word] = max(weights.get(word, 0.0), weight)
+    weights, named = top_words(weights, document.named)
+    packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
+    described = positions(of_description, weights)
+    return evolve(document, words=" ".join(weights), weights=packed, named=named, described=described)
