@@ -29,13 +29,14 @@ from attrs import frozen
 
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
+from directory_server.domain.verification import PackageTexts
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
 from .catalogue.queries import FORMS, KnownItem, known_items
 from .catalogue.sets import HELD, SETS, WORK, read_set, set_files
 from .engines.baselines import Engine, baselines
 from .engines.ours import our_engine, our_index
-from .engines.verified import fake_verification
+from .engines.verified import fake_package, fake_verification
 from .measurement.relevance_metrics import (
     Grades,
     interval,
@@ -90,7 +91,13 @@ def main() -> None:
     kinds = _kinds(options.kind, judged)
     entries = read_entries(options.entries)
     began = time.perf_counter()
-    index = our_index(entries, fake_verification if options.verified else lambda _: None)
+    texts: dict[str, PackageTexts] = {}
+    if options.packages:
+        moved = [fake_package(entry) for entry in entries]
+        entries = [entry for entry, _ in moved]
+        if options.packages == "fake":
+            texts = {entry.mcp_id: text for entry, text in moved if text is not None}
+    index = our_index(entries, fake_verification if options.verified else lambda _: None, texts)
     print(f"{len(entries):,} entries, built in {time.perf_counter() - began:.1f} s")
     ours = our_engine(index, entries)
     if options.explain is not None:
@@ -131,6 +138,11 @@ def _options() -> argparse.Namespace:
         "--worst", type=int, default=5, metavar="N", help="low scores in the output per kind, and changes per file"
     )
     parser.add_argument("--verified", action="store_true", help="with tools that fake remotes of the entries list")
+    parser.add_argument(
+        "--packages",
+        choices=("absent", "fake"),
+        help="move the long texts of entries with packages to the documents of fake packages, which are absent or read",
+    )
     parser.add_argument("--known", type=int, default=500, metavar="N", help="number of known items; 0 skips them")
     parser.add_argument("--seed", type=int, default=0, help="random seed of the known items")
     parser.add_argument("--explain", metavar="QUERY", help="only explain the rank of each hit for this query")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
+from directory_server.domain.verification import PackageTexts
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
-from directory_server.serialization import encode_entry
+from directory_server.serialization import encode_entry, encode_texts
 
 from .baselines import DEPTH, Engine
 
@@ -19,11 +20,27 @@ LOG = "benchmark"
 """The id of the change log in the file of the index."""
 
 
-def our_index(entries: Sequence[Entry], verification: Callable[[Entry], bytes | None] = lambda _: None) -> ImpactIndex:
-    """Return our index of `entries`. `verification` returns what checks of an entry have found."""
+def our_index(
+    entries: Sequence[Entry],
+    verification: Callable[[Entry], bytes | None] = lambda _: None,
+    texts: Mapping[str, PackageTexts] = {},
+) -> ImpactIndex:
+    """Return our index of `entries`.
+
+    `verification` returns what checks of an entry have found. `texts` are those of packages, by the ids of entries.
+    """
     index, analysis = ImpactIndex(inline), TextAnalysis()
+    encoded = {mcp_id: encode_texts(each) for mcp_id, each in texts.items()}
     changes = [
-        Change(seq, "added", e.mcp_id, encode_entry(e), analysis(e), verified=verification(e))
+        Change(
+            seq,
+            "added",
+            e.mcp_id,
+            encode_entry(e),
+            analysis(e),
+            verified=verification(e),
+            texts=encoded.get(e.mcp_id),
+        )
         for seq, e in enumerate(entries, 1)
     ]
     run_sync(index.apply(changes))
