@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -113,3 +117,12 @@ async def test_pages_have_each_hit_once(limit: int, keywords: str) -> None:
     first = await index.search(Query(keywords, limit=100))
     assert len(paged) == len(set(paged)) == (3 * RERANKED + 1 if "-" not in keywords else 225 + 1)
     assert paged[:100] == [hit.mcp_id for hit in first.hits]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task") or os.cpu_count() == 1, reason="Linux with processors")
+def test_products_of_vectors_start_no_threads() -> None:
+    """A search would wait for the threads of other processors, on the reactor's thread."""
+    program = "import os, directory_server.search; print(len(os.listdir('/proc/self/task')))"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"
