@@ -38,7 +38,7 @@ class BuildWithPages(build_py):
         """Copy the modules and data, and write the pages."""
         super().run()
         base = ROOT if self.editable_mode else Path(self.build_lib)
-        pages = base / "directory_server" / "web" / "docs" / "pages.json"
+        pages = base / "directory_server" / "features" / "docs" / "pages.json"
         pages.parent.mkdir(parents=True, exist_ok=True)
         runpy.run_path(str(ROOT / "docs" / "render.py"))["write"](pages)
 

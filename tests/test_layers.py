@@ -103,7 +103,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.pages": _WEB | {"threads"},
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.admin": _WEB | {"web.account", "web.pages", "__init__"},
-    "web.docs": _WEB | {"web.openapi", "web.pages"},
     "web.parts": _WEB | {"config", "web.admin", "web.pages", "web.routes"},
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},

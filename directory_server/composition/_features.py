@@ -22,6 +22,11 @@ def all_routes() -> tuple[Route, ...]:
     return (*ROUTES, *(route for part in web_parts() for route in part.routes))
 
 
+def public_paths() -> list[str]:
+    """Return the paths of the public pages of all features."""
+    return [path for part in web_parts() for path in part.public_paths()]
+
+
 def extensions() -> tuple[Extension, ...]:
     """Return what all features add to the pages."""
     return tuple(part.extension for part in web_parts())

@@ -23,7 +23,6 @@ from ..web import (
     admin,
     authentication,
     changes,
-    docs,
     health,
     mcp,
     pages,
@@ -39,7 +38,7 @@ from ..web.parts import Kernel
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import all_routes, extensions, web_parts
+from ._features import all_routes, extensions, public_paths, web_parts
 from ._hosts import loopback_hosts
 from ._operators import build_admin_pages
 from ._publishers import Publishers
@@ -158,7 +157,7 @@ def _routes(
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
-    layout, viewers = people.pages.layout, people.pages.access
+    layout = people.pages.layout
     groups: dict[str, object] = {
         "common": routing.CommonHandlers(layout),
         "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
@@ -174,11 +173,7 @@ def _routes(
         "health": checks,
         "pages": people.pages,
         "search": _search_page(core, people),
-        "feeds": pages.Feeds(layout, viewers, directory, storage.store, core.runtime.now),
-        "site_files": pages.SiteFiles(layout, viewers),
-        "sitemap": pages.Sitemap(layout, viewers, storage.store, docs.paths, offload),
         "account": _account_pages(core, people, endpoint),
-        "docs": docs.DocsPages(layout, viewers),
         "entry": _entry_page(core, people),
         "admin": operators,
     }
@@ -228,9 +223,11 @@ def _kernel(core: Core, people: People) -> Kernel:
         directory=core.search.directory,
         proxies=core.proxies,
         now=core.runtime.now,
+        offload=core.runtime.offload,
         layout=people.pages.layout,
         access=people.pages.access,
         operators=admin.OperatorRequests(people.cookies, people.pages.layout, "admin"),
+        public_paths=public_paths,
     )
 
 

@@ -5,6 +5,8 @@ import this module.
 """
 
 from ..feature import Feature
+from .docs import FEATURE as DOCS
+from .feeds import FEATURE as FEEDS
 from .reports import FEATURE as REPORTS
 
-FEATURES: tuple[Feature, ...] = (REPORTS,)
+FEATURES: tuple[Feature, ...] = (REPORTS, FEEDS, DOCS)

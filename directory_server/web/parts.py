@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from ..config import Config
+from ..domain.ports.runtime import Offload
 from ..http.proxies import Proxies
 from ..services.directory import Directory
 from .admin import OperatorRequests, ReadNotice
@@ -19,7 +20,8 @@ from .routes import Route
 class Kernel:
     """The parts of a server that the handlers of features use.
 
-    `storage` has the adapters of all ports. `now` returns seconds since the epoch.
+    `storage` has the adapters of all ports. `now` returns seconds since the epoch. `public_paths` returns the paths of
+    the public pages of all features.
     """
 
     config: Config
@@ -27,13 +29,20 @@ class Kernel:
     directory: Directory
     proxies: Proxies
     now: Callable[[], float]
+    offload: Offload
     layout: Layout
     access: PageAccess
     operators: OperatorRequests
+    public_paths: Callable[[], Sequence[str]]
 
 
 def no_links(config: Config) -> Sequence[EntryLink]:
     """Return no links for the page of an entry."""
+    return ()
+
+
+def no_paths() -> Sequence[str]:
+    """Return no paths of pages."""
     return ()
 
 
@@ -48,6 +57,7 @@ class WebPart:
 
     `handlers` returns the groups of handlers that the `routes` name. `extension` adds templates, texts and links to the
     pages. `entry_links` returns the links for the page of an entry.
+    `public_paths` returns the paths of pages that search engines may list.
     `notices` returns functions that read the notices of the feature on the overview of operators.
     """
 
@@ -55,4 +65,5 @@ class WebPart:
     handlers: Callable[[Kernel], Mapping[str, object]]
     extension: Extension
     entry_links: Callable[[Config], Sequence[EntryLink]] = no_links
+    public_paths: Callable[[], Sequence[str]] = no_paths
     notices: Callable[[Kernel], Sequence[ReadNotice]] = no_notices

@@ -49,7 +49,7 @@ from ..services.fake_checkers import FakeCheckers
 
 ROOT = Path(__file__).parent.parent.parent
 
-_DOCUMENTATION = Path(directory_server.__file__).parent / "web" / "docs" / "pages.json"
+_DOCUMENTATION = Path(directory_server.__file__).parent / "features" / "docs" / "pages.json"
 
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 

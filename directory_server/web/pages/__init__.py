@@ -3,19 +3,17 @@
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
+from ._cards import owner, search_url
 from ._entry_page import EntryLink, EntryPage
 from ._extension import Extension
-from ._feeds import Feeds
 from ._filters import plain
 from ._install import OptionView, editor_views
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
-from ._parameters import page_parameters
+from ._parameters import page_parameters, search_words
 from ._readme import Readmes
 from ._search import SearchPage
-from ._site_files import SiteFiles
-from ._sitemap import Sitemap
 from ._verification import EntryChecks
 
 __all__ = [
@@ -28,19 +26,19 @@ __all__ = [
     "EntryLink",
     "EntryPage",
     "Extension",
-    "Feeds",
     "Layout",
     "OptionView",
     "PageAccess",
     "PageHandlers",
     "Readmes",
     "SearchPage",
-    "SiteFiles",
-    "Sitemap",
     "Viewer",
     "editor_views",
+    "owner",
     "page_handlers",
     "page_parameters",
     "plain",
     "preload",
+    "search_url",
+    "search_words",
 ]

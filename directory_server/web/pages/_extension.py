@@ -11,8 +11,11 @@ class Extension:
 
     `package` has the folders `templates` and `texts`. The name of a template begins with `name` and a slash, the key of
     a text with `name` and a dot. `tabs` are paths of operator pages, with the keys of their texts.
+    `head_parts` are templates for the head of each page, `list_parts` for the links below a list of entries.
     """
 
     name: str
     package: str
     tabs: tuple[tuple[str, str], ...] = ()
+    head_parts: tuple[str, ...] = ()
+    list_parts: tuple[str, ...] = ()

@@ -203,7 +203,11 @@ def templates(
     )
     environment.filters.update(FILTERS)
     environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
-    environment.globals.update(extension_tabs=[tab for part in extensions for tab in part.tabs])
+    environment.globals.update(
+        extension_tabs=[tab for part in extensions for tab in part.tabs],
+        head_parts=[f"{part.name}/{name}" for part in extensions for name in part.head_parts],
+        list_parts=[f"{part.name}/{name}" for part in extensions for name in part.list_parts],
+    )
     return assets, environment
 
 

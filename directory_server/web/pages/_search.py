@@ -20,7 +20,6 @@ from ._access import PageAccess
 from ._cards import Card, card, search_url
 from ._entries import fact_marks
 from ._facets import facets, selected_filters, sort_links
-from ._feeds import feed_url
 from ._layout import Address, Layout
 from ._parameters import page_parameters, search_words
 from ._translations import Translations
@@ -98,7 +97,6 @@ class SearchPage:
             "sort": sort if sort != DEFAULT_ORDER else "",
             "is_list": is_list,
             "is_continued": cursor is not None,
-            "feed_url": feed_url(keywords),
             "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
             "size": self._size(),
             "help": [each for each in HELP if each.name != "status" or self._checks.is_used],

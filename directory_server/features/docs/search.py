@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from ._contents import Contents, Document
+from .contents import Contents, Document
 
 MAX_QUERY = 100
 """Characters of a query."""

@@ -11,12 +11,12 @@ from attrs import frozen
 from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
-from ..openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
-from ..pages import Address, Layout, PageAccess, Viewer, page_parameters
-from ..responses import json_response
-from ._api import Api, ApiPages, api_pages
-from ._contents import contents
-from ._search import MAX_QUERY, find
+from ...web.openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
+from ...web.pages import Address, Layout, PageAccess, Viewer, page_parameters
+from ...web.responses import json_response
+from .api import Api, ApiPages, api_pages
+from .contents import contents
+from .search import MAX_QUERY, find
 
 API = "api"
 """The path of the REST API's page below /docs/."""
@@ -27,8 +27,8 @@ _PUBLISHING = f"{API}/publishing"
 
 
 def paths() -> Sequence[str]:
-    """Return the paths of all pages below /docs/."""
-    return [API, _OBJECTS, _PUBLISHING, *contents().pages]
+    """Return the paths of all pages."""
+    return ["/docs", *(f"/docs/{path}" for path in (API, _OBJECTS, _PUBLISHING, *contents().pages))]
 
 
 @frozen

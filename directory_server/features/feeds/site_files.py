@@ -9,10 +9,9 @@ from attrs import frozen
 
 from ...domain.errors import NotFound
 from ...http import Request
-from ..responses import conditional_response
-from ._access import PageAccess
-from ._layout import Layout
-from ._sitemap import PATH as SITEMAP
+from ...web.pages import Layout, PageAccess
+from ...web.responses import conditional_response
+from .sitemap import PATH as SITEMAP
 
 _DAY = "public, max-age=86400"
 
@@ -69,7 +68,7 @@ class SiteFiles:
         await self._access.identify(request)
         if not self._layout.url:
             raise NotFound("The search description needs the setting web.url.")
-        body = self._layout.render(request, "opensearch.xml", {})
+        body = self._layout.render(request, "feeds/opensearch.xml", {})
         kind = "application/opensearchdescription+xml; charset=utf-8"
         headers = {"Content-Type": kind, "Vary": "Accept-Language, Cookie"}
         return conditional_response(request, body, _DAY, **headers)
@@ -77,4 +76,4 @@ class SiteFiles:
 
 @cache
 def _icon() -> bytes:
-    return files(__package__).joinpath("static", "favicon.ico").read_bytes()
+    return files(__package__).joinpath("favicon.ico").read_bytes()

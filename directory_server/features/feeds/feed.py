@@ -13,12 +13,8 @@ from ...domain.ports.storage import Store
 from ...domain.versions import Version
 from ...http import Request
 from ...services.directory import Directory
-from ..responses import conditional_response
-from ._access import PageAccess
-from ._cards import owner, search_url
-from ._filters import plain
-from ._layout import Layout
-from ._parameters import page_parameters, search_words
+from ...web.pages import Layout, PageAccess, owner, page_parameters, plain, search_url, search_words
+from ...web.responses import conditional_response
 
 PATH = "/feed.atom"
 
@@ -79,7 +75,7 @@ class Feeds:
             "items": items,
             "updated": max((each.updated for each in items), default=serialization.rfc3339(0.0)),
         }
-        body = self._layout.render(request, "feed.xml", values)
+        body = self._layout.render(request, "feeds/feed.xml", values)
         scope = "public" if self._access.is_public else "private"
         return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", **HEADERS)
 

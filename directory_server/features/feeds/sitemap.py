@@ -11,11 +11,9 @@ from ...domain.errors import NotFound
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http import Request
-from ..compression import accepts_gzip, gzip
-from ..responses import conditional_response
-from ._access import PageAccess
-from ._layout import Layout
-from ._parameters import page_parameters
+from ...web.compression import accepts_gzip, gzip
+from ...web.pages import Layout, PageAccess, page_parameters
+from ...web.responses import conditional_response
 
 PATH = "/sitemap.xml"
 
@@ -26,7 +24,7 @@ USUAL_URLS = 4_500
 """URLs of a part on average. Ids are hashes, so parts of equal ranges of ids differ by a few hundred at most."""
 
 _DOCS = "docs"
-"""The name of the part with the documentation. The others have numbers."""
+"""The name of the part with the pages beside entries. The others have numbers."""
 
 _HOUR = "public, max-age=3600"
 
@@ -44,13 +42,13 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 class Sitemap:
     """Handles `/sitemap.xml`: an index of parts, and each part as `?page=`.
 
-    `_docs` returns the paths of the documentation pages.
+    `_pages` returns the paths of the pages beside those of entries.
     """
 
     _layout: Layout
     _access: PageAccess
     _store: Store
-    _docs: Callable[[], Sequence[str]]
+    _pages: Callable[[], Sequence[str]]
     _offload: Offload
 
     async def get(self, request: Request) -> bytes:
@@ -79,7 +77,7 @@ class Sitemap:
     async def _paths(self, page: str, parts: int) -> list[str]:
         """Return the paths of a part. Raises NotFound."""
         if page == _DOCS:
-            return ["/", "/docs", *(f"/docs/{path}" for path in self._docs())]
+            return ["/", *self._pages()]
         number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
         if not 1 <= number <= parts:
             raise NotFound("The sitemap has no such part.")
