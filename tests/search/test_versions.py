@@ -24,7 +24,16 @@ from directory_server.domain.verification import VerifiedStatus
 from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
-from directory_server.search.index import bm25, conversion_terms, document, listing, rows, verified, versions
+from directory_server.search.index import (
+    bm25,
+    conversion_terms,
+    document,
+    listing,
+    rows,
+    translated_terms,
+    verified,
+    versions,
+)
 from directory_server.search.index.packing import pack, unpack
 from directory_server.search.index.saved import to_columns
 from directory_server.search.text import analysis, conversions
@@ -118,6 +127,7 @@ CHANGES_OF_THE_ANALYSIS: dict[str, tuple[Any, str, Any]] = {
     "text/analysis.py": (analysis, "_BASE_LETTERS", {}),
     "text/conversions.py": (conversions, "NEAR", 0),
     "index/conversion_terms.py": (conversion_terms, "CONVERSION", "\0to:"),
+    "index/translated_terms.py": (translated_terms, "MAX_TERMS", 0),
     "index/document.py": (document, "PLACEHOLDER_WEIGHT", 0.2),
     "index/listing.py": (listing, "HOUR", 60),
     "domain/facts.py": (facts, "_SECRET", re.compile("secret")),

@@ -24,6 +24,7 @@ from .conversion_terms import conversion_terms
 from .listing import Sorting, sorting_of
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
+from .translated_terms import translated_terms
 
 MAX_WORDS = 512
 """Words of an entry in the index, those of the greatest weight. One real entry in 1,000 has more."""
@@ -49,7 +50,7 @@ EXACT_NAME, VENDOR_PRODUCT, FACET = "\0spelt:", "\0maker:", "\0"
 
 The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
 folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, FACET a filter value. See
-also `conversion_terms`."""
+also `conversion_terms` and `translated_terms`."""
 
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
@@ -160,6 +161,7 @@ def build_document(entry: Entry) -> Document:
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
         *conversion_terms((short, title, tool_names), (brief, tool_texts, long_text)),
+        *translated_terms((brief, *translations, tool_texts, long_text)),
     }
     # A name alone does not show what a server does: a placeholder is found by its full name, and else comes late.
     if is_placeholder(entry):

@@ -9,7 +9,8 @@ from math import sqrt
 from attrs import evolve
 
 from ..index.collection import Collection
-from ..text.analysis import Word, stem
+from ..index.translated_terms import translated_term
+from ..text.analysis import Word, is_unsegmented, stem
 from ..text.pinyin import pinyin
 from ..text.translations import KATAKANA, Match
 from .groups import Part, TermGroup, add_terms, group_of, raise_weights
@@ -24,6 +25,8 @@ LEARNT_WEIGHT = 0.5
 TRANSLATION_WEIGHT, TRANSLATION_DECAY = 0.9, 0.8
 """The weight of the first translation in the lexicon, and of each further one relative to the one before it."""
 
+TRANSLATED_WEIGHT = 0.8
+"""The weight of an English word that an entry has in Chinese, Japanese or Korean only, relative to the word itself."""
 
 _ALL_HIRAGANA = re.compile("[ぁ-ん]+")
 
@@ -83,7 +86,10 @@ def part_of(stems: set[str], match: Match, native: Sequence[TermGroup], collecti
     label = f"{' '.join(match.words)} in English"
     words = dict.fromkeys(word for sense in match.senses if len(sense[0]) > 1 for word in sense[0])
     phrases = {f"{label}: {word}": {word: TRANSLATION_WEIGHT} for word in words}
-    groups = _groups({label: _single_words(match), **phrases}, collection)
+    single = _single_words(match)
+    if not is_unsegmented(match.words[0]):
+        single |= {translated_term(word): TRANSLATED_WEIGHT * weight for word, weight in single.items()}
+    groups = _groups({label: single, **phrases}, collection)
     english = _as_one(groups)
     if match.words[0].isascii():
         native = bounded(native, english)
@@ -114,7 +120,7 @@ def _as_one(groups: Sequence[TermGroup]) -> Sequence[TermGroup]:
     return [evolve(group, idf=group.idf / sqrt(len(groups))) for group in groups]
 
 
-def _single_words(match: Match) -> Mapping[str, float]:
+def _single_words(match: Match) -> dict[str, float]:
     """Return the translations of one word, with their weights."""
     found: dict[str, float] = {}
     for sense in match.senses:

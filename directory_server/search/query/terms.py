@@ -10,9 +10,10 @@ from attrs import evolve
 
 from ..index.collection import REMEMBERED, Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
+from ..index.translated_terms import translated_term
 from ..text.analysis import stem
 from .compounds import MAX_FREQUENCY, Compound, split
-from .foreign import part_of, translated_part
+from .foreign import TRANSLATED_WEIGHT, part_of, translated_part
 from .groups import Part, TermGroup, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions, corrections
@@ -144,7 +145,8 @@ def _plain_last_part(collection: Collection, word: str) -> Part | None:
 def _word_groups(word: str, weights: Mapping[int, float], collection: Collection) -> list[TermGroup]:
     """Return the groups of a word and of the other terms that may stand for it.
 
-    A known word is as rare as it is: "bus" is not as common as "business", though that may be meant.
+    A known word is as rare as it is: "bus" is not as common as "business", though that may be meant. Its translation in
+    entries of other scripts is as rare as the word.
     """
     own, frequency = collection.word(word)
     longer = {term: weight for term, weight in weights.items() if term != own}
@@ -152,7 +154,12 @@ def _word_groups(word: str, weights: Mapping[int, float], collection: Collection
         found = [group_of(word, weights, collection)]
     else:
         found = [group_of(word, {own: 1.0}, collection), group_of(f"{word}…", longer, collection)]
-    return [group for group in found if group is not None]
+    groups = [group for group in found if group is not None]
+    term = collection.find(translated_term(word))
+    if term is not None and (frequency := collection.document_frequency(term)):
+        idf = groups[0].idf if groups else collection.idf(frequency)
+        groups.append(TermGroup(f"{word}, translated", {term: TRANSLATED_WEIGHT}, idf))
+    return groups
 
 
 def _with_compound(
