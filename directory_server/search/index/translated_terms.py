@@ -38,7 +38,11 @@ def translated_terms(texts: Iterable[str]) -> set[str]:
 
     They depend on the table of senses: a new table needs another number of the analysis (see `versions`).
     """
-    read = [words(text[:MAX_CHARACTERS], humps=False) for text in texts if text]
+    parts = [text[:MAX_CHARACTERS] for text in texts if text]
+    # Most entries are in English.
+    if all(map(str.isascii, parts)):
+        return set()
+    read = [words(text, humps=False) for text in parts]
     if any(map(_is_spaced, read)):
         return set()
     return set(islice(dict.fromkeys(map(translated_term, _translated(read))), MAX_TERMS))
