@@ -15,6 +15,9 @@ is within noise if its interval contains 0.
 
 `--entries FILE --queries FILE --sets EMPTY_DIR --known 0` measures another catalogue: a JSON document
 `{"servers": [...]}`, and lines of `kind`, `q`, `relevant` (`name` and `grade`) and, if known, `depth`.
+
+The last table counts the queries whose best hits match strongly, partly or weakly, and the hits of the queries. It also
+has the queries that no entry answers, which should have few hits.
 """
 
 from __future__ import annotations
@@ -24,17 +27,19 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 from attrs import frozen
 
 from directory_server.domain.ports.search import Index
-from directory_server.domain.search import Query
+from directory_server.domain.search import Match, Query
 from directory_server.domain.verification import PackageTexts
+from directory_server.run_sync import run_sync
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
 from .catalogue.queries import FORMS, KnownItem, known_items
-from .catalogue.sets import HELD, SETS, WORK, read_set, set_files
-from .engines.baselines import Engine, baselines
+from .catalogue.sets import HELD, NO_ANSWER, SETS, WORK, read_set, set_files
+from .engines.baselines import DEPTH, Engine, baselines
 from .engines.ours import our_engine, our_index
 from .engines.verified import fake_package, fake_verification
 from .measurement.relevance_metrics import (
@@ -71,6 +76,9 @@ KNOWN = "known items"
 
 HALVES = {half: f"relevance sets, {half} half" for half in (WORK, HELD)}
 """The headings of the tables of the relevance sets. No single query of the held half is shown."""
+
+FEW = 10
+"""Hits that a query without an answer may have."""
 
 SHOWN = 3
 """Hits in the output for a query with a low score."""
@@ -112,6 +120,11 @@ def main() -> None:
             print(f"\n{name}", *_table(results, list(engines)), *_worst(results, worst), sep="\n")
             for engine in engines:
                 run[engine][name] = _scores(results, engine)
+    steps: dict[str, Sequence[str]] = {
+        name: [query.q for query in queries if query.kind in kinds] for name, queries in judged.items()
+    }
+    steps[NO_ANSWER] = _unanswered(options.sets, held=options.held) if NO_ANSWER in kinds else []
+    print("\nmatches of our index", *_steps_table(index, {name: row for name, row in steps.items() if row}), sep="\n")
     items = [item for item in known_items(entries, options.known, seed=options.seed) if item.form in kinds]
     if items:
         hits = [ours(item.q) for item in items]
@@ -162,8 +175,24 @@ def _judged(files: Sequence[Path], sets: Path, *, held: bool) -> Mapping[str, Se
     return judged
 
 
+def _unanswered(sets: Path, *, held: bool) -> Sequence[str]:
+    """Return the queries that no entry answers."""
+    path = sets / f"{NO_ANSWER}.jsonl"
+    return [query.query for query in read_set(path) if held or query.half == WORK] if path.is_file() else []
+
+
+def _steps_table(index: Index, rows: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    pages = [[run_sync(index.search(Query(q, limit=DEPTH))) for q in row] for row in rows.values()]
+    steps = [[step, *(str(sum(page.match == step for page in row)) for row in pages)] for step in get_args(Match)]
+    hits = [
+        ["mean", *(f"{mean([len(page.hits) for page in row]):.1f}" for row in pages)],
+        [f"over {FEW}", *(str(sum(len(page.hits) > FEW for page in row)) for row in pages)],
+    ]
+    return table_lines([kinds_group(rows, [len(row) for row in pages]), Group("match", steps), Group("hits", hits)])
+
+
 def _kinds(kinds: Sequence[str] | None, judged: Mapping[str, Sequence[Judged]]) -> set[str]:
-    known = dict.fromkeys([*(query.kind for queries in judged.values() for query in queries), *FORMS])
+    known = dict.fromkeys([NO_ANSWER, *(query.kind for queries in judged.values() for query in queries), *FORMS])
     for kind in kinds or ():
         if kind not in known:
             raise SystemExit(f"--kind: unknown kind {kind!r}; known kinds: {', '.join(known)}")

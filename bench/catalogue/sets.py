@@ -43,6 +43,9 @@ are described in Chinese, Japanese or Korean only.
 
 `english_2` has sentences, conditions, capabilities and categories."""
 
+NO_ANSWER = "no_answer"
+"""The set, and the kind, of queries that no entry answers. They have no grades."""
+
 WORK, HELD = HALVES = ("work", "held")
 
 
@@ -86,8 +89,8 @@ def write_set(path: Path, queries: Iterable[GradedQuery]) -> None:
 
 
 def set_files(folder: Path = SETS) -> Sequence[Path]:
-    """Return the files of the sets, ordered by name."""
-    return sorted(folder.glob("*.jsonl"))
+    """Return the files of the sets with grades, ordered by name."""
+    return sorted(path for path in folder.glob("*.jsonl") if path.stem != NO_ANSWER)
 
 
 def _lines(queries: Iterable[GradedQuery]) -> Iterator[str]:

@@ -101,6 +101,13 @@ class Hits:
         return self._decode(self.records[place])
 
 
+Match = Literal["strong", "partial", "weak", "none"]
+"""How well the best hits answer a query: `weak` if they lack most of it, `none` without hits."""
+
+STRONG, CLOSE = 0.6, 0.4
+"""The least strength of a strong match, and of a close one. Below it, a match is weak."""
+
+
 @frozen
 class ToolHit:
     """A tool that matches a query, and the entry that offers it."""
@@ -113,12 +120,21 @@ class ToolHit:
 class Page:
     """Hits, best first, and the position of the next page; None after the last page.
 
-    Only pages of queries with `browse` have a summary.
+    Only pages of queries with `browse` have a summary. `strength` is how well the first hits of the query answer it,
+    from 0 to 1; a query without a close match has only these hits.
     """
 
     hits: Hits
     next: Position | None = None
     summary: Summary | None = None
+    strength: float = field(default=1.0, eq=False)
+
+    @property
+    def match(self) -> Match:
+        """How well the first hits of the query answer it, as a step."""
+        if not len(self.hits):
+            return "none"
+        return "strong" if self.strength >= STRONG else "partial" if self.strength >= CLOSE else "weak"
 
     def count_within(self, size: int) -> int:
         """Return the number of leading hits that fit into `size` bytes, at least 1."""

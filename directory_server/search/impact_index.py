@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
+from functools import cache, partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
@@ -12,7 +12,7 @@ from attrs import evolve
 from ..domain.changes import Change
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
-from ..domain.search import Page, Position, Query, ToolHit
+from ..domain.search import CLOSE, Page, Position, Query, ToolHit
 from ..serialization import decode_hit, hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
@@ -32,6 +32,7 @@ from .ranking.explain import explain_lines
 from .ranking.likeness import reranked
 from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
+from .ranking.strength import KEPT, Best, closest, kept
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
 P = ParamSpec("P")
@@ -218,12 +219,17 @@ def _plan_and_search(
 
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
+    best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
+    ranked, strength = closest(plan, collection.segments, best, query.limit + 1, query.after)
+    return _page(plan, collection, ranked, query.limit, strength)
+
+
+def _by_relevance(plan: Plan, collection: Collection, live: Sequence[Bools], best: Best) -> Best:
+    """Return `best` with likeness, or by tools if `plan` searches these."""
     if searches_tools(plan, collection):
-        ranked = ranked_by_tools(plan, collection, live, query.limit + 1, query.after)
-    else:
-        best = partial(ranked_documents, plan, collection, live, pinned)
-        ranked = reranked(plan, collection.segments, best, query.limit + 1, query.after)
-    return _page(plan, collection, ranked, query.limit)
+        return partial(ranked_by_tools, plan, collection, live)
+    # Later pages need the first hits as well.
+    return partial(reranked, plan, collection.segments, cache(best))
 
 
 def _search_tools(
@@ -245,31 +251,32 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     matches = score_documents(plan, collection, live, pinned)
     if plan.phrases:
         matches = with_phrases(plan, segments, matches)
+    best = _by_relevance(plan, collection, live, partial(top_documents, plan, segments, matches))
     if query.sort == "relevance":
-        if searches_tools(plan, collection):
-            ranked = ranked_by_tools(plan, collection, live, query.limit + 1, query.after)
-        else:
-            best = partial(top_documents, plan, segments, matches)
-            ranked = reranked(plan, segments, best, query.limit + 1, query.after)
+        ranked, strength = closest(plan, segments, best, query.limit + 1, query.after)
     else:
+        strength = 1.0 if plan.filters_only else closest(plan, segments, best, KEPT, None)[1]
+    if strength < CLOSE:
+        matches = kept(segments, best(KEPT, None))
+    if query.sort != "relevance":
         matches = matches if plan.filters_only else close_matches(matches)
         ranked = sorted_documents(segments, matches, query)
-    page = _page(plan, collection, ranked, query.limit)
+    page = _page(plan, collection, ranked, query.limit, strength)
     if not query.browse:
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
     return evolve(page, summary=summary(facets, segments, matches))
 
 
-def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], limit: int) -> Page:
+def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], limit: int, strength: float) -> Page:
     """Return the first `limit` of `ranked`, which has one more if there is a next page."""
     shown, segments = ranked[:limit], collection.segments
     of_hits = partial(reasons, plan, segments, shown), partial(named_tools, plan, collection, shown)
     hits = hits_of(_records(segments, shown), *of_hits)
     if len(ranked) <= limit:
-        return Page(hits)
+        return Page(hits, strength=strength)
     score, number, doc_id = ranked[limit - 1]
-    return Page(hits, Position(score, segments[number].rows.name(doc_id)))
+    return Page(hits, Position(score, segments[number].rows.name(doc_id)), strength=strength)
 
 
 def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:

@@ -78,6 +78,7 @@ from ._registry_responses import registry_entry, registry_page
 from ._responses import (
     IDENTIFIED,
     LISTED,
+    MATCH,
     ChangeItem,
     ChangesPage,
     ErrorBody,
@@ -109,6 +110,7 @@ __all__ = [
     "HIT_FIELDS",
     "IDENTIFIED",
     "LISTED",
+    "MATCH",
     "MATCHING_TOOLS",
     "MAX_CHANGES",
     "MAX_DETAIL",

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from attrs import field, frozen
 
 from ..domain.changes import Change, ChangeKind
+from ..domain.search import Match
 from ..domain.views import Detail, Hit
 from ._entries import MATCHING_TOOLS, restore_entry
 from ._json import encode
@@ -20,6 +21,12 @@ LISTED = ("name", "brief", "website_url")
 IDENTIFIED = ("mcp_id", *LISTED)
 """Fields of an entry in the result of a tool, and in a change."""
 
+MATCH = (
+    "How well the best entries match: strong, partial (they lack a part of the keywords), weak (no entry matches "
+    "closely: these are the nearest, at most 10) or none."
+)
+"""The description of the steps of a match."""
+
 _COUNT = {"minimum": 0, "description": "The number of items in data."}
 
 
@@ -29,6 +36,7 @@ class SearchPage:
 
     data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
     count: int = field(metadata=_COUNT)
+    match: Match = field(default="strong", metadata={"description": f"{MATCH} Only with `fields`."})
 
 
 @frozen
@@ -90,10 +98,10 @@ def identified(hit: Hit) -> dict[str, str]:
     return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
 
 
-def search_page(items: Any, count: int) -> bytes:
+def search_page(items: Any, count: int, match: Match) -> bytes:
     """Return an encoded page of `count` items: a sequence, or an encoded array."""
     # An object of the class takes five times as long.
-    return encode({"data": items, "count": count})
+    return encode({"data": items, "count": count, "match": match})
 
 
 def changes_page(items: Sequence[Any], position: str) -> bytes:

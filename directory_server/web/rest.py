@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
-from ..domain.search import DEFAULT_ORDER, Page, Position, Query
+from ..domain.search import DEFAULT_ORDER, Match, Page, Position, Query
 from ..http import Request
 from ..http.headers import query
 from ..services.directory import Directory
@@ -61,7 +61,7 @@ class RestHandlers:
     async def _selected_fields(self, search: Query, page: Page, fields: Sequence[str]) -> tuple[bytes, Position | None]:
         """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
-            return _records(serialization.hit_records(page.hits, fields)), page.next
+            return _records(serialization.hit_records(page.hits, fields), page.match), page.next
         tools = serialization.matching_tools(page.hits, fields)
         versions, position = await self._directory.search_versions(search)
         records = await self._offload(
@@ -71,12 +71,12 @@ class RestHandlers:
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
             position = (await self._directory.search(evolve(search, limit=count))).next
-        return _records(records), position
+        return _records(records, page.match), position
 
 
 def _body(page: Page) -> tuple[bytes, Position | None]:
     return serialization.listed_page(page.hits.records), page.next
 
 
-def _records(records: Sequence[bytes]) -> bytes:
-    return serialization.search_page([serialization.raw(record) for record in records], len(records))
+def _records(records: Sequence[bytes], match: Match) -> bytes:
+    return serialization.search_page([serialization.raw(record) for record in records], len(records), match)

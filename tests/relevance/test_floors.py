@@ -9,14 +9,16 @@ from statistics import fmean
 import pytest
 
 from bench.catalogue.files import QUERIES, REAL, read_entries, read_judged
-from bench.catalogue.sets import read_set, set_files
+from bench.catalogue.sets import NO_ANSWER, SETS, read_set, set_files
 from bench.engines.baselines import Engine
 from bench.engines.ours import our_engine, our_index
 from bench.measurement.relevance_metrics import ndcg
 from bench.tokens import CHARACTERS, result_tokens
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
-from directory_server.domain.search import DEFAULT_LIMIT
+from directory_server.domain.search import DEFAULT_LIMIT, Query
+from directory_server.run_sync import run_sync
+from directory_server.search.ranking.strength import KEPT
 
 from .first_hits import FIRST_HITS
 
@@ -38,6 +40,9 @@ FLOORS: Mapping[str, float] = {
     "products": 0.92,
 }
 """The least nDCG@10 of each file, both halves: a little below what is measured. A gain raises its floor."""
+
+MOST_UNANSWERED, MOST_WEAK = 0.15, 0.05
+"""The greatest share of queries without an answer with more than KEPT hits, and of judged queries that are weak."""
 
 LEAST_WANTED = 0.66
 """The least share of wanted entries among the first hits for names of products. A gain raises it."""
@@ -78,6 +83,16 @@ def test_a_default_answer_has_less_than_6000_tokens(index: Index) -> None:
 def test_relevance_is_not_below_its_floor(ours: Engine, path: Path) -> None:
     judged = read_judged(path) if path in QUERIES else [each.judged for each in read_set(path)]
     assert fmean(ndcg(ours(each.q), each.grades) for each in judged) >= FLOORS[path.stem]
+
+
+def test_queries_without_an_answer_have_few_hits_and_others_have_close_ones(index: Index) -> None:
+    unanswered = [each.query for each in read_set(SETS / f"{NO_ANSWER}.jsonl")]
+    judged = [each.q for path in QUERIES for each in read_judged(path)]
+    judged += [each.query for path in set_files() for each in read_set(path)]
+    pages = [run_sync(index.search(Query(query))) for query in unanswered]
+    assert sum(len(page.hits) > KEPT for page in pages) <= MOST_UNANSWERED * len(pages)
+    weak = sum(run_sync(index.search(Query(query))).match == "weak" for query in judged)
+    assert weak <= MOST_WEAK * len(judged)
 
 
 def test_wanted_entries_exist(entries: Sequence[Entry]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.catalogue.files import QUERIES, read_judged
-from bench.catalogue.sets import HALVES, KINDS, MIXED, SETS, GradedQuery, half_of, read_set, set_files
+from bench.catalogue.sets import HALVES, KINDS, MIXED, NO_ANSWER, SETS, GradedQuery, half_of, read_set, set_files
 
 LANGUAGES = {
     "cjk": {"zh", "ja", "ko"},
@@ -73,8 +73,17 @@ def test_set_has_its_form(path: Path) -> None:
     assert problems(path.stem, read_set(path)) == []
 
 
+def test_queries_without_an_answer_have_their_form() -> None:
+    queries = read_set(SETS / f"{NO_ANSWER}.jsonl")
+    assert len(queries) >= LEAST
+    assert {each.half for each in queries} == {*HALVES}
+    assert all(each.kind == NO_ANSWER and each.half == half_of(each.query) for each in queries)
+    assert all(bool(each.english) == (each.language != "en") and not each.grades for each in queries)
+
+
 def test_queries_are_distinct() -> None:
-    counted = Counter(each.query.casefold() for path in set_files() for each in read_set(path))
+    files = [*set_files(), SETS / f"{NO_ANSWER}.jsonl"]
+    counted = Counter(each.query.casefold() for path in files for each in read_set(path))
     assert [query for query, count in counted.items() if count > 1] == []
 
 

@@ -82,8 +82,8 @@ class PostingLists:
 
     def documents_with(self, term: int) -> Ints:
         """Return the sorted numbers of the documents with `term`."""
-        term = self.row(term)
-        return self.doc_ids[self.starts[term] : self.starts[term + 1]]
+        row, starts = self.row(term), self._starts
+        return self.doc_ids[starts[row] : starts[row + 1]]
 
     def scores_of(self, term: int, weight: float) -> Postings:
         """Return the postings of one term."""

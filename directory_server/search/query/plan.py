@@ -24,7 +24,7 @@ from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, 
 from .parsing import ParsedQuery
 from .stop_words import FUNCTION_WORDS, GENERAL_STEMS, STOP_WORDS
 from .terms import fragment_groups, joined_groups, with_joined, word_parts
-from .translation import translate
+from .translation import Translation, translate
 
 GENERAL_WEIGHT = 0.5
 """The weight of a word on any topic beside other words."""
@@ -60,6 +60,8 @@ class Plan:
     least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
     by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it has none.
     `vector` is what the query means (see `text.word_vectors`), None if that is unknown or the query is a name.
+    `unknown_weight` is the total idf of the words that no entry has. `is_translated` is true if the query is in another
+    language than English.
     """
 
     parts: Sequence[Part]
@@ -77,6 +79,8 @@ class Plan:
     filters_only: bool
     allows_focus: bool
     vector: bytes | None
+    unknown_weight: float
+    is_translated: bool
 
     @property
     def groups(self) -> Sequence[TermGroup]:
@@ -103,7 +107,8 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         query = evolve(query, words=kept, is_complete=query.is_complete or kept[-1] is not query.words[-1])
     if name.is_product:
         query = without_common_parts(query)
-    request, parts, others, expanded = _topic(query, request, collection)
+    translation = translate(query, translations(), collection)
+    request, parts, others, expanded = _topic(query, request, translation, collection)
     query_weight = max(sum([part.weight for part in parts]), 1.0)
     exact = exact_name_matches(name, query_weight)
     names = [*prefix_name_matches(name, collection, query_weight)]
@@ -141,17 +146,29 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
         # One word says too little of what is meant.
         vector=None if exact or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
+        unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
+        is_translated=bool(translation.language),
     )
 
 
+def _count_unknown(query: ParsedQuery, parts: Sequence[Part], translation: Translation, collection: Collection) -> int:
+    """Return the number of words of `query` that no document has, in any form."""
+    unknown = {word for word in query.parts if not collection.word(word)[1]} - STOP_WORDS - FUNCTION_WORDS
+    unknown -= translation.ignored
+    if not unknown:
+        return 0
+    unknown -= {word for match in translation.words for word in match.words}
+    known = {term for part in parts for term in part.stems}
+    return sum(stem(word) not in known for word in unknown)
+
+
 def _topic(
-    query: ParsedQuery, request: Request, collection: Collection
+    query: ParsedQuery, request: Request, translation: Translation, collection: Collection
 ) -> tuple[Request, list[Part], Sequence[TermGroup], Sequence[Expansion]]:
     """Return the parts of the words of `query`, further groups, and the concepts that the words expand to.
 
     The conditions of `request` are returned first, without those whose words are the topic.
     """
-    translation = translate(query, translations(), collection)
     expanded = expansions(query, translation, collection)
     known = {term for each in expanded for term in each.stems}
     others: Sequence[TermGroup] = [*joined_groups(query, collection)]

@@ -67,6 +67,10 @@ class WordVectors:
         total: _Floats = (weights[:, None] * self.vectors[places]).sum(axis=0)
         return total
 
+    def knows(self, terms: Iterable[str]) -> bool:
+        """Return whether one of `terms` is in the table."""
+        return bool(self._find([*terms])[1].any())
+
     def terms_of(self, words: Iterable[Word]) -> list[str]:
         """Return the first MAX_WORDS terms of words, without repetitions."""
         terms: dict[str, None] = {}

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from ... import serialization
 from ...domain import errors
-from ...domain.search import Page, ToolHit
+from ...domain.search import Match, Page, ToolHit
 from ...domain.views import Detail, Hit
 from ...services.directory import Directory
 from ..authentication import AuthenticatedRequest
@@ -39,7 +39,10 @@ class SearchResult:
     success: bool
     data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
     count: int = field(metadata={"minimum": 0, "description": "The number of entries in data."})
-    message: str = field(default="", metadata={"description": "What to do if no entry matches; absent if any does."})
+    match: Match = field(default="strong", metadata={"description": serialization.MATCH})
+    message: str = field(
+        default="", metadata={"description": "What to do if no entry matches closely; absent if any does."}
+    )
 
 
 NO_MATCH = (
@@ -47,6 +50,12 @@ NO_MATCH = (
     "out filters."
 )
 """The message of a result without hits: an empty list alone may be taken for a failure."""
+
+WEAK_MATCH = (
+    "No entry matches closely; these are the nearest. Check that one does what you need, or search again in other "
+    "words."
+)
+"""The message of a result without a close match."""
 
 
 @frozen
@@ -129,7 +138,14 @@ class McpTool:
         }
 
 
-_NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "message": NO_MATCH})
+_NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "match": "none", "message": NO_MATCH})
+
+_ENDINGS: Mapping[Match, bytes] = {
+    "strong": b',"match":"strong"}',
+    "partial": b',"match":"partial"}',
+    "weak": b"," + serialization.encode({"match": "weak", "message": WEAK_MATCH})[1:],
+}
+"""The ends of encoded results, by how well their hits match."""
 
 
 def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
@@ -147,7 +163,8 @@ def tool_text(page: Page) -> str:
 
 def _found(page: Page) -> bytes:
     # An object of SearchResult takes longer to encode.
-    return serialization.found_page(page.hits) if len(page.hits) else _NOTHING_FOUND
+    match = page.match
+    return _NOTHING_FOUND if match == "none" else serialization.found_page(page.hits)[:-1] + _ENDINGS[match]
 
 
 async def _search_tools(directory: Directory, query: Any, client: str) -> bytes:

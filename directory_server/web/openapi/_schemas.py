@@ -61,6 +61,8 @@ def schemas() -> dict[str, Schema]:
                 MATCHING_TOOLS: matching_tools_schema(reference(Tool)),
             },
         },
+        # How well the entries match is there only with fields.
+        "SearchPage": {**object_schema(SearchPage, reference=reference), "required": required_fields(SearchPage)},
         "Change": {
             "type": "object",
             "description": "A change of an entry. A removed entry has only its id.",

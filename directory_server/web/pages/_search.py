@@ -93,6 +93,7 @@ class SearchPage:
             "keywords": keywords,
             "longest": serialization.MAX_KEYWORDS,
             "words": words or keywords,
+            "is_weak": False,
             "is_close": bool(words) and sort != DEFAULT_ORDER,
             "sort": sort if sort != DEFAULT_ORDER else "",
             "is_list": is_list,
@@ -116,6 +117,7 @@ class SearchPage:
             if is_list:
                 values["cards"] = await self._cards(page, texts)
                 values["next_url"] = _next_url(search, page)
+                values["is_weak"] = page.match == "weak"
                 values["sorts"], values["selected"] = sort_links(keywords, sort), selected_filters(keywords, sort)
             else:
                 values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, texts))

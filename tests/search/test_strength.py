@@ -1,0 +1,121 @@
+"""Strength of a match: a query that nothing answers has few hits, and the page says so."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from directory_server.domain.search import Page, Query
+from directory_server.run_sync import inline, run_sync
+from directory_server.search import ImpactIndex
+from directory_server.search.index import arrays
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import Plan, build_plan
+from directory_server.search.ranking.strength import KEPT
+from tests.contract.index import additions, make_entry
+
+from . import using
+from .test_compiled_scores import QUESTIONS, random_index
+
+TOPICS = ("weather forecasts", "football results", "stock prices", "train timetables")
+COUNT = 40
+
+
+@pytest.fixture(scope="module")
+def index() -> ImpactIndex:
+    """Return an index in several segments, in which a quarter of the entries has each topic and one repairs phones."""
+    made = ImpactIndex(inline, sizes=(4, 16))
+    for number in range(COUNT):
+        made_entry = make_entry(f"org.example/server-{number:02}", f"Provides {TOPICS[number % 4]} for phones")
+        run_sync(made.apply(additions(made_entry)))
+    run_sync(made.apply(additions(make_entry("org.example/zither-tuner", "Repairs a mechanical phone"))))
+    return made
+
+
+def search(index: ImpactIndex, keywords: str, **fields: object) -> Page:
+    return run_sync(index.search(Query(keywords, **fields)))  # type: ignore[arg-type]
+
+
+def plan_of(index: ImpactIndex, keywords: str) -> Plan:
+    return build_plan(parse(keywords), index.snapshot.collection)
+
+
+def test_a_query_that_entries_answer_has_all_its_matches(index: ImpactIndex) -> None:
+    page = search(index, "weather forecasts")
+    assert (page.match, len(page.hits)) == ("strong", COUNT // 4)
+    assert len(search(index, "phones").hits) == COUNT + 1
+
+
+def test_a_query_that_nothing_answers_has_its_first_hits_only(index: ImpactIndex) -> None:
+    page = search(index, "phones for the escapement of harpsichords and dulcimers")
+    assert (page.match, len(page.hits), page.next) == ("weak", KEPT, None)
+    assert [hit.mcp_id for hit in page.hits] == [
+        hit.mcp_id for hit in search(index, "phones for the escapement of harpsichords and dulcimers", limit=4).hits
+    ] + [hit.mcp_id for hit in page.hits][4:]
+
+
+def test_a_part_of_the_words_is_a_partial_match(index: ImpactIndex) -> None:
+    assert search(index, "football results stock prices").match == "partial"
+
+
+def test_pages_of_a_weak_match_end_after_its_first_hits(index: ImpactIndex) -> None:
+    keywords, names, after = "phones for the escapement of harpsichords", [], None
+    for size in (4, 4, 2):
+        page = search(index, keywords, limit=4, after=after)
+        assert (page.match, len(page.hits)) == ("weak", size)
+        names += [hit.mcp_id for hit in page.hits]
+        after = page.next
+    assert after is None
+    assert names == [hit.mcp_id for hit in search(index, keywords).hits]
+
+
+@pytest.mark.parametrize("sort", ["relevance", "stars", "updated"])
+def test_total_and_orders_have_the_same_hits(index: ImpactIndex, sort: str) -> None:
+    page = search(index, "phones for the escapement of harpsichords", browse=True, sort=sort)
+    assert page.summary is not None
+    assert (page.match, page.summary.total, len(page.hits)) == ("weak", KEPT, KEPT)
+
+
+@pytest.mark.parametrize("keywords", ["org.example/zither-tuner", "zither-tuner", "zither-tun", "zither"])
+def test_names_are_strong_matches(index: ImpactIndex, keywords: str) -> None:
+    page = search(index, keywords)
+    assert page.match == "strong"
+    assert page.hits[0].server_name == "org.example/zither-tuner"
+
+
+def test_a_search_without_words_is_a_strong_match(index: ImpactIndex) -> None:
+    page = search(index, "", browse=True, limit=100)
+    assert (page.match, len(page.hits)) == ("strong", COUNT + 1)
+    assert search(index, "tag:none").match == "none"
+
+
+def test_words_that_no_entry_has_count_by_their_rarity(index: ImpactIndex) -> None:
+    collection = index.snapshot.collection
+    assert plan_of(index, "weather forecasts").unknown_weight == 0
+    assert plan_of(index, "weather in the harpsichord").unknown_weight == pytest.approx(collection.idf(0))
+
+
+def test_a_query_in_another_language_lacks_half_as_much(index: ImpactIndex) -> None:
+    english, german = "weather harpsichord dulcimer", "Wetter für Xylofonschlegel und Dudelsackpfeifen"
+    assert not plan_of(index, english).is_translated
+    assert plan_of(index, german).is_translated
+    assert search(index, english).strength < search(index, german).strength
+
+
+def test_the_correction_of_a_known_word_covers_nothing(index: ImpactIndex) -> None:
+    misspelt, other = search(index, "wether"), search(index, "leather")
+    assert misspelt.strength > 0
+    assert other.strength == 0
+
+
+@pytest.mark.skipif(arrays.ranking is None, reason="the compiled module was not built")
+@pytest.mark.parametrize("seed", range(5))
+def test_strengths_are_those_of_numpy(seed: int) -> None:
+    index = random_index(Random(seed).randrange(1_000))
+    for keywords in QUESTIONS:
+        page = search(index, keywords)
+        with using(None):
+            other = search(index, keywords)
+        assert page.strength == pytest.approx(other.strength), keywords
+        assert (page.match, len(page.hits)) == (other.match, len(other.hits))
