@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import select
 import socket
 from errno import EAGAIN, ETIMEDOUT, EWOULDBLOCK
-from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -14,8 +12,6 @@ from twisted.internet.interfaces import IListeningPort, IProtocolFactory, IStrea
 from twisted.internet.main import CONNECTION_DONE, CONNECTION_LOST
 from twisted.internet.tcp import Port, Server
 from zope.interface import implementer
-
-from ._connection_poll import ConnectionPoll
 
 BUFFER = 16 * 1024
 """Bytes in the transport above which its producer is paused, and the maximum size of one read."""
@@ -32,19 +28,12 @@ class ImmediateWriteServer(Server):
 
     Twisted's `write` waits for the next reactor iteration and calls epoll twice, which costs more than all other work
     for a short event. Bytes that the kernel does not accept, and errors, are left to Twisted.
-
-    A connection is read by `poll` until it waits for the socket to accept bytes; from then on, and without a poll, the
-    reactor reads it.
     """
 
     bufferSize = BUFFER
     timed_out = False
     """Whether the kernel aborted the connection because the client acknowledged nothing (tcp(7), TCP_USER_TIMEOUT)."""
     _waiting = False
-
-    def __init__(self, *arguments: Any, poll: ConnectionPoll | None = None) -> None:
-        self._poll = poll
-        super().__init__(*arguments)
 
     def doRead(self) -> Any:
         # Like Twisted's method, which hides the error that closed the connection, and is slower.
@@ -71,24 +60,8 @@ class ImmediateWriteServer(Server):
             data = data[sent:]
         super().write(data)
 
-    def startReading(self) -> None:
-        if self._poll is None:
-            super().startReading()
-        else:
-            self._poll.add(self)
-
-    def stopReading(self) -> None:
-        if self._poll is None:
-            super().stopReading()
-        else:
-            self._poll.remove(self)
-
     def startWriting(self) -> None:
         self._waiting = True
-        poll, self._poll = self._poll, None
-        # Two epoll objects would both report an error of the socket, and the second one less exactly.
-        if poll is not None and poll.remove(self):
-            super().startReading()
         super().startWriting()
 
     def stopWriting(self) -> None:
@@ -115,8 +88,7 @@ class ImmediateWriteEndpoint:
 
 def _write_immediately(port: IListeningPort) -> IListeningPort:
     if isinstance(port, Port) and port.transport is Server:
-        poll = ConnectionPoll(port.reactor) if hasattr(select, "epoll") else None
-        port.transport = partial(ImmediateWriteServer, poll=poll)  # type: ignore[assignment]  # it is only called
+        port.transport = ImmediateWriteServer
         if port.connected and hasattr(socket, "TCP_NOTSENT_LOWAT"):
             # Accepted sockets inherit the option.
             port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Callable
-from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -45,7 +44,6 @@ class Site:
 
     def __init__(self, kind: str, folder: Path, **bounds: Any) -> None:
         from directory_server.http import Connections, ImmediateWriteServer
-        from directory_server.http._connection_poll import ConnectionPoll
         from directory_server.http.proxies import Proxies
         from directory_server.web.access_log import AccessRecorder
         from directory_server.web.origins import Origins
@@ -86,10 +84,10 @@ class Site:
             factory = TLSMemoryBIOFactory(pem.options(), False, site, self.reactor)
 
         class Tcp(ImmediateWriteServer):
-            def __init__(self, sock: socket.socket, *others: Any, poll: ConnectionPoll) -> None:
+            def __init__(self, sock: socket.socket, *others: Any) -> None:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
                 accepted.append(sock)
-                super().__init__(sock, *others, poll=poll)
+                super().__init__(sock, *others)
 
         class Unix(UnixServer):
             def __init__(self, sock: socket.socket, *others: Any) -> None:
@@ -102,7 +100,7 @@ class Site:
             self.port.transport = Unix
         else:
             self.port = Port(0, factory, interface="127.0.0.1", reactor=self.reactor)
-            self.port.transport = partial(Tcp, poll=ConnectionPoll(self.reactor))
+            self.port.transport = Tcp
         self.port.startListening()
         self.connections.startService()
 

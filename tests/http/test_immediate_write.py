@@ -53,7 +53,7 @@ def pair() -> Iterator[Pair]:
     other.setblocking(False)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     reactor = MemoryReactorClock()
-    connection = ImmediateWriteServer(ours, Protocol(), ("127.0.0.1", 1), None, 0, reactor)
+    connection = ImmediateWriteServer(ours, Protocol(), ("127.0.0.1", 1), None, 0, reactor)  # type: ignore[arg-type]  # it is not used
     yield Pair(reactor, connection, other)
     connection.connectionLost(Failure(ConnectionDone()))
     other.close()
@@ -146,8 +146,7 @@ def test_only_plain_tcp_ports_are_changed() -> None:
 
     def transport(port: Any) -> Any:
         listening: Any = ImmediateWriteEndpoint(Endpoint(port)).listen(None)  # type: ignore[arg-type]
-        transport = listening.result.transport
-        return getattr(transport, "func", transport)
+        return listening.result.transport
 
     port, special = (Port(0, None, reactor=MemoryReactorClock()) for _ in range(2))  # type: ignore[arg-type]
     special.transport = Other
