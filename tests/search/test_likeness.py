@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking.likeness import RERANKED
+from directory_server.search.ranking.likeness import RERANKED, with_likeness
 from directory_server.search.text.analysis import words
 from directory_server.search.text.word_vectors import (
     DIMENSIONS,
@@ -126,3 +128,13 @@ def test_products_of_vectors_start_no_threads() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "1"
+
+
+def test_no_document_loses_by_rounding() -> None:
+    # Nothing is like the query: the vectors of all documents are empty. A lower score would repeat pages.
+    rows = SimpleNamespace(vectors=np.zeros((50, 128), np.int8))
+    segments: Any = [SimpleNamespace(rows=rows)]
+    plan: Any = SimpleNamespace(vector=bytes([1] * 128), conditions=())
+    hits = [(float(np.float32(10 / (3 + number))), 0, number) for number in range(50)]
+    changed = with_likeness(plan, segments, hits)
+    assert all(new >= old for (new, *_), (old, *_) in zip(changed, hits, strict=True))

@@ -137,7 +137,7 @@ def test_errors_name_the_invalid_parameter_and_cost_nothing(server: Server, quer
 def test_a_search_returns_the_requested_fields(server: Server) -> None:
     response = server.get(f"{SEARCH}?keywords=postgres&fields=server_name,mcp_id,name,mcp_id")
     found = {"server_name": POSTGRES.name, "mcp_id": POSTGRES_ID, "name": "Postgres"}
-    assert response.json == {"data": [found], "count": 1}
+    assert response.json == {"data": [found], "count": 1, "match": "strong"}
     assert list(response.json["data"][0]) == ["server_name", "mcp_id", "name"]
     # Clients that openapi-python-client generates repeat the parameter.
     assert server.get(f"{SEARCH}?keywords=postgres&fields=server_name&fields=mcp_id,name").json == response.json

@@ -74,11 +74,13 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     lengths = np.sqrt(np.square(vectors).sum(axis=1, dtype=np.float64))
     lengths[lengths == 0] = 1
     best = others[0][0]
-    scores = _exact(np.array([score for score, _, _ in others]) / best)
+    own = np.array([score for score, _, _ in others])
+    scores = _exact(own / best)
     share = SHARE_WITH_CONDITIONS if plan.conditions else SHARE
     scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
     scores += NEIGHBOUR_SHARE * (_neighbours(vectors, lengths) @ scores)
-    columns = (best * scores).astype(np.float32).tolist()
+    # Rounding may lower a score, and the next page begins below the last raw score.
+    columns = np.maximum(best * scores, own).astype(np.float32).tolist()
     return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
 
 

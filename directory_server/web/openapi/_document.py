@@ -70,7 +70,7 @@ def _search() -> dict[str, Any]:
     return {
         "operationId": "search",
         "summary": "Search by keywords",
-        "description": "Returns matching entries, best match first; at most 10 without a close match. Costs one request.",
+        "description": "Returns matching entries, best match first; at most 10 if none is close. Costs one request.",
         "parameters": parameters(SearchParameters),
         "responses": {
             "200": success("A page of entries.", "SearchPage", *_QUOTA, "Link", example={"data": [_HIT], "count": 1}),
