@@ -77,8 +77,6 @@ class Connection(Protocol):
         transport = self.transport
         self._parser = Parser(self.site.clock.seconds)
         self._peer: IAddress | None = transport.getPeer()
-        # Few requests need it, and it takes a system call.
-        self._host: IAddress | None = None
         self.network = network_of(str(getattr(self._peer, "host", "")))
         if isinstance(transport, ProtocolWrapper):
             # The PROXY protocol sends the client's address with the first bytes.
@@ -238,12 +236,6 @@ class Connection(Protocol):
         if self._peer is None:
             self._peer = self.transport.getPeer()
         return self._peer
-
-    def getHost(self) -> IAddress:
-        """Return the address that the client connected to."""
-        if self._host is None:
-            self._host = self.transport.getHost()
-        return self._host
 
     def isSecure(self) -> bool:
         """Return whether the connection uses TLS."""

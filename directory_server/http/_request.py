@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import NO_BODY_CODES, RESPONSES
@@ -37,9 +36,6 @@ class RequestChannel(Protocol):
     def getPeer(self) -> IAddress | None:
         """Return the address of the client."""
 
-    def getHost(self) -> IAddress | None:
-        """Return the address that the client connected to."""
-
     def isSecure(self) -> bool:
         """Return whether the connection uses TLS."""
 
@@ -65,8 +61,7 @@ class Request:
     the errors in the response, and `sentLength` the bytes of its body. `on_disconnect` is called if the client
     disconnects before the end of the response.
 
-    The methods with names in mixed case are those of twisted.web's requests that Klein calls. `prepath` and `postpath`
-    are Klein's.
+    Methods with names in mixed case are those of twisted.web's requests.
     """
 
     __slots__ = (
@@ -75,7 +70,6 @@ class Request:
         "_cookies",
         "_date",
         "_fields",
-        "_notifications",
         "began",
         "body",
         "code",
@@ -86,8 +80,6 @@ class Request:
         "method",
         "on_disconnect",
         "path",
-        "postpath",
-        "prepath",
         "received",
         "route",
         "sentLength",
@@ -95,16 +87,12 @@ class Request:
         "uri",
     )
 
-    prepath: list[bytes]
-    postpath: list[bytes]
-
     def __init__(self, channel: RequestChannel, message: Message, request_id: str, date: bytes) -> None:
         self._channel = channel
         self._date = date
         self._fields: dict[bytes, bytes] = {}
         self._body = b""
         self._cookies: list[bytes] | None = None
-        self._notifications: list[Deferred[None]] | None = None
         self.id = request_id
         self.began = message.began
         self.method = message.method
@@ -198,32 +186,14 @@ class Request:
         on_disconnect, self.on_disconnect = self.on_disconnect, None
         if on_disconnect is not None:
             on_disconnect()
-        notifications, self._notifications = self._notifications, None
-        for each in notifications or ():
-            each.errback(reason)
 
     def loseConnection(self) -> None:
         """Close the connection after all written data is sent."""
         self._channel.loseConnection()
 
-    def notifyFinish(self) -> Deferred[None]:
-        """Return a Deferred that fires at the end of the response, and fails if the client disconnects before."""
-        finished: Deferred[None] = Deferred()
-        self._notifications = [*(self._notifications or ()), finished]
-        return finished
-
-    def getHost(self) -> IAddress | None:
-        """Return the address that the client connected to."""
-        return self._channel.getHost()
-
     def isSecure(self) -> bool:
         """Return whether the connection uses TLS."""
         return self._channel.isSecure()
-
-    def getRequestHostname(self) -> bytes:
-        """Return the host in the Host header, without its port."""
-        (host,) = self.received.get(b"host", (b"",))
-        return host.rpartition(b":")[0] if host[-1:].isdigit() and b":" in host else host
 
     def _head(self) -> list[bytes]:
         lines = [status_line(self.code), self._date, b"X-Request-Id: " + self.id.encode(), *self._fields.values()]
@@ -236,9 +206,6 @@ class Request:
     def _end(self) -> None:
         self._channel.site.log(self)
         self.on_disconnect = None
-        notifications, self._notifications = self._notifications, None
-        for each in notifications or ():
-            each.callback(None)
         self._channel.finished(self)
 
 

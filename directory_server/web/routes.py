@@ -1,9 +1,8 @@
-"""The routing table: one row per path and method, and the look-up of the row of a path."""
+"""The routing table: one row per path and method, and rows for the errors of other paths."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Literal
 
 from attrs import field, frozen
@@ -185,40 +184,6 @@ _UNMATCHED = tuple(
 """Rows for the error responses of paths without a route, by prefix; the first match counts."""
 
 
-class RoutingTable:
-    """Look up the row of a path. Rows of one path differ only in method and handler."""
-
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self._exact: dict[bytes, Route] = {}
-        self._patterns: dict[bytes, list[tuple[re.Pattern[bytes], Route]]] = {}
-        paths = {route.path: route for route in reversed(tuple(routes))}
-        # More segments first: `{name:path}` matches several.
-        for path, route in sorted(paths.items(), key=lambda item: (-item[0].count("/"), item[0])):
-            if route.is_exact:
-                self._exact[path.encode()] = route
-            else:
-                self._patterns.setdefault(_first_segment(path.encode()), []).append((_pattern(path), route))
-
-    def find(self, path: bytes) -> Route:
-        """Return the first row of `path`, which has no query; for an unknown path, a row without a handler."""
-        exact = self._exact.get(path)
-        if exact is not None:
-            return exact
-        for pattern, route in self._patterns.get(_first_segment(path), ()):
-            if pattern.fullmatch(path):
-                return route
-        return next(route for prefix, route in _UNMATCHED if path.startswith(prefix))
-
-
-def _first_segment(path: bytes) -> bytes:
-    return path[: path.find(b"/", 1)]
-
-
-def _pattern(path: str) -> re.Pattern[bytes]:
-    """Return a pattern of the paths that werkzeug's converters `string` and `path` match."""
-    # split() returns text, name, kind, text, and so on.
-    parts = _PARAMETER.split(path)
-    written = [re.escape(parts[0])]
-    for kind, text in zip(parts[2::3], parts[3::3], strict=True):
-        written += ["[^/].*" if kind else "[^/]+", re.escape(text)]
-    return re.compile("".join(written).encode(), re.DOTALL)
+def unmatched(path: bytes) -> Route:
+    """Return a row without a handler for a path without a route: its API decides the format of the error."""
+    return next(route for prefix, route in _UNMATCHED if path.startswith(prefix))

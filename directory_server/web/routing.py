@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from functools import cache
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from attrs import frozen
 from klein import Klein
-from klein.interfaces import IKleinRequest
-from twisted.python.components import registerAdapter
 from twisted.python.failure import Failure
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from ..http import Request
-from ..http.errors import ErrorResponse
+from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query, values
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
 from .mcp import rpc_body
@@ -24,7 +22,7 @@ from .openapi import DOCUMENT
 from .pages import Layout
 from .registry import problem
 from .responses import empty_response, json_response
-from .routes import Api, ErrorFormat, Route, RoutingTable
+from .routes import Api, ErrorFormat, Route, unmatched
 
 _KEYS_NOT_OAUTH = {
     "error": "invalid_request",
@@ -39,13 +37,22 @@ _ERROR_BODIES: dict[ErrorFormat, Callable[[ErrorResponse], Any]] = {
     "page": rest_error_body,
 }
 
-Handler = Callable[[Request], Coroutine[Any, Any, bytes | None]]
-"""Return the body of the response, or None if the handler has taken over the connection."""
+
+@frozen
+class Match:
+    """The row of a request's path, its handler, and the parameters in the path.
+
+    The handler returns the body of the response, or None if it has taken over the connection.
+    """
+
+    route: Route
+    handler: Callable[..., Coroutine[Any, Any, bytes | None]]
+    parameters: Mapping[str, Any] = {}
 
 
 @cache
 def _application(rows: tuple[Route, ...]) -> Klein:
-    """Return a Klein application with a rule for each row.
+    """Return a Klein application with a rule for each row; its function returns the row.
 
     All applications of a process share it, because werkzeug compiles these rules in 25 ms.
     """
@@ -54,23 +61,15 @@ def _application(rows: tuple[Route, ...]) -> Klein:
     app.url_map.merge_slashes = False
     for row in rows:
         methods = None if row.method is None else [row.method]
-        app.route(row.rule, methods=methods, endpoint=f"{row.method} {row.path}")(_dispatcher(row.handler))
-    app.handle_errors(Exception)(Routes.respond_with_error)  # type: ignore[arg-type]  # it takes our Request
+        app.route(row.rule, methods=methods, endpoint=f"{row.method} {row.path}")(_row_getter(row))
     return app
 
 
-@cache
-def _table(rows: tuple[Route, ...]) -> RoutingTable:
-    return RoutingTable(rows)
+def _row_getter(row: Route) -> Callable[..., Any]:
+    def get_row(_: None) -> Route:
+        return row
 
-
-def _dispatcher(name: str) -> Callable[..., Any]:
-    """Return a function that calls the handler `name` of the `Routes` that Klein passes to it."""
-
-    def dispatch(routes: Routes, request: Request, **parameters: str) -> Any:
-        return routes.handler(name)(request, **parameters)
-
-    return dispatch
+    return get_row
 
 
 class Routes:
@@ -82,29 +81,53 @@ class Routes:
 
     def __init__(self, rows: tuple[Route, ...], groups: Mapping[str, Any], layout: Layout) -> None:
         self.rows = rows
-        self.table = _table(rows)
         self.groups = groups
         self._layout = layout
-        self.app = _application(rows).__get__(self, Routes)
+        self.app = _application(rows)
+        self._adapter = self.app.url_map.bind("")
 
-    def handler(self, name: str) -> Handler:
-        """Return the handler of a row."""
-        group, _, attribute = name.partition(".")
-        handler: Handler = attrgetter(attribute)(self.groups[group])
-        return handler
-
-    def exact(self) -> dict[tuple[bytes, bytes], Handler]:
-        """Return the handlers of the paths without parameters, by method and path."""
+    def exact(self) -> dict[tuple[bytes, bytes], Match]:
+        """Return the matches of the paths without parameters, by method and path."""
         return {
-            (method.encode(), row.path.encode()): self.handler(row.handler)
+            (method.encode(), row.path.encode()): Match(row, self._handler(row))
             for row in self.rows
             if row.is_exact and row.method is not None
             for method in ([row.method, "HEAD"] if row.method == "GET" else [row.method])
         }
 
-    def respond_with_error(self, request: Request, failure: Failure) -> bytes:
+    def match(self, method: str, path: bytes) -> Match:
+        """Return the match of a request; its handler raises the error of an unknown path or method."""
+        if not path or path.startswith(b"//"):
+            # werkzeug treats two slashes at the beginning as one.
+            return Match(unmatched(path), _fail, {"error": NotFound()})
+        text = "/" + path[1:].decode("utf-8", "surrogateescape")
+        try:
+            row, parameters = self._row(text, method)
+        except MethodNotAllowed as error:
+            row, _ = self._row(text, min(error.valid_methods or ()))
+            return Match(row, _fail, {"error": error})
+        except NotFound as error:
+            return Match(unmatched(path), _fail, {"error": error})
+        try:
+            unquote_to_bytes(path).decode()
+            path.decode()
+        except UnicodeDecodeError:
+            reason = "The path must be UTF-8, percent-encoded."
+            return Match(row, _fail, {"error": HttpError(400, "bad_request", reason)})
+        return Match(row, self._handler(row), parameters)
+
+    def _row(self, path: str, method: str) -> tuple[Route, Mapping[str, Any]]:
+        rule, parameters = self._adapter.match(path, method, return_rule=True)
+        row: Any = self.app.execute_endpoint(rule.endpoint, None)  # type: ignore[arg-type]  # it needs no request
+        return row, parameters
+
+    def _handler(self, row: Route) -> Callable[..., Coroutine[Any, Any, bytes | None]]:
+        group, _, attribute = row.handler.partition(".")
+        handler: Callable[..., Coroutine[Any, Any, bytes | None]] = attrgetter(attribute)(self.groups[group])
+        return handler
+
+    def respond_with_error(self, request: Request, api: Api, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""
-        api = self.table.find(request.path).api
         if api.errors == "problem" and isinstance(failure.value, NotFound) and self._has_slash(request.path):
             target = request.path[:-1] + (b"?" + query(request) if query(request) else b"")
             return empty_response(request, 308, Location=target.decode("latin-1"))
@@ -119,7 +142,7 @@ class Routes:
 
     def _has_slash(self, path: bytes) -> bool:
         """Return whether `path` is a route with a slash at its end, which the official registry redirects."""
-        return path.endswith(b"/") and self.table.find(path[:-1]).handler != ""
+        return path.endswith(b"/") and self.match("GET", path[:-1]).route.handler != ""
 
 
 @frozen
@@ -141,13 +164,14 @@ class CommonHandlers:
         return self._layout.assets.get(request, name)
 
 
-# Klein stores the state of a request here, for functions that these routes do not use.
-registerAdapter(lambda _: SimpleNamespace(), Request, IKleinRequest)
-
-
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:
     """Return the function that returns the JSON body of an error response of `api`."""
     return _ERROR_BODIES[api.errors]
+
+
+async def _fail(_: Request, error: Exception) -> bytes:
+    """Raise the error of a request without a handler."""
+    raise error
 
 
 def _wants_page(api: Api, request: Request) -> bool:

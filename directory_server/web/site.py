@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterator
 from os import urandom
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.internet.interfaces import IAddress, IProtocolNegotiationFactory, IReactorTime
+from twisted.internet.protocol import Factory
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.http import datetimeToString
-from twisted.web.server import Site
-from werkzeug.exceptions import NotFound
+from zope.interface import implementer
 
 from .. import serialization
 from ..domain.errors import DirectoryError
@@ -23,6 +22,7 @@ from ..http.headers import value as header
 from ..resumption import Resumption
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
+from .routes import Api
 from .routing import Routes, error_body
 
 MAX_KNOWN_HOSTS = 100
@@ -34,14 +34,13 @@ _METHODS = {b"GET": "GET", b"POST": "POST"}
 _log = Logger()
 
 
-class DirectorySite(Site):
+@implementer(IProtocolNegotiationFactory)
+class DirectorySite(Factory):
     """Factory of connections. Requests are dispatched to `routes` and recorded by `access`."""
 
     def __init__(
         self, routes: Routes, origins: Origins, connections: Connections, access: AccessRecorder, clock: IReactorTime
     ) -> None:
-        self._resource = routes.app.resource()
-        super().__init__(self._resource, reactor=clock)
         self._routes = routes
         self._exact = routes.exact()
         self._origins = origins
@@ -56,7 +55,7 @@ class DirectorySite(Site):
         """Return the protocols for TLS to negotiate: only HTTP/1.1, because a stream takes a whole connection."""
         return [b"http/1.1"]
 
-    def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:  # type: ignore[override]
+    def buildProtocol(self, addr: IAddress | None) -> Connection | Rejected:
         """Return the protocol of a new connection; above the limits, one that closes it."""
         return Connection(self) if self.connections.accepts(str(getattr(addr, "host", ""))) else Rejected()
 
@@ -65,23 +64,23 @@ class DirectorySite(Site):
         return Request(connection, message, next(self._ids), self._date_line())
 
     def respond(self, request: Request) -> None:
-        """Check Host, Origin and path, and pass the request to its handler."""
+        """Check Host and Origin, and pass the request to the handler of its path."""
+        # Paths without parameters need one look-up; Klein matches the others.
+        match = self._exact.get((request.method, request.path))
+        if match is None:
+            match = self._routes.match(request.method.decode("latin-1"), request.path)
+        request.route = match.route.label
+        api = match.route.api
         try:
-            route = self._routes.table.find(request.path)
-            request.route = route.label
-            self._check_origin(request, route.api.any_origin)
-            # Paths without parameters need one look-up; Klein matches the others.
-            handler = self._exact.get((request.method, request.path))
-            if handler is None:
-                _check_path(request.path)
-        except (DirectoryError, HttpError, NotFound):
-            _send(self._routes.respond_with_error(request, Failure()), request)
+            self._check_origin(request, api.any_origin)
+        except (DirectoryError, HttpError):
+            self.respond_with_error(request, api, Failure())
             return
-        if handler is None:
-            request.prepath, request.postpath = [], request.path[1:].split(b"/")
-            self._resource.render(request)  # type: ignore[arg-type]  # it has what Klein uses of IRequest
-        else:
-            _RunningHandler(handler(request), request, self._routes, self).step()
+        _RunningHandler(match.handler(request, **match.parameters), request, api, self).step()
+
+    def respond_with_error(self, request: Request, api: Api, failure: Failure) -> None:
+        """Send the response to a failed request."""
+        _send(self._routes.respond_with_error(request, api, failure), request)
 
     def _check_origin(self, request: Request, any_origin: bool) -> None:
         """Check Host and Origin, and allow the pages of other origins to read the response where they may.
@@ -102,7 +101,7 @@ class DirectorySite(Site):
 
     def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
         """Return and record the complete response to a malformed request; `path` is empty if it was not read."""
-        route = self._routes.table.find(path)
+        route = self._routes.match("GET", path).route
         body = serialization.encode(error_body(route.api)(error))
         request_id = next(self._ids)
         self._access.record(UNMATCHED, route.label, error.status, len(body), 0.0, None, request_id, (error.code,))
@@ -117,7 +116,7 @@ class DirectorySite(Site):
         lines = [b"%s: %s" % field for field in fields.items()]
         return b"\r\n".join([status_line(error.status), self._date_line(), *lines, b"", body])
 
-    def log(self, request: Request) -> None:  # type: ignore[override]  # twisted.web's own requests do not come here
+    def log(self, request: Request) -> None:
         """Record a finished request."""
         self._access.record(
             _METHODS.get(request.method) or request.method.decode("latin-1"),
@@ -146,18 +145,18 @@ class _RunningHandler:
     Deferred.fromCoroutine. A Deferred is used only where the coroutine waits for one.
     """
 
-    __slots__ = ("_coroutine", "_request", "_routes", "_site", "_waiting")
+    __slots__ = ("_api", "_coroutine", "_request", "_site", "_waiting")
 
     def __init__(
         self,
         coroutine: Coroutine[Deferred[Any], Any, bytes | None],
         request: Request,
-        routes: Routes,
+        api: Api,
         site: DirectorySite,
     ) -> None:
         self._coroutine = coroutine
         self._request = request
-        self._routes = routes
+        self._api = api
         self._site = site
         self._waiting: Deferred[Any] | None = None
 
@@ -172,7 +171,7 @@ class _RunningHandler:
             except StopIteration as returned:
                 _send(returned.value, self._request)
             except Exception:
-                _send(self._routes.respond_with_error(self._request, Failure()), self._request)
+                self._site.respond_with_error(self._request, self._api, Failure())
             else:
                 self._waiting = waiting
                 self._request.on_disconnect = self._cancel
@@ -210,16 +209,6 @@ def _random_ids() -> Iterator[str]:
         block = urandom(8 * 256).hex()
         for start in range(0, len(block), 16):
             yield f"{process}-{block[start : start + 16]}"
-
-
-def _check_path(path: bytes) -> None:
-    if path.startswith(b"//"):
-        # werkzeug treats these as one slash.
-        raise NotFound()
-    try:
-        unquote_to_bytes(path).decode()
-    except UnicodeDecodeError:
-        raise HttpError(400, "bad_request", "The path must be UTF-8, percent-encoded.") from None
 
 
 def _send(body: bytes | None, request: Request) -> None:

@@ -11,7 +11,6 @@ from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
-from klein import Klein
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 from twisted.internet.selectreactor import SelectReactor
@@ -47,6 +46,8 @@ class Site:
         from directory_server.http.proxies import Proxies
         from directory_server.web.access_log import AccessRecorder
         from directory_server.web.origins import Origins
+        from directory_server.web.routes import STATUS, Route
+        from directory_server.web.routing import Match
         from directory_server.web.site import DirectorySite
 
         accepted: list[socket.socket] = []
@@ -59,15 +60,10 @@ class Site:
         self.folder = folder
         bounds = {"limit": 100, "per_address": 100, "queued": 64_000_000, "sockets": 1_000, **bounds}
         self.connections = Connections(self.clock, Proxies(), grace=10, at_end=ImmediateTurn().at_end, **bounds)
-        tree: Any = SimpleNamespace(
-            app=Klein(),
-            exact=lambda: {
-                (b"GET", b"/large"): self._large,
-                (b"GET", b"/slow"): self._slow,
-                (b"GET", b"/broken"): self._broken,
-            },
-            templates=lambda: SimpleNamespace(of=lambda path: "-"),
-        )
+        route = Route("/", "GET", STATUS)
+        handlers = {b"/large": self._large, b"/slow": self._slow, b"/broken": self._broken}
+        exact = {(b"GET", path): Match(route, handler) for path, handler in handlers.items()}
+        tree: Any = SimpleNamespace(exact=lambda: exact, match=lambda *_: Match(route, self._broken))
         site = DirectorySite(
             tree,
             Origins(frozenset(), frozenset()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 from twisted.python.failure import Failure
 
@@ -151,37 +150,16 @@ def test_the_last_response_of_a_connection_says_so(channel: Channel, http_reques
     assert channel.lines[-1] == b"Connection: close"
 
 
-def test_the_end_of_a_response_is_notified_once(channel: Channel, http_request: Any) -> None:
-    notified: list[Deferred[None]] = [http_request.notifyFinish() for _ in range(2)]
+def test_the_end_of_a_response_is_logged(channel: Channel, http_request: Any) -> None:
     http_request.on_disconnect = lambda: pytest.fail("the client is connected")
     http_request.finish()
-    assert [each.called for each in notified] == [True, True]
     assert channel.events == ["logged", "finished"]
 
 
 def test_a_disconnect_is_logged_and_notified_and_nothing_is_sent(channel: Channel, http_request: Any) -> None:
     called: list[str] = []
-    http_request.notifyFinish().addErrback(lambda failure: called.append(failure.type.__name__))
     http_request.on_disconnect = lambda: called.append("on_disconnect")
     http_request.connectionLost(Failure(ConnectionDone()))
     assert http_request.disconnected
-    assert called == ["on_disconnect", "ConnectionDone"]
+    assert called == ["on_disconnect"]
     assert (channel.sent, channel.events) == (b"", ["logged"])
-
-
-@pytest.mark.parametrize(
-    ("host", "name"),
-    [
-        (b"localhost", b"localhost"),
-        (b"localhost:8080", b"localhost"),
-        (b"[::1]:80", b"[::1]"),
-        (b"[::1]", b"[::1]"),
-        (b"192.0.2.1", b"192.0.2.1"),
-    ],
-)
-def test_the_name_of_the_host_is_without_its_port(channel: Channel, host: bytes, name: bytes) -> None:
-    assert request_of(channel, host=[host]).getRequestHostname() == name
-
-
-def test_a_request_without_host_has_an_empty_name(http_request: Any) -> None:
-    assert http_request.getRequestHostname() == b""
