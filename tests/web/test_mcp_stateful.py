@@ -91,12 +91,13 @@ def test_search_returns_text_and_equal_structured_content(server: Server) -> Non
             }
         ],
         "count": 1,
+        "match": "strong",
     }
 
 
 def test_a_search_without_a_hit_says_so(server: Server) -> None:
     result = server.call("search_mcp", {"keywords": "zzzqqq xxyyzz"})
-    content = {"success": True, "data": [], "count": 0, "message": NO_MATCH}
+    content = {"success": True, "data": [], "count": 0, "match": "none", "message": NO_MATCH}
     assert result["isError"] is False
     assert result["structuredContent"] == json.loads(result["content"][0]["text"]) == content
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
@@ -118,7 +119,8 @@ class WaitingHandler:
     def __init__(self, server: Server) -> None:
         self.waiting: Deferred[bytes] = Deferred()
         self.errors: list[type[Exception]] = []
-        server.site._exact[b"GET", b"/healthz"] = self
+        exact = server.site._exact
+        exact[b"GET", b"/healthz"] = evolve(exact[b"GET", b"/healthz"], handler=self)
 
     async def __call__(self, request: Request) -> bytes:
         try:
