@@ -15,6 +15,7 @@ from twisted.python import usage
 from . import workers
 from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
+from .features import SECTIONS
 from .machine import use_monotonic_timers
 from .main_reactor import main_reactor
 from .process import Terminal
@@ -43,7 +44,7 @@ class Options(usage.Options):
             "config": usage.CompleteFiles("*.toml"),
             "data-dir": usage.CompleteDirs(),
             "listen": usage.Completer(),
-            "set": usage.CompleteList([f"{name}=" for name in setting_names()]),
+            "set": usage.CompleteList([f"{name}=" for name in setting_names(SECTIONS)]),
         },
         multiUse=["listen", "set"],
     )
@@ -118,6 +119,7 @@ def configure(
         settings=settings or [],
         listen=listen or [],
         data_dir=Path(data_dir) if data_dir is not None else None,
+        sections=SECTIONS,
     )
     if config.processes > 1:
         workers.check(config)

@@ -19,7 +19,7 @@ COMPOSERS = {"app", "composition", "storage", "tap", "cli"}
 FEATURES = "features"
 """The layer of the features. They may import the kernel, which is all other layers; the kernel names no feature."""
 
-KNOW_FEATURES = {"composition._features", "cli.main"}
+KNOW_FEATURES = {"composition._features", "cli.main", "tap"}
 """Modules that read the list of all features."""
 
 DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
@@ -90,7 +90,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.health": _WEB | {"__init__"},
     "web.user_agents": {"domain", "sanitize"},
     "web.key_uses": _WEB | {"web.user_agents"},
-    "web.statistics": _WEB | {"timers"},
     "web.authentication": _WEB | {"web.key_uses"},
     "web.routes": {"web.access_log"},
     "web.rest": _WEB | {"web.authentication"},
@@ -108,7 +107,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
     "main_reactor": set(),
-    "feature": {"web.parts"},
+    "feature": {"config", "domain.ports", "web.access_log", "web.parts"},
     "config": {"files"},
     "sample": set(),
 }

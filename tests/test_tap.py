@@ -18,7 +18,8 @@ from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
-from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig
+from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig, load
+from directory_server.features import SECTIONS
 from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
@@ -48,7 +49,7 @@ def error_message(*arguments: str) -> str:
 
 
 def test_defaults_apply_without_options() -> None:
-    assert parse_options() == Config()
+    assert parse_options() == load(file=None, environ={}, settings=[], sections=SECTIONS)
 
 
 def test_options_set_everything(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from twisted.web.server import Request, Site
 
 from directory_server.app import DirectoryService
 from directory_server.config import load
+from directory_server.features import SECTIONS
 from directory_server.http import Request as HttpRequest
 from directory_server.machine import use_monotonic_timers
 from directory_server.streams import Channel, Hub, Stream
@@ -89,7 +90,14 @@ def main(data: str, port: str, control_port: str, *settings: str) -> None:
     use_monotonic_timers(reactor)
     file = Path(data) / "directory.toml"
     service = DirectoryService(
-        load(file=file if file.exists() else None, environ={}, settings=settings, listen=listen, data_dir=Path(data)),
+        load(
+            file=file if file.exists() else None,
+            environ={},
+            settings=settings,
+            listen=listen,
+            data_dir=Path(data),
+            sections=SECTIONS,
+        ),
         reactor,
     )
     service.privilegedStartService()

@@ -25,6 +25,7 @@ from twisted.internet.task import deferLater, react
 
 from directory_server.composition import environment, machine_runtime
 from directory_server.config import load
+from directory_server.features import SECTIONS
 from directory_server.storage import Storage, open_storage
 
 LIMIT = 1_000_000_000
@@ -77,7 +78,7 @@ async def measure(
 async def main(_: Any, name: str, callers: str, seconds: str) -> None:
     """Open the storage, wait for the begin, and print the result."""
     runtime = machine_runtime(reactor)
-    config = load(file=None, environ=os.environ, settings=[])
+    config = load(file=None, environ=os.environ, settings=[], sections=SECTIONS)
     storage = open_storage(config, environment(reactor, runtime))
     bus_service = storage.serving(lambda reason: None).bus_service
     names: Sequence[str] = json.loads(sys.stdin.readline())

@@ -24,7 +24,8 @@ def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
     differs from the settings of this command: a server reads settings at its start only.
     """
     if markdown:
-        echo(settings_tables().rstrip("\n"))
+        sections = {name: type(section) for name, section in configuration(ctx).features.items()}
+        echo(settings_tables(sections).rstrip("\n"))
         return
     own = configuration(ctx)
     here = shown_settings(own)

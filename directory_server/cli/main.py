@@ -12,7 +12,7 @@ import click
 from .. import __version__
 from ..config import ConfigError, load, setting_names
 from ..domain.errors import DirectoryError, Unavailable
-from ..features import FEATURES
+from ..features import FEATURES, SECTIONS
 from ..sanitize import clean
 from ..storage import place
 from ._account import account
@@ -49,7 +49,7 @@ class Commands(Group):
 
 def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: str) -> list[str]:
     """Return the names of settings that begin with `word`, for completion in shells."""
-    return [f"{name}=" for name in setting_names() if name.startswith(word)]
+    return [f"{name}=" for name in setting_names(SECTIONS) if name.startswith(word)]
 
 
 @click.group(cls=Commands)
@@ -66,7 +66,7 @@ def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: st
 @click.pass_context
 def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings: Sequence[str]) -> None:
     """Manage the data directory or the database of an MCP directory server. The server may be running."""
-    ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir)
+    ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir, sections=SECTIONS)
 
 
 for each in (

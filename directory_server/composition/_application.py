@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, define, frozen
@@ -14,6 +14,7 @@ from .. import http
 from ..config import Config, endpoints
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
+from ..feature import Running
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
@@ -23,7 +24,6 @@ from ..timers import Timer
 from ..web import metrics
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ..web.origins import Origins
-from ..web.statistics import StatisticsRecorder
 from ._core import Core, Search, build_core
 from ._hosts import loopback_hosts
 from ._publishers import Publishers, build_publishers
@@ -71,7 +71,7 @@ class Application:
     publishers: Publishers
     people: People
     web: Web
-    statistics: StatisticsRecorder
+    running: Sequence[Running]
     feed: Feed
     readiness: Readiness
     serving: tuple[IService, ...]
@@ -82,9 +82,10 @@ class Application:
     metrics: metrics.Metrics
 
     async def write_counts(self) -> None:
-        """Write the access log, the statistics and the uses of keys of the requests that the last writes miss."""
+        """Write the access log, the uses of keys and what features have counted since their last writes."""
         self.web.log.recorder.flush()
-        await self.statistics.flush()
+        for feature in self.running:
+            await feature.write()
         await self.web.key_uses.flush()
 
     def close(self) -> None:
@@ -130,7 +131,7 @@ def build(
         publishers,
         people,
         web,
-        core.statistics,
+        core.running,
         feed,
         readiness,
         serving=(core.serving.bus_service, feed, publishers.hub, publishers.page_hub, web.connections),
@@ -141,7 +142,7 @@ def build(
             Timer(FLUSH_INTERVAL, web.key_uses.flush, reactor),
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
             Timer(FORGET_INTERVAL, web.publishing.forget, reactor),
-            core.statistics,
+            *(service for feature in core.running for service in feature.services),
             *upstreams,
             *verification(core),
             *_metrics(core),

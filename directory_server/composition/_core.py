@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from ..config import Config
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
+from ..feature import Host, Running
 from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
 from ..services.directory import Directory
@@ -20,7 +21,7 @@ from ..storage import Environment, Serving, Storage, open_storage
 from ..threads import Limited
 from ..turn import TurnPace
 from ..web.metrics import Metrics
-from ..web.statistics import StatisticsRecorder
+from ._features import run_features, search_observer
 from ._runtime import Runtime
 
 SEARCHES = 2
@@ -50,7 +51,8 @@ class Core:
     serving: Serving
     search: Search
     verified: VerifiedEntries
-    statistics: StatisticsRecorder
+    running: Sequence[Running]
+    """The features that do something in a server."""
 
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
@@ -62,9 +64,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     keep = Spill(folder) if folder else in_memory
     searches = Limited(runtime.offload, SEARCHES)
     index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep, searches=searches)
-    statistics = StatisticsRecorder(
-        storage.statistics, runtime.offload, reactor, runtime.now, config.statistics.days, config.statistics.queries
-    )
+    running = run_features(Host(config, storage, reactor, runtime.now, runtime.offload))
     verified = VerifiedEntries(storage.verifications)
     return Core(
         config=config,
@@ -76,11 +76,11 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(storage.store, index, serving.bus, statistics.searched, verified),
+            Directory(storage.store, index, serving.bus, search_observer(running), verified),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
         verified=verified,
-        statistics=statistics,
+        running=running,
     )
 
 

@@ -1,9 +1,11 @@
-"""The web parts of all features, and the rows of the routing table."""
+"""What all features add to a server."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 
+from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.pages import Extension
 from ..web.parts import WebPart
@@ -30,3 +32,18 @@ def public_paths() -> list[str]:
 def extensions() -> tuple[Extension, ...]:
     """Return what all features add to the pages."""
     return tuple(part.extension for part in web_parts())
+
+
+def run_features(host: Host) -> tuple[Running, ...]:
+    """Return what the features do in a server."""
+    return tuple(feature.run(host) for feature in FEATURES if feature.run is not None)
+
+
+def search_observer(running: Sequence[Running]) -> Callable[[str, str, str, bool], None]:
+    """Return a function that tells all features of a search."""
+
+    def searched(api: str, client: str, keywords: str, has_hits: bool) -> None:
+        for feature in running:
+            feature.searched(api, client, keywords, has_hits)
+
+    return searched

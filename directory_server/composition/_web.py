@@ -278,7 +278,8 @@ def _limiter(core: Core, per_minute: int) -> AddressLimiter:
 
 def _access_log(core: Core) -> AccessLogging:
     """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    config, observers = core.config.log, list[access_log.Observer]([core.metrics.observe, core.statistics.observe])
+    config = core.config.log
+    observers: list[access_log.Observer] = [core.metrics.observe, *(feature.observe for feature in core.running)]
     # The reactor's clock is monotonic and does not show the time of day.
     recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
     if config.access == "off":

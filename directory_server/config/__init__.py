@@ -15,18 +15,19 @@ from ._settings import (
     LogConfig,
     MetricsConfig,
     QuotaConfig,
-    StatisticsConfig,
     StreamsConfig,
     UpstreamConfig,
     WebConfig,
 )
 from ._sources import FILE_VARIABLE, ConfigError
-from ._validators import setting
+from ._types import Sections
+from ._validators import AtLeast, above_zero, setting
 from ._verify import VerifyConfig
 
 __all__ = [
     "FILE_VARIABLE",
     "AccountsConfig",
+    "AtLeast",
     "Config",
     "ConfigError",
     "HttpConfig",
@@ -37,11 +38,12 @@ __all__ = [
     "PublishConfig",
     "QuotaConfig",
     "RegistryConfig",
-    "StatisticsConfig",
+    "Sections",
     "StreamsConfig",
     "UpstreamConfig",
     "VerifyConfig",
     "WebConfig",
+    "above_zero",
     "describe",
     "load",
     "record_folder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import attrs
@@ -12,9 +13,11 @@ from attrs import AttrsInstance
 
 from ._settings import Config
 from ._sources import ConfigError, Name, SourceValue, from_environment, from_file, from_options
-from ._types import all_settings, from_text, structure, table_class
+from ._types import Sections, from_text, known_settings, structure, table_class
 
 C = TypeVar("C", bound=AttrsInstance)
+
+NO_SECTIONS: Sections = MappingProxyType({})
 
 MAX_ERRORS = 10
 """The most invalid settings that an error names."""
@@ -27,27 +30,28 @@ def load(
     settings: Iterable[str],
     listen: Sequence[str] = (),
     data_dir: Path | None = None,
+    sections: Sections = NO_SECTIONS,
 ) -> Config:
     """Return the configuration. A later source overrides: `file`, `environ`, `settings`, `listen` and `data_dir`.
 
     `settings` are the `section.key=value` of `--set`. DIRECTORY_SERVER_CONFIG may name the file if `file` is None.
-    Overridden values are checked too. Raises ConfigError.
+    Overridden values are checked too. `sections` are those of features. Raises ConfigError.
     """
     source_values = [*from_file(file, environ), *from_environment(environ), *from_options(settings)]
     if listen:
         source_values.append(SourceValue(("listen",), list(listen), "--listen"))
     if data_dir is not None:
         source_values.append(SourceValue(("data_dir",), str(data_dir), "--data-dir"))
-    config = build(Config, source_values)
+    config = build(Config, source_values, sections)
     for item in source_values:
         if config.database and item.name == ("quota", "synchronous"):
             raise item.error("is for SQLite only; with a database all commits are synchronous")
     return config
 
 
-def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:
+def build(cls: type[C], source_values: Iterable[SourceValue], sections: Sections = NO_SECTIONS) -> C:
     """Return an instance of `cls` with the values in `source_values`, the last for each name. Raises ConfigError."""
-    known = dict(all_settings(cls))
+    known = known_settings(cls, sections)
     values: dict[Name, Any] = {}
     errors: list[str] = []
     for item in source_values:
@@ -57,7 +61,7 @@ def build(cls: type[C], source_values: Iterable[SourceValue]) -> C:
             errors.append(str(error))
     if errors:
         raise ConfigError("\n".join(errors[:MAX_ERRORS]))
-    return _instance(cls, values)
+    return _instance(cls, values, sections=sections)
 
 
 def _value(item: SourceValue, known: Mapping[Name, attrs.Attribute[Any]]) -> Any:
@@ -67,14 +71,16 @@ def _value(item: SourceValue, known: Mapping[Name, attrs.Attribute[Any]]) -> Any
     raise item.error(_unknown(item, names))
 
 
-def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = ()) -> C:
-    arguments = {}
+def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = (), sections: Sections = NO_SECTIONS) -> C:
+    arguments: dict[str, Any] = {}
     for field in attrs.fields(cls):
         name = (*section, field.name)
         if field.type and attrs.has(field.type):
             arguments[field.name] = _instance(field.type, values, name)
         elif name in values:
             arguments[field.name] = values[name]
+        elif "doc" not in field.metadata:
+            arguments[field.name] = {key: _instance(each, values, (key,)) for key, each in sections.items()}
     return cls(**arguments)
 
 

@@ -12,7 +12,7 @@ from attrs import AttrsInstance
 
 from ._settings import Config
 from ._sources import Name, variable
-from ._types import Setting, all_settings, table_class
+from ._types import Sections, Setting, all_settings, known_settings, table_class
 from ._validators import UNLIMITED, AtLeast
 
 _TYPE_NAMES: dict[Any, str] = {
@@ -32,6 +32,9 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
         value = getattr(config, field.name)
         if attrs.has(type(value)):
             yield from describe(value, f"{field.name}.")
+        elif "doc" not in field.metadata:
+            for name, settings in value.items():
+                yield from describe(settings, f"{name}.")
         elif table_class(field.type):
             for table in value:
                 yield from describe(table, f"{field.name}.{table.name}.")
@@ -39,9 +42,9 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
             yield section + field.name, _as_text(value, field), field.metadata["doc"]
 
 
-def setting_names() -> Sequence[str]:
-    """Return the names of all settings but those of upstreams."""
-    return [name for name, _, _ in describe(Config())]
+def setting_names(sections: Sections) -> Sequence[str]:
+    """Return the names of all settings but those of upstreams. `sections` are those of features."""
+    return [".".join(name) for name in known_settings(Config, sections)]
 
 
 def shown_settings(config: Config) -> dict[str, str]:
@@ -57,9 +60,12 @@ def record_folder(config: Config) -> Path | None:
     return config.data_dir
 
 
-def settings_tables(cls: type[AttrsInstance] = Config) -> str:
-    """Return a Markdown table of the settings in `cls`, and one for each array of tables, which only a file has."""
-    known = dict(all_settings(cls))
+def settings_tables(sections: Sections, cls: type[AttrsInstance] = Config) -> str:
+    """Return a Markdown table of the settings in `cls` and in the `sections` of features.
+
+    Each array of tables, which only a file has, gets a table of its own.
+    """
+    known = known_settings(cls, sections)
     plain = {
         name: field for name, field in known.items() if not table_class(field.type) or field.metadata["table_of_text"]
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from attrs import frozen
+from attrs import AttrsInstance, field, frozen
 
 from ._apis import McpConfig, PublishConfig, RegistryConfig
 from ._validators import (
@@ -27,6 +28,8 @@ from ._validators import (
     url_or_path,
 )
 from ._verify import VerifyConfig
+
+Section = TypeVar("Section", bound=AttrsInstance)
 
 
 @frozen
@@ -171,23 +174,10 @@ class WebConfig:
         "(off).",
     )
     per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
-    reports: bool = setting(True, "Readers may report entries to the operator on the pages.")
     streams: int = setting(
         1_000,
         "Maximum number of open pages with live notices of new servers, 8 per address; at most a tenth of "
         "streams.total.",
-        AtLeast(0),
-    )
-
-
-@frozen
-class StatisticsConfig:
-    """Numbers of requests and searches, for the operator pages."""
-
-    days: int = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
-    queries: int = setting(
-        0,
-        "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
         AtLeast(0),
     )
 
@@ -264,7 +254,6 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
-    statistics: StatisticsConfig = StatisticsConfig()
     verify: VerifyConfig = VerifyConfig()  # noqa: RUF009 (ruff does not know that the class is frozen)
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),
@@ -274,3 +263,9 @@ class Config:
         separator=" ",
         table_of_text=upstream_of_text,
     )
+    features: Mapping[str, AttrsInstance] = field(factory=dict)
+    """The sections of features, by name."""
+
+    def of(self, section: type[Section]) -> Section:
+        """Return the settings of a feature, with the class that it registered; the defaults if it is not registered."""
+        return next((each for each in self.features.values() if isinstance(each, section)), None) or section()

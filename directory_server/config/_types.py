@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin
@@ -13,6 +13,9 @@ from attrs import AttrsInstance
 from ._validators import UNLIMITED
 
 Setting: TypeAlias = "attrs.Attribute[Any]"
+
+Sections: TypeAlias = Mapping[str, type[AttrsInstance]]
+"""The classes of the sections of features, by name."""
 
 
 def structure(value: object, type_: Any) -> Any:
@@ -47,8 +50,16 @@ def all_settings(cls: type[AttrsInstance], section: tuple[str, ...] = ()) -> Ite
         name = (*section, field.name)
         if field.type and attrs.has(field.type):
             yield from all_settings(field.type, name)
-        else:
+        elif "doc" in field.metadata:
             yield name, field
+
+
+def known_settings(cls: type[AttrsInstance], sections: Sections) -> dict[tuple[str, ...], Setting]:
+    """Return the settings of `cls` and of the `sections` of features by name."""
+    known = dict(all_settings(cls))
+    for name, section in sections.items():
+        known |= all_settings(section, (name,))
+    return known
 
 
 def _boolean(value: object) -> bool:

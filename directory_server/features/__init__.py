@@ -4,9 +4,17 @@ A feature imports the rest of the package and no other feature. Only the applica
 import this module.
 """
 
+from attrs import AttrsInstance
+
 from ..feature import Feature
 from .docs import FEATURE as DOCS
 from .feeds import FEATURE as FEEDS
 from .reports import FEATURE as REPORTS
+from .statistics import FEATURE as STATISTICS
 
-FEATURES: tuple[Feature, ...] = (REPORTS, FEEDS, DOCS)
+FEATURES: tuple[Feature, ...] = (STATISTICS, REPORTS, FEEDS, DOCS)
+
+SECTIONS: dict[str, type[AttrsInstance]] = {
+    feature.name: feature.settings for feature in FEATURES if feature.settings is not None
+}
+"""The sections of settings of all features, by name."""

@@ -143,7 +143,6 @@ ROUTES: tuple[Route, ...] = (
     Route("/account/connect/test", "GET", PAGES, "account.connect.get_test"),
     Route("/account/connect/test", "POST", PAGES, "account.connect.test"),
     Route("/admin", "GET", PAGES, "admin.server.get"),
-    Route("/admin/usage", "GET", PAGES, "admin.usage.get"),
     Route("/admin/publications", "GET", PAGES, "admin.publications.get"),
     Route("/admin/upstreams", "GET", PAGES, "admin.server.get_upstreams"),
     Route("/admin/upstreams/sync", "POST", PAGES, "admin.server.sync"),

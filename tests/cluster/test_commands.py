@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from directory_server.cli.main import main
 from directory_server.config import load, settings_tables
+from directory_server.features import SECTIONS
 from directory_server.storage import place
 
 from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, entry_line, environment, run_twistd, until
@@ -157,7 +158,7 @@ def test_the_setting_is_never_shown() -> None:
     assert "database = (secret)" in result.output
     assert SECRET not in result.output
     assert place(load(file=None, environ={}, settings=[setting])) == "host=db.example.org dbname=directory"
-    assert "`database`" in settings_tables()
+    assert "`database`" in settings_tables(SECTIONS)
 
 
 def test_quota_synchronous_is_for_sqlite() -> None:

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from directory_server.config import Config, ConfigError, describe, load
+from directory_server.features import SECTIONS
 
-NAMES = [name for name, _, _ in describe(Config())]
+DEFAULTS = load(file=None, environ={}, settings=[], sections=SECTIONS)
+
+NAMES = [name for name, _, _ in describe(DEFAULTS)]
 
 
 def write_toml(folder: Path, toml: str) -> Path:
@@ -18,7 +21,7 @@ def write_toml(folder: Path, toml: str) -> Path:
 
 
 def load_config(*settings: str, file: Path | None = None, **environ: str) -> Config:
-    return load(file=file, environ=environ, settings=settings)
+    return load(file=file, environ=environ, settings=settings, sections=SECTIONS)
 
 
 def error_message(*settings: str, file: Path | None = None, **environ: str) -> str:

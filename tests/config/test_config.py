@@ -11,13 +11,14 @@ from attrs import frozen
 from directory_server.config import Config, ConfigError, UpstreamConfig, describe, load, setting, settings_tables
 from directory_server.config._load import build
 from directory_server.config._sources import SourceValue
+from directory_server.features import SECTIONS
 
-from ._sources import NAMES, load_config, variable, write_toml
+from ._sources import DEFAULTS, NAMES, load_config, variable, write_toml
 
 
 def test_defaults_apply_without_sources() -> None:
     config = load_config(HOME="/root", PATH="/bin")
-    assert config == Config()
+    assert config == DEFAULTS
     assert config.listen == ("tcp:8080:interface=127.0.0.1",)
     assert config.data_dir == Path("data")
     assert (config.quota.limit, config.quota.synchronous) == (20, "normal")
@@ -203,15 +204,15 @@ def test_documentation_has_the_generated_tables() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text("utf-8")
     begin, end = "<!-- begin: directory-server config --markdown -->\n\n", "\n<!-- end -->"
     shown = text.partition(begin)[2].partition(end)[0]
-    assert shown == settings_tables(), (
+    assert shown == settings_tables(SECTIONS), (
         "docs/operations.md: replace the tables of settings by the output of: directory-server config --markdown"
     )
 
 
 def test_tables_have_every_setting_with_its_type_default_and_variable() -> None:
-    tables = settings_tables()
+    tables = settings_tables(SECTIONS)
     listed = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE))
-    settings = {name: value for name, value, _ in [*describe(Config()), *describe(UpstreamConfig(), "upstream.")]}
+    settings = {name: value for name, value, _ in [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]}
     # `config` shows the tables of an upstream, not the list.
     settings["upstream"] = ""
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}

@@ -29,7 +29,6 @@ from directory_server.config import (
     McpConfig,
     PublishConfig,
     RegistryConfig,
-    StatisticsConfig,
     StreamsConfig,
     VerifyConfig,
     WebConfig,
@@ -39,6 +38,9 @@ from directory_server.domain.ports.access import KeyRing, PublicationLog, Publis
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.reports import Reports
 from directory_server.domain.ports.runtime import MachineTime
+from directory_server.features.reports.settings import ReportsConfig
+from directory_server.features.statistics.recorder import StatisticsRecorder
+from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
 from directory_server.services.verifier import Verifier
@@ -277,10 +279,12 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             hsts=chosen.get("hsts", 0),
             search=chosen.get("openness", "public"),
             per_minute=60,
-            reports=chosen.get("reports", True),
         ),
         verify=chosen.get("verify", VerifyConfig()),
-        statistics=StatisticsConfig(queries=chosen.get("queries", 0)),
+        features={
+            "statistics": StatisticsConfig(queries=chosen.get("queries", 0)),
+            "reports": ReportsConfig(chosen.get("reports", True)),
+        },
     )
     clock = Clock()
     clock.advance(1_800_000_000)
@@ -325,7 +329,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         fakes,
         secret,
         key.id,
-        statistics=application.statistics,
+        statistics=_recorder(application),
     )
     under_test.publish(POSTGRES, MAIL)
     # The followers of the feed publish in the next turn.
@@ -335,3 +339,8 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         service.stopService()
     database.close()
     application.close()
+
+
+def _recorder(application: Any) -> StatisticsRecorder:
+    services = [service for running in application.running for service in running.services]
+    return next(service for service in services if isinstance(service, StatisticsRecorder))

@@ -12,9 +12,10 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.statistics import LEAST, Count, QueryCount, QueryTotal
+from directory_server.features.statistics.recorder import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
+from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import SqliteStatistics
-from directory_server.web.statistics import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
 
 from ..logs import captured_lines
 from .conftest import Server
@@ -48,7 +49,7 @@ def clock() -> Clock:
 
 
 def recorder_of(clock: Clock, statistics: Any, days: int = 90, query_days: int = 7) -> StatisticsRecorder:
-    return StatisticsRecorder(statistics, inline, clock, clock.seconds, days, query_days)
+    return StatisticsRecorder(statistics, inline, clock, clock.seconds, StatisticsConfig(days, query_days))
 
 
 def totals(statistics: SqliteStatistics) -> dict[str, tuple[int, int]]:
@@ -145,7 +146,7 @@ def test_numbers_survive_a_fault_of_the_storage(clock: Clock, statistics: Failin
 
 
 def test_a_flood_of_texts_is_bounded(clock: Clock, statistics: FailingStatistics) -> None:
-    from directory_server.web.statistics import MAX_CANDIDATES, MAX_PENDING
+    from directory_server.features.statistics.recorder import MAX_CANDIDATES, MAX_PENDING
 
     recorder = recorder_of(clock, statistics)
     # Long texts are not stored, and would take 80 MB or more.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...feature import Feature
+from .settings import ReportsConfig
 
 if TYPE_CHECKING:
     import click
@@ -24,4 +25,4 @@ def _command() -> click.Command:
     return report
 
 
-FEATURE = Feature("reports", _web, _command)
+FEATURE = Feature("reports", _web, _command, ReportsConfig)

@@ -11,6 +11,7 @@ from ...web.parts import Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .operator_pages import REPORTS, OperatorPages
 from .reader_pages import ReaderPages
+from .settings import ReportsConfig
 
 NAME = "reports"
 
@@ -25,7 +26,7 @@ def _handlers(kernel: Kernel) -> Mapping[str, object]:
         kernel.storage.attempts,
         kernel.proxies,
         kernel.now,
-        kernel.config.web.reports,
+        kernel.config.of(ReportsConfig).enabled,
     )
     return {
         "reports": reader_pages,
@@ -42,7 +43,7 @@ def _notices(kernel: Kernel) -> Sequence[ReadNotice]:
 
 
 def _entry_links(config: Config) -> Sequence[EntryLink]:
-    return [EntryLink("report", f"{NAME}.link")] if config.web.reports else []
+    return [EntryLink("report", f"{NAME}.link")] if config.of(ReportsConfig).enabled else []
 
 
 PART = WebPart(

@@ -10,7 +10,6 @@ from ...domain.ports.access import KeyRing, PublicationLog, Quota
 from ...domain.ports.accounts import Accounts
 from ...domain.ports.roster import Roster
 from ...domain.ports.runtime import Bus
-from ...domain.ports.statistics import Statistics
 from ...domain.ports.storage import Curation, Mirrors, Store
 from ...services.directory import Directory
 from ._account_pages import AccountPages
@@ -19,7 +18,6 @@ from ._key_pages import KeyPages
 from ._publication_pages import PublicationPages
 from ._requests import OperatorRequests
 from ._server_pages import ReadNotice, Server, ServerPages
-from ._usage_pages import UsagePages
 
 
 @frozen
@@ -30,7 +28,6 @@ class AdminPages:
     accounts: AccountPages
     keys: KeyPages
     entries: EntryPages
-    usage: UsagePages
     publications: PublicationPages
 
 
@@ -46,22 +43,15 @@ def admin_pages(
     bus: Bus,
     server: Server,
     now: Callable[[], float],
-    statistics: Statistics,
-    days: int,
-    query_days: int,
     publications: PublicationLog,
     mirrors: Mirrors,
     notices: Sequence[ReadNotice],
 ) -> AdminPages:
-    """Return the operator pages. `now` returns seconds since the epoch.
-
-    Numbers of usage are stored for `days` days, texts of searches for `query_days` days.
-    """
+    """Return the operator pages. `now` returns seconds since the epoch."""
     return AdminPages(
         ServerPages(requests, server, roster, mirrors, now, notices),
         AccountPages(requests, accounts, roster, now),
         KeyPages(requests, keys, roster, quota, now),
         EntryPages(requests, curation, store, directory, bus),
-        UsagePages(requests, statistics, now, days, query_days),
         PublicationPages(requests, publications),
     )

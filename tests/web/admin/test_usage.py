@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from directory_server.domain.statistics import Count, QueryCount, day_of
 from directory_server.run_sync import run_sync
 
@@ -46,8 +48,8 @@ def test_says_that_texts_are_off(operator: Browser) -> None:
     assert "Texts of searches are not stored." in operator.text
 
 
+@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True, ids=["with texts"])
 def test_shows_frequent_texts(server: Server, operator: Browser) -> None:
-    object.__setattr__(server.site._routes.groups["admin"].usage, "query_days", 7)
     today = day_of(server.clock.seconds())
     texts = [QueryCount(today, f"text {number:02}", 100 - number, number) for number in range(60)]
     run_sync(server.statistics._statistics.add([], [*texts, QueryCount(today, HOSTILE, 900, 900)]))

@@ -14,12 +14,14 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..domain.errors import Unavailable
-from ..domain.ports.runtime import Offload
-from ..domain.ports.statistics import Statistics
-from ..domain.statistics import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
-from ..timers import Timer
-from .access_log import AccessRecord
+from ...domain.errors import Unavailable
+from ...domain.ports.runtime import Offload
+from ...domain.ports.statistics import Statistics
+from ...domain.statistics import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
+from ...feature import Host, Running
+from ...timers import Timer
+from ...web.access_log import AccessRecord
+from .settings import StatisticsConfig
 
 FLUSH_INTERVAL = 10.0
 """Seconds between two writes. The end of a process without an orderly stop loses the numbers since the last one."""
@@ -58,8 +60,7 @@ class StatisticsRecorder(Service):
     Clients are counted by digests in memory, whose key only this process has. A digest depends on the text, so that
     digests of one client differ between texts.
 
-    Numbers are stored for `days` days, texts for `query_days` days; 0 stores none and deletes what is stored. `now`
-    returns seconds since the epoch.
+    What `settings` do not store is deleted. `now` returns seconds since the epoch.
     """
 
     _log = Logger()
@@ -70,14 +71,13 @@ class StatisticsRecorder(Service):
         offload: Offload,
         clock: IReactorTime,
         now: Callable[[], float],
-        days: int,
-        query_days: int,
+        settings: StatisticsConfig,
     ) -> None:
         self._statistics = statistics
         self._offload = offload
         self._now = now
-        self._days = days
-        self._query_days = query_days
+        self._days = settings.days
+        self._query_days = settings.queries
         self._counts: dict[tuple[Kind, str], _Number] = {}
         self._digest_key = token_bytes(blake2b.MAX_KEY_SIZE)
         self._pending: list[tuple[str, str, bool]] = []
@@ -180,3 +180,11 @@ class StatisticsRecorder(Service):
         elif not self._is_failing:
             self._is_failing = True
             self._log.warn("Statistics cannot be written: {reason}", reason=error.message)
+
+
+def running(host: Host) -> Running:
+    """Return the recorder, and where it gets requests and searches from."""
+    recorder = StatisticsRecorder(
+        host.storage.statistics, host.offload, host.reactor, host.now, host.config.of(StatisticsConfig)
+    )
+    return Running((recorder,), recorder.observe, recorder.searched, recorder.flush)

@@ -11,7 +11,8 @@ from ...domain.errors import Unavailable
 from ...domain.ports.statistics import Statistics
 from ...domain.statistics import DAY, LEAST, Count, day_of
 from ...http import Request
-from ._requests import OperatorRequests, parameters
+from ...web.admin import OperatorRequests, parameters
+from .settings import StatisticsConfig
 
 PERIODS = (7, 30)
 """Days that the page can show; the first is the default."""
@@ -44,14 +45,13 @@ class DayRow:
 
 
 @frozen
-class UsagePages:
-    """Handles the page. `days` is how long numbers are stored, `query_days` how long texts are; 0 for never."""
+class OperatorPages:
+    """Handles the page."""
 
     _requests: OperatorRequests
     _statistics: Statistics
     _now: Callable[[], float]
-    days: int
-    query_days: int
+    _settings: StatisticsConfig
 
     async def get(self, request: Request) -> bytes:
         """Return the numbers of the last `days`, or of the `day` in the query."""
@@ -63,17 +63,18 @@ class UsagePages:
         values = {
             "period": period,
             "periods": PERIODS,
-            "days": self.days,
-            "query_days": self.query_days,
+            "days": self._settings.days,
+            "query_days": self._settings.queries,
             "least": LEAST,
             "date": _date(day) if day else "",
         }
+        texts = self._settings.queries
         try:
             counts = await self._statistics.counts(first, last)
-            frequent = await self._statistics.queries(first, limit=MAX_TEXTS) if self.query_days else []
-            without = await self._statistics.queries(first, failed=True, limit=MAX_TEXTS) if self.query_days else []
+            frequent = await self._statistics.queries(first, limit=MAX_TEXTS) if texts else []
+            without = await self._statistics.queries(first, failed=True, limit=MAX_TEXTS) if texts else []
         except Unavailable:
-            return self._requests.page(request, member.session, "usage", {**values, "is_available": False}, 503)
+            return self._requests.page(request, member.session, "list", {**values, "is_available": False}, 503)
         values |= {
             "is_available": True,
             "by_day": [] if day else [_day(counts, each) for each in range(last, first - 1, -1)],
@@ -82,7 +83,7 @@ class UsagePages:
             "frequent": frequent,
             "without": without,
         }
-        return self._requests.page(request, member.session, "usage", values)
+        return self._requests.page(request, member.session, "list", values)
 
 
 def _day(counts: Sequence[Count], day: int) -> DayRow:

@@ -1,0 +1,19 @@
+"""Settings of statistics."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import AtLeast, setting
+
+
+@frozen
+class StatisticsConfig:
+    """Numbers of requests and searches, for the operator pages."""
+
+    days: int = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
+    queries: int = setting(
+        0,
+        "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
+        AtLeast(0),
+    )

@@ -1,0 +1,29 @@
+"""The web part of statistics: a page for operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...web.admin import ADMIN
+from ...web.pages import Extension
+from ...web.parts import Kernel, WebPart
+from ...web.routes import PAGES, Route
+from .operator_pages import OperatorPages
+from .settings import StatisticsConfig
+
+NAME = "statistics"
+
+PAGE = f"{ADMIN}/usage"
+
+
+def _handlers(kernel: Kernel) -> Mapping[str, object]:
+    settings = kernel.config.of(StatisticsConfig)
+    requests = kernel.operators.of_folder(NAME)
+    return {"usage": OperatorPages(requests, kernel.storage.statistics, kernel.now, settings)}
+
+
+PART = WebPart(
+    routes=(Route(PAGE, "GET", PAGES, "usage.get"),),
+    handlers=_handlers,
+    extension=Extension(NAME, "directory_server.features.statistics", tabs=((PAGE, f"{NAME}.tab"),)),
+)
