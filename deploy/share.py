@@ -20,6 +20,7 @@ from click.shell_completion import BashComplete, FishComplete, ShellComplete, Zs
 from directory_server import __version__
 from directory_server.cli.main import main as command
 from directory_server.config import describe, load
+from directory_server.features import SECTIONS
 from directory_server.tap import Options
 
 NAME = "directory-server"
@@ -123,7 +124,7 @@ def _options(each: click.Command, context: click.Context) -> Iterator[str]:
 def plugin_page() -> str:
     """Return twistd-directory(1)."""
     options = Options()
-    settings = describe(load(file=None, environ={}, settings=[]))
+    settings = describe(load(file=None, environ={}, settings=[], sections=SECTIONS))
     parts = [
         _title("twistd-directory", "serve a directory of MCP servers"),
         ".SH SYNOPSIS\n.B twistd\n[OPTIONS OF TWISTD]\n.B directory\n[OPTIONS]\n",

@@ -14,6 +14,7 @@ import pytest
 
 from directory_server.cli.main import main as command
 from directory_server.config import describe, load
+from directory_server.features import SECTIONS
 
 from ..process.test_proxies import DOCUMENT
 from .container import ROOT
@@ -110,7 +111,7 @@ def test_the_manual_of_the_server_has_every_option_and_setting(share: Path) -> N
     assert "-c, --config=VALUE TOML file of settings." in text
     assert "-l, --listen=VALUE Twisted endpoint to listen on" in text
     assert "--reuse-port " in text
-    for name, _, _ in describe(load(file=None, environ={}, settings=[])):
+    for name, _, _ in describe(load(file=None, environ={}, settings=[], sections=SECTIONS)):
         assert f" {name} = " in text
 
 
