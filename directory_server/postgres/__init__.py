@@ -18,7 +18,6 @@ from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._pulse import CHANNEL, Pulse
 from ._quota import TRIAL, PostgresQuota
-from ._reports import PostgresReports
 from ._restore import after_restore
 from ._roster import PostgresRoster
 from ._sessions import PostgresSessions
@@ -51,7 +50,6 @@ __all__ = [
     "PostgresMirrors",
     "PostgresNewSecrets",
     "PostgresQuota",
-    "PostgresReports",
     "PostgresRoster",
     "PostgresSessions",
     "PostgresStatistics",

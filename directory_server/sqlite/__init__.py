@@ -10,7 +10,6 @@ from ._keyring import SqliteKeyRing
 from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
-from ._reports import SqliteReports
 from ._restore import after_restore
 from ._roster import SqliteRoster
 from ._sessions import SqliteNewSecrets, SqliteSessions
@@ -33,7 +32,6 @@ __all__ = [
     "SqliteMirrors",
     "SqliteNewSecrets",
     "SqliteQuota",
-    "SqliteReports",
     "SqliteRoster",
     "SqliteSessions",
     "SqliteStatistics",

@@ -60,8 +60,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         roster=sqlite.SqliteRoster(data.directory, offload),
         statistics=statistics,
+        tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
-        reports=sqlite.SqliteReports(data.directory, writes),
         publisher_tokens=tables.StoredPublisherTokens(access, now),
         publication_log=tables.StoredPublicationLog(access),
         # The attempts of one machine are not worth a write to the disk each.

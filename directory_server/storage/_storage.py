@@ -13,7 +13,6 @@ from twisted.application.service import IService
 from ..config import Config
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, PublicationLog, PublisherTokens, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
-from ..domain.ports.reports import Reports
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.statistics import Statistics
@@ -24,6 +23,7 @@ from ..domain.transfers import Restored
 from ..domain.versions import PUBLISHED
 from ..machine import machine_time
 from ..run_sync import inline
+from ..tables import Tables
 from ..turn import ImmediateTurn
 
 
@@ -92,7 +92,7 @@ def upstream_names(config: Config) -> Sequence[str]:
 
 @frozen
 class Storage:
-    """The adapters of all ports that store.
+    """The adapters of all ports that store, and the `tables` on which features have adapters of their own.
 
     `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
     storage together, so that no machine is better than another. `away_since` returns since when a shared storage cannot
@@ -114,8 +114,8 @@ class Storage:
     sessions: Sessions
     new_secrets: NewSecrets
     roster: Roster
+    tables: Tables
     registry_tokens: RegistryTokens
-    reports: Reports
     statistics: Statistics
     publisher_tokens: PublisherTokens
     publication_log: PublicationLog

@@ -8,25 +8,26 @@ from collections.abc import Iterator
 import pytest
 
 from directory_server import sqlite
-from directory_server.domain.reports import Report
+from directory_server.features.reports.rules import Report
+from directory_server.features.reports.tables import Reports
 from directory_server.run_sync import run_sync
 
 from .conftest import CommandLine
 
 
 @pytest.fixture
-def reports(directory: CommandLine) -> Iterator[sqlite.SqliteReports]:
+def reports(directory: CommandLine) -> Iterator[Reports]:
     opened = sqlite.DataDirectory(directory.data)
-    yield sqlite.SqliteReports(opened.directory)
+    yield Reports(sqlite.SqliteTables(opened.directory))
     opened.close()
 
 
-def add(reports: sqlite.SqliteReports, **values: object) -> Report:
+def add(reports: Reports, **values: object) -> Report:
     text = str(values.get("text", "It does not start."))
     return run_sync(reports.add(Report("id-1", "io.github.example/mail", "1.0.0", "broken", text, 86_400.0)))
 
 
-def test_open_reports_are_listed_and_closed(directory: CommandLine, reports: sqlite.SqliteReports) -> None:
+def test_open_reports_are_listed_and_closed(directory: CommandLine, reports: Reports) -> None:
     one, other = add(reports), add(reports, text="a\x1b[31m\nb" + "x" * 100)
     lines = directory.succeed("report", "list").splitlines()
     assert lines[0].split() == ["ID", "REPORTED", "ENTRY", "REASON", "TEXT"]
@@ -39,7 +40,7 @@ def test_open_reports_are_listed_and_closed(directory: CommandLine, reports: sql
     assert len(directory.succeed("report", "list", "--closed").splitlines()) == 3
 
 
-def test_reports_as_json(directory: CommandLine, reports: sqlite.SqliteReports) -> None:
+def test_reports_as_json(directory: CommandLine, reports: Reports) -> None:
     added = add(reports)
     (shown,) = json.loads(directory.succeed("report", "list", "--json"))
     assert shown == {

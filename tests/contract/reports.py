@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from directory_server.domain import reports as rules
 from directory_server.domain.errors import BadInput, NotFound, TooManyReports
-from directory_server.domain.ports.reports import Reports
-from directory_server.domain.reports import Report
+from directory_server.features.reports import rules
+from directory_server.features.reports.rules import Report
+from directory_server.features.reports.tables import Reports
 
 from . import at_once, awaited
 

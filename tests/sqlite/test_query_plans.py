@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite, tables
+from directory_server.features import reports
 from directory_server.sqlite import _listing, _mirrors, _roster, _sessions, _verifications, _visibility
 from directory_server.tables import sqlite_statement
 
-PACKAGES = (sqlite, tables)
+PACKAGES = (sqlite, tables, reports)
 """The packages whose modules have statements."""
 
 LARGE = (

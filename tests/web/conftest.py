@@ -36,9 +36,9 @@ from directory_server.config import (
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.access import KeyRing, PublicationLog, PublisherTokens
 from directory_server.domain.ports.accounts import Accounts
-from directory_server.domain.ports.reports import Reports
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.features.reports.settings import ReportsConfig
+from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.recorder import StatisticsRecorder
 from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.run_sync import inline, run_sync
@@ -319,7 +319,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         storage.accounts,
         passwords,
         database,
-        storage.reports,
+        Reports(storage.tables),
         storage.publisher_tokens,
         storage.publication_log,
         application.web.site,

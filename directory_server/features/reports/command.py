@@ -10,6 +10,7 @@ import click
 from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, moment, print_listing
 from ...sanitize import clean_line
+from .tables import Reports
 
 _SHOWN = 80
 """Characters of a text in the table. JSON has the whole text."""
@@ -38,7 +39,7 @@ def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
                 "reported_at": each.reported_at,
                 "closed_at": each.closed_at,
             }
-            for each in wait_for(command_context(ctx).storage.reports.list(closed=closed))
+            for each in wait_for(Reports(command_context(ctx).storage.tables).list(closed=closed))
         ],
         {
             "ID": itemgetter("id"),
@@ -57,6 +58,7 @@ def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
 def close(ctx: click.Context, report_ids: Sequence[str]) -> None:
     """Close reports. The last 1,000 closed ones stay in the list of closed reports."""
     context = command_context(ctx)
+    reports = Reports(context.storage.tables)
     for report_id in report_ids:
-        wait_for(context.storage.reports.close(report_id, context.now()))
+        wait_for(reports.close(report_id, context.now()))
         echo(f"Report {report_id} is closed.", err=True)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from attrs import frozen
 
 from ...domain.errors import DirectoryError
-from ...domain.ports.reports import Reports
-from ...domain.reports import MAX_OPEN, Report
 from ...http import Request
 from ...web.account import Moment, moment
 from ...web.admin import ADMIN, OperatorRequests, parameters
+from .rules import MAX_OPEN, Report
+from .tables import Reports
 
 REPORTS = f"{ADMIN}/reports"
 

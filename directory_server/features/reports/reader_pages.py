@@ -10,8 +10,6 @@ from twisted.python.failure import Failure
 from ... import serialization
 from ...domain.errors import DirectoryError, NotFound
 from ...domain.ports.access import Attempts
-from ...domain.ports.reports import Reports
-from ...domain.reports import MAX_TEXT, REASONS, Report
 from ...domain.throttling import AttemptLimit
 from ...domain.views import Detail
 from ...http import Request
@@ -21,6 +19,8 @@ from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
 from ...web.pages import Layout, PageAccess, Viewer, plain
 from ...web.responses import empty_response
+from .rules import MAX_TEXT, REASONS, Report
+from .tables import Reports
 
 DAY = 86_400.0
 

@@ -12,12 +12,13 @@ from ...web.routes import PAGES, Route
 from .operator_pages import REPORTS, OperatorPages
 from .reader_pages import ReaderPages
 from .settings import ReportsConfig
+from .tables import Reports
 
 NAME = "reports"
 
 
 def _handlers(kernel: Kernel) -> Mapping[str, object]:
-    reports = kernel.storage.reports
+    reports = Reports(kernel.storage.tables)
     reader_pages = ReaderPages(
         kernel.layout,
         kernel.access,
@@ -35,8 +36,10 @@ def _handlers(kernel: Kernel) -> Mapping[str, object]:
 
 
 def _notices(kernel: Kernel) -> Sequence[ReadNotice]:
+    reports = Reports(kernel.storage.tables)
+
     async def open_reports() -> Notice | None:
-        count = await kernel.storage.reports.count()
+        count = await reports.count()
         return Notice(REPORTS, f"{NAME}.open", count) if count else None
 
     return [open_reports]

@@ -15,11 +15,12 @@ from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.verification import Plan
-from directory_server.domain.reports import Report
 from directory_server.domain.statistics import Count, QueryCount
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
+from directory_server.features.reports.rules import Report
+from directory_server.features.reports.tables import Reports
 from directory_server.postgres import (
     Database,
     import_data,
@@ -34,7 +35,6 @@ from directory_server.sqlite import (
     SqliteMirrors,
     SqliteNewSecrets,
     SqliteQuota,
-    SqliteReports,
     SqliteSessions,
     SqliteStatistics,
     SqliteStore,
@@ -145,7 +145,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     tokens = StoredRegistryTokens(SqliteTables(data.directory), now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))
-    reports = SqliteReports(data.directory)
+    reports = Reports(SqliteTables(data.directory))
     for number in range(3):
         added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
     run_sync(reports.close(added.id, 999_999.0))

@@ -9,6 +9,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Mirrors
+from directory_server.features.reports.tables import Reports
 from directory_server.postgres import (
     Database,
     PostgresAccounts,
@@ -18,7 +19,6 @@ from directory_server.postgres import (
     PostgresMirrors,
     PostgresNewSecrets,
     PostgresQuota,
-    PostgresReports,
     PostgresSessions,
     PostgresStatistics,
     PostgresStore,
@@ -37,7 +37,6 @@ from directory_server.sqlite import (
     SqliteKeyUses,
     SqliteMirrors,
     SqliteQuota,
-    SqliteReports,
     SqliteSessions,
     SqliteStore,
     SqliteTables,
@@ -185,7 +184,7 @@ def test_accounts_sessions_and_tokens_stay_valid(
     )
     assert list(run_sync(tokens.list())) == list(run_sync(old_tokens.list()))
     assert run_sync(tokens.find(filled.token)) is not None
-    reports, old_reports = PostgresReports(database), SqliteReports(data.directory)
+    reports, old_reports = Reports(PostgresTables(database)), Reports(SqliteTables(data.directory))
     for closed in (False, True):
         found = run_sync(reports.list(closed=closed))
         assert list(found) == list(run_sync(old_reports.list(closed=closed)))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from directory_server.domain.publishers import Publication
-from directory_server.domain.reports import REASONS, Report
+from directory_server.features.reports.rules import REASONS, Report
 from directory_server.run_sync import run_sync
 
 from ..conftest import POSTGRES, POSTGRES_ID, Server

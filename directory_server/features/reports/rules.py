@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from ..sanitize import clean_text
-from .errors import BadInput
-from .limits import NAME, WORD
+from ...domain.errors import BadInput
+from ...domain.limits import NAME, WORD
+from ...sanitize import clean_text
 
 REASONS = ("malicious", "impersonation", "broken", "incorrect", "spam", "other")
 """Reasons for a report. The pages have a text for each."""
