@@ -26,7 +26,6 @@ COMPILED = [
         ("search.index", "_kernel"),
         ("search.index", "_ranking"),
         ("search.index", "_tables"),
-        ("serialization", "_joining"),
     )
 ]
 

@@ -32,7 +32,6 @@ def test_every_module_is_used_where_a_compiler_is_installed() -> None:
         "search.index._kernel",
         "search.index._ranking",
         "search.index._tables",
-        "serialization._joining",
     }
     assert all(compiled_modules().values())
 

@@ -18,7 +18,7 @@ from ..domain.tools import OfferedTool
 from ..domain.verification import VerifiedStatus
 from ..domain.views import ACTIVE, Hit
 from ._entries import tool_views
-from ._json import encode, joining
+from ._json import encode
 from ._responses import identified
 
 _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
@@ -63,7 +63,8 @@ def hits_of(
 ) -> Hits:
     """Return the hits in `records`, which are decoded when they are read. `reasons` and `tools` return theirs."""
     given = tuple(records)
-    return Hits(given, decode_hit, _size(given), reasons, tools)
+    # This takes a quarter of the time of adding their lengths.
+    return Hits(given, decode_hit, len(b"".join(given)), reasons, tools)
 
 
 def found_page(hits: Hits) -> bytes:
@@ -78,40 +79,21 @@ def found_page(hits: Hits) -> bytes:
     if tools := hits.tools():
         named = (b',"matching_tools":%s' % encode(tool_views(each)) if each else b"" for each in tools)
         endings = tuple(map(bytes.__add__, endings, named)) if endings else tuple(named)
-    return _found(tuple(hits.records), endings)
+    # The first two lines of each record are joined. This takes less time than split().
+    items = [record.rpartition(b"\n")[0] for record in hits.records]
+    return _page(b'{"success":true,', list(map(bytes.__add__, items, endings)) if endings else items).replace(
+        b"\n", b""
+    )
 
 
 def listed_page(records: Sequence[bytes]) -> bytes:
     """Return an encoded object with the LISTED fields of hits, and their number."""
-    return _listed(tuple(records), _LISTED)
-
-
-def join_found(records: tuple[bytes, ...], endings: tuple[bytes, ...]) -> bytes:
-    """Return a page of objects with the first two lines of each record, and its ending if there are any."""
-    # The first two lines are joined. This takes less time than split().
-    items = [record.rpartition(b"\n")[0].replace(b"\n", b"") for record in records]
-    return _page(b'{"success":true,', list(map(bytes.__add__, items, endings)) if endings else items)
-
-
-def join_listed(records: tuple[bytes, ...], skip: int) -> bytes:
-    """Return a page of objects with the first line of each record, from byte `skip`."""
-    return _page(b"{", [record[skip:].partition(b"\n")[0] for record in records])
-
-
-def join_size(records: tuple[bytes, ...]) -> int:
-    """Return the bytes of all records."""
-    # This takes a quarter of the time of adding their lengths.
-    return len(b"".join(records))
+    return _page(b"{", [record[_LISTED:].partition(b"\n")[0] for record in records])
 
 
 def _page(before: bytes, members: Sequence[bytes]) -> bytes:
     items = b"{%s}" % b"},{".join(members) if members else b""
     return b'%s"data":[%s],"count":%d}' % (before, items, len(members))
-
-
-_size = join_size if joining is None else joining.size
-_found = join_found if joining is None else joining.found
-_listed = join_listed if joining is None else joining.listed
 
 
 def _decode(record: bytes) -> tuple[Hit, str]:

@@ -11,7 +11,6 @@ import orjson
 from cattrs import Converter, transform_error
 from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError
 
-from ..compiled import compiled
 from ..domain.errors import BadInput
 
 T = TypeVar("T")
@@ -53,25 +52,11 @@ def raw(body: bytes) -> orjson.Fragment:
     return orjson.Fragment(body)
 
 
-def quote(body: bytes) -> bytes:
-    """Return encoded JSON as an encoded string.
-
-    Only quotes and backslashes are escaped: JSON escapes control characters itself. To decode the body and encode the
-    text takes three times as long if it is not ASCII.
-    """
-    return b'"%s"' % body.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-
-
-def join_tool_result(body: bytes) -> bytes:
+def tool_result(body: bytes) -> bytes:
     """Return an encoded tool result with encoded JSON as text and as structured content (MCP 2025-11-25, Tools)."""
-    text = quote(body)
-    return b'{"content":[{"type":"text","text":%s}],"structuredContent":%s,"isError":false}' % (text, body)
-
-
-joining = compiled("serialization._joining", 3)
-"""The compiled module that joins pages and results; None without a compiler."""
-
-tool_result = join_tool_result if joining is None else joining.tool_result
+    # JSON escapes control characters itself, so its text has only quotes and backslashes to escape.
+    text = body.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    return b'{"content":[{"type":"text","text":"%s"}],"structuredContent":%s,"isError":false}' % (text, body)
 
 
 def text(value: Any) -> str:

@@ -29,56 +29,6 @@ from tests.search import using
 from .columns import EXPECTED, RecordingModule, check_equal, damaged_column
 from .shares import DAMAGED, Shares
 
-PARTS = [
-    *(b'{"a":1,"b":[', b'"a":1', b"{}", b"]", b"}", b'"', b"\\", b'\\"', b"\\u0061", b",", b"\n", b"\0", b"\xff"),
-    *(b'"' + b"\\n" * 40 + b'"', b'"name":"x"\n', b'"tool":1\n', b"\n\n", b'{"a":{"a":1},"b":[{"a":2}]}'),
-]
-
-
-def text_of(random: Random) -> bytes:
-    """Return a few parts, some of them cut or changed."""
-    return mutated(random, b"".join(random.choices(PARTS, k=random.randint(1, 5))))
-
-
-def mutated(random: Random, text: bytes) -> bytes:
-    """Return `text` with no change, or up to three."""
-    for _ in range(random.choice([0, 0, 1, 2, 3])):
-        begin = random.randint(0, len(text))
-        text = (
-            text[:begin]
-            + random.choice([b"", random.randbytes(2), random.choice(PARTS)])
-            + text[begin + random.randint(0, 4) :]
-        )
-    return text
-
-
-def joining(random: Random, module: ModuleType, shares: Shares) -> None:
-    """`_joining`: pages of records, and results of tools."""
-    records = tuple(b'"n":"%d"\n,"t":1\nrest' % random.getrandbits(40) for _ in range(random.randint(0, 5)))
-    endings = tuple(text_of(random) for _ in records)
-    items = [
-        b"{" + b"".join(record.split(b"\n")[:2]) + ending + b"}"
-        for record, ending in zip(records, endings, strict=True)
-    ]
-    page = b'{"success":true,"data":[' + b",".join(items) + b'],"count":%d}' % len(records)
-    assert module.found(records, endings) == page
-    assert module.size(records) == sum(map(len, records))
-    body = text_of(random) * random.randint(0, 3)
-    escaped = body.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    result = (
-        b'{"content":[{"type":"text","text":"' + escaped + b'"}],"structuredContent":' + body + b',"isError":false}'
-    )
-    assert module.tool_result(body) == result
-    hostile = tuple(random.choice([text_of(random), b"", "text", None, 1]) for _ in range(random.randint(0, 4)))
-    for call in (
-        lambda: module.found(hostile, random.choice([hostile, records, ()])),
-        lambda: module.listed(hostile, random.choice([-1, 0, 1, 9, 2**40])),
-        lambda: module.size(hostile),
-        lambda: module.tool_result(random.choice([None, "text", 1])),
-    ):
-        with suppress(*EXPECTED):
-            call()
-
 
 def kernel(random: Random, module: ModuleType, shares: Shares) -> None:
     """`_kernel`: merges and look-ups, compared with numpy and Python, then with damaged arguments."""
@@ -210,7 +160,6 @@ def _index() -> Any:
 
 
 TARGETS = {
-    "serialization._joining": (joining, 5_000),
     "search.index._kernel": (kernel, 1_300),
     "search.index._tables": (tables, 2_500),
     "search.index._ranking": (ranking, 350),
