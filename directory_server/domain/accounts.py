@@ -113,6 +113,15 @@ def id_of_digest(key: bytes) -> str:
     return key[:8].hex()
 
 
+def digest_start(session_id: str) -> bytes | None:
+    """Return the first bytes of the digest of the session with an id, None if no session has such an id."""
+    try:
+        start = bytes.fromhex(session_id)
+    except ValueError:
+        return None
+    return start if id_of_digest(start) == session_id else None
+
+
 def writes_use(seen_at: float, now: float, idle: float) -> bool:
     """Return whether the use of a session is written, which was last written at `seen_at`. `idle` is its lifetime."""
     return now - seen_at >= min(idle / RECORDED_USES, USE_INTERVAL)

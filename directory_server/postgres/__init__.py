@@ -1,6 +1,5 @@
 """PostgreSQL adapters of the ports, for processes of one or several machines. Needs the extra `cluster`."""
 
-from ._accounts import PostgresAccounts
 from ._attempts import PostgresAttempts
 from ._change_bus import PostgresBus
 from ._checks import check_connection, place, upgrade
@@ -20,7 +19,6 @@ from ._pulse import CHANNEL, Pulse
 from ._quota import TRIAL, PostgresQuota
 from ._restore import after_restore
 from ._roster import PostgresRoster
-from ._sessions import PostgresSessions
 from ._shared import session_secret
 from ._statistics import PostgresStatistics
 from ._store import PostgresStore
@@ -41,7 +39,6 @@ __all__ = [
     "Link",
     "Node",
     "NodeReports",
-    "PostgresAccounts",
     "PostgresAttempts",
     "PostgresBus",
     "PostgresCuration",
@@ -51,7 +48,6 @@ __all__ = [
     "PostgresNewSecrets",
     "PostgresQuota",
     "PostgresRoster",
-    "PostgresSessions",
     "PostgresStatistics",
     "PostgresStore",
     "PostgresTables",

@@ -20,7 +20,7 @@ from ..domain.roster import (
     numbered_key,
     searched,
 )
-from ._accounts import COLUMNS
+from ..tables import ACCOUNT_COLUMNS as COLUMNS
 from ._connection import Cursor
 from ._database import Database
 from ._keyring import FIELDS, FROM

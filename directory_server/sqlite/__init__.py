@@ -1,6 +1,5 @@
 """SQLite adapters of the ports, for one or several processes of one machine."""
 
-from ._accounts import SqliteAccounts
 from ._change_bus import DataVersionBus
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
@@ -12,7 +11,7 @@ from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._restore import after_restore
 from ._roster import SqliteRoster
-from ._sessions import SqliteNewSecrets, SqliteSessions
+from ._sessions import SqliteNewSecrets
 from ._statistics import SqliteStatistics
 from ._store import SqliteStore
 from ._tables import SqliteTables
@@ -25,7 +24,6 @@ __all__ = [
     "Database",
     "Export",
     "ExportedTable",
-    "SqliteAccounts",
     "SqliteCuration",
     "SqliteKeyRing",
     "SqliteKeyUses",
@@ -33,7 +31,6 @@ __all__ = [
     "SqliteNewSecrets",
     "SqliteQuota",
     "SqliteRoster",
-    "SqliteSessions",
     "SqliteStatistics",
     "SqliteStore",
     "SqliteTables",

@@ -23,7 +23,7 @@ from ..domain.roster import (
     searched,
 )
 from ..run_sync import inline
-from ._accounts import COLUMNS
+from ..tables import ACCOUNT_COLUMNS as COLUMNS
 from ._database import Database
 from ._keyring import FIELDS, FROM
 

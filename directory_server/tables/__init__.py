@@ -1,17 +1,23 @@
 """Adapters of ports on the rows of a database, written once for SQLite and PostgreSQL."""
 
+from ._accounts import COLUMNS as ACCOUNT_COLUMNS
+from ._accounts import StoredAccounts
 from ._dialects import postgres_statement, sqlite_statement
 from ._publishers import StoredPublicationLog, StoredPublisherTokens
 from ._registry_tokens import StoredRegistryTokens
+from ._sessions import StoredSessions
 from ._tables import Row, Rows, Statement, Tables
 
 __all__ = [
+    "ACCOUNT_COLUMNS",
     "Row",
     "Rows",
     "Statement",
+    "StoredAccounts",
     "StoredPublicationLog",
     "StoredPublisherTokens",
     "StoredRegistryTokens",
+    "StoredSessions",
     "Tables",
     "postgres_statement",
     "sqlite_statement",

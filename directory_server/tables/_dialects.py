@@ -5,6 +5,7 @@ PostgreSQL, for which SQLite has others:
 
 * `FOR UPDATE`, `FOR KEY SHARE`, `SKIP LOCKED`: nothing in SQLite, whose writing transactions exclude each other;
 * `= ANY(:list)`, `<> ALL(:list)`: a parameter with a list of texts;
+* `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
 * `strpos`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of insertion.
 
@@ -24,6 +25,7 @@ _POSTGRES_CLOCK = "CAST(extract(epoch FROM statement_timestamp()) AS double prec
 
 _SQLITE = (
     (re.compile(r"\s+FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?\b"), ""),
+    (re.compile(r"= ANY\(ARRAY\((.*?)\)\)", re.DOTALL), r"IN (\1)"),
     (re.compile(r"= ANY\(:(\w+)\)"), r"IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"<> ALL\(:(\w+)\)"), r"NOT IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"\bstrpos\("), "instr("),

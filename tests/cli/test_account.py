@@ -12,7 +12,7 @@ import pytest
 from attrs import frozen
 from click.testing import CliRunner, Result
 
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.cli.main import main
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
@@ -25,7 +25,7 @@ class Directory:
     """A data directory, and the command on it."""
 
     data: Path
-    accounts: sqlite.SqliteAccounts
+    accounts: tables.StoredAccounts
     keys: sqlite.SqliteKeyRing
 
     def run(self, *arguments: str) -> Result:
@@ -58,7 +58,7 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
     opened = sqlite.DataDirectory(tmp_path / "data")
     yield Directory(
         tmp_path / "data",
-        sqlite.SqliteAccounts(opened.directory, time.time),
+        tables.StoredAccounts(sqlite.SqliteTables(opened.directory), time.time),
         sqlite.SqliteKeyRing(opened.directory, time.time),
     )
     opened.close()

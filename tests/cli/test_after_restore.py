@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.cli.main import main
 from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
@@ -30,8 +30,8 @@ class OpenDirectory:
         self.keys = sqlite.SqliteKeyRing(self.data.directory, time.time)
         self.tokens = StoredRegistryTokens(sqlite.SqliteTables(self.data.directory), time.time)
         self.publishers = StoredPublisherTokens(sqlite.SqliteTables(self.data.directory), time.time)
-        self.accounts = sqlite.SqliteAccounts(self.data.directory, time.time)
-        self.sessions = sqlite.SqliteSessions(self.data.directory, time.time, 3600, 3600)
+        self.accounts = tables.StoredAccounts(sqlite.SqliteTables(self.data.directory), time.time)
+        self.sessions = tables.StoredSessions(sqlite.SqliteTables(self.data.directory), time.time, 3600, 3600)
 
     def log_id(self) -> str:
         with self.data.directory.connection() as connection:

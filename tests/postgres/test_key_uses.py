@@ -9,8 +9,9 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.clients import Client
 from directory_server.domain.keys import KeyUse
-from directory_server.postgres import PostgresAccounts, PostgresKeyRing, PostgresKeyUses
+from directory_server.postgres import PostgresKeyRing, PostgresKeyUses, PostgresTables
 from directory_server.run_sync import run_sync
+from directory_server.tables import StoredAccounts
 
 from ..contract.key_uses import KeyUsesContract
 from ..sqlite.conftest import run_concurrently
@@ -20,16 +21,19 @@ TOGETHER, ROUNDS = 6, 10
 
 
 class TestPostgresKeyUses(PostgresAdapterTest, KeyUsesContract):
-    async def adapters(self, now: Callable[[], float]) -> tuple[PostgresKeyUses, PostgresKeyRing, PostgresAccounts]:
+    async def adapters(self, now: Callable[[], float]) -> tuple[PostgresKeyUses, PostgresKeyRing, StoredAccounts]:
         database = self.open_database()
-        return PostgresKeyUses(database), PostgresKeyRing(database, now), PostgresAccounts(database, now)
+        return PostgresKeyUses(database), PostgresKeyRing(database, now), StoredAccounts(PostgresTables(database), now)
 
 
 def test_processes_record_together_while_accounts_are_deleted(open_database: Open) -> None:
     clock = Clock()
     clock.advance(1_000_000)
     databases = [open_database() for _ in range(TOGETHER)]
-    accounts, keys = PostgresAccounts(databases[0], clock.seconds), PostgresKeyRing(databases[0], clock.seconds)
+    accounts, keys = (
+        StoredAccounts(PostgresTables(databases[0]), clock.seconds),
+        PostgresKeyRing(databases[0], clock.seconds),
+    )
     recorders = [PostgresKeyUses(each) for each in databases]
     for _ in range(ROUNDS):
         ann = run_sync(accounts.add("ann@example.org"))

@@ -11,9 +11,10 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import NotFound, TooManyKeys
 from directory_server.domain.keys import ApiKey
-from directory_server.postgres import Database, PostgresAccounts, PostgresKeyRing, Pulse, _keyring
+from directory_server.postgres import Database, PostgresKeyRing, PostgresTables, Pulse, _keyring
 from directory_server.postgres._pulse import CONFIRMED, end_keys
 from directory_server.run_sync import run_sync
+from directory_server.tables import StoredAccounts
 
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
@@ -29,8 +30,8 @@ class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContrac
     async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
         return PostgresKeyRing(self.open_database(), now)
 
-    async def accounts(self, now: Callable[[], float]) -> PostgresAccounts:
-        return PostgresAccounts(self.open_database(), now)
+    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
+        return StoredAccounts(PostgresTables(self.open_database()), now)
 
 
 class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
@@ -45,8 +46,8 @@ class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract)
         self.databases.append(self.open_database())
         return PostgresKeyRing(self.databases[-1], now, pulse=Pulse(self.databases[-1], self.time.seconds))
 
-    async def accounts(self, now: Callable[[], float]) -> PostgresAccounts:
-        return PostgresAccounts(self.databases[0], now)
+    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
+        return StoredAccounts(PostgresTables(self.databases[0]), now)
 
     async def wait_a_second(self) -> None:
         self.time.advance(1.0)
@@ -187,7 +188,7 @@ def test_an_answer_from_before_a_notification_is_not_kept(process: Process, othe
 
 
 def test_a_notification_names_the_keys_of_an_account(process: Process, engine: Engine) -> None:
-    accounts = PostgresAccounts(process.database, lambda: 1_000_000.0)
+    accounts = StoredAccounts(PostgresTables(process.database), lambda: 1_000_000.0)
     ann = run_sync(accounts.add("ann@example.org"))
     keys = [
         run_sync(process.keys.create("laptop", limit=1, expires_at=None, owner=ann.id, most=7))[0] for _ in range(2)
@@ -271,7 +272,7 @@ def test_the_cache_is_bounded(process: Process, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_processes_that_create_keys_together_keep_the_limit(open_database: Open) -> None:
-    ann = run_sync(PostgresAccounts(open_database(), lambda: 1_000_000.0).add("ann@example.org"))
+    ann = run_sync(StoredAccounts(PostgresTables(open_database()), lambda: 1_000_000.0).add("ann@example.org"))
     outcomes: list[bool] = []
     rings = [PostgresKeyRing(open_database(), lambda: 1_000_000.0) for _ in range(6)]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from directory_server.postgres import PostgresAccounts, PostgresKeyRing, PostgresRoster
+from directory_server.postgres import PostgresKeyRing, PostgresRoster, PostgresTables
+from directory_server.tables import StoredAccounts
 
 from ..contract.roster import RosterContract
 from .conftest import PostgresAdapterTest
 
 
 class TestPostgresRoster(PostgresAdapterTest, RosterContract):
-    async def roster(self, now: Callable[[], float]) -> tuple[PostgresRoster, PostgresAccounts, PostgresKeyRing]:
+    async def roster(self, now: Callable[[], float]) -> tuple[PostgresRoster, StoredAccounts, PostgresKeyRing]:
         database = self.open_database()
-        return PostgresRoster(database), PostgresAccounts(database, now), PostgresKeyRing(database, now)
+        return PostgresRoster(database), StoredAccounts(PostgresTables(database), now), PostgresKeyRing(database, now)

@@ -8,7 +8,8 @@ from attrs import define, field
 from directory_server.domain.errors import NotFound, SignInRefused
 from directory_server.run_sync import run_sync
 from directory_server.services.accounts import AccountService
-from directory_server.sqlite import Database, SqliteAccounts, SqliteSessions
+from directory_server.sqlite import Database, SqliteTables
+from directory_server.tables import StoredAccounts, StoredSessions
 
 
 @define
@@ -19,7 +20,7 @@ class PlainPasswords:
     """
 
     concurrent_passwords: list[str] = field(factory=list)
-    accounts: SqliteAccounts | None = None
+    accounts: StoredAccounts | None = None
 
     async def hash(self, password: str, *, client: str = "") -> str:
         return await self._compute(password)
@@ -36,16 +37,16 @@ class PlainPasswords:
 
 
 @pytest.fixture
-def accounts(directory_database: Database) -> SqliteAccounts:
-    return SqliteAccounts(directory_database, lambda: 1_000_000.0)
+def accounts(directory_database: Database) -> StoredAccounts:
+    return StoredAccounts(SqliteTables(directory_database), lambda: 1_000_000.0)
 
 
-def account_service(accounts: SqliteAccounts, passwords: PlainPasswords) -> AccountService:
-    sessions = SqliteSessions(accounts._database, lambda: 1_000_000.0, 3600, 3600)
+def account_service(accounts: StoredAccounts, passwords: PlainPasswords) -> AccountService:
+    sessions = StoredSessions(accounts._tables, lambda: 1_000_000.0, 3600, 3600)
     return AccountService(accounts, sessions, passwords)
 
 
-def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts) -> None:
+def test_a_password_changed_during_sign_in_is_rejected(accounts: StoredAccounts) -> None:
     run_sync(accounts.add("ann@example.org", "an old password"))
     passwords = PlainPasswords(["a new password"], accounts)
     with pytest.raises(SignInRefused):
@@ -56,7 +57,7 @@ def test_a_password_changed_during_sign_in_is_rejected(accounts: SqliteAccounts)
     assert found.email == "ann@example.org"
 
 
-def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> None:
+def test_a_link_used_concurrently_sets_no_password(accounts: StoredAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     token = run_sync(accounts.link(ann.id, lifetime=60))
     passwords = PlainPasswords(["the first password"], accounts)
@@ -65,7 +66,7 @@ def test_a_link_used_concurrently_sets_no_password(accounts: SqliteAccounts) -> 
     assert run_sync(accounts.password(ann.id)) == "the first password"
 
 
-def test_passwords_are_unicode_normalized(accounts: SqliteAccounts) -> None:
+def test_passwords_are_unicode_normalized(accounts: StoredAccounts) -> None:
     service = account_service(accounts, PlainPasswords())
     run_sync(service.register("ann@example.org", "Cafe\u0301 am Ufer"))
     run_sync(service.sign_in("ann@example.org", "Caf\u00e9 am Ufer"))

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from directory_server.domain.clients import Client
 from directory_server.domain.keys import KeyUse
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses
+from directory_server.sqlite import Database, SqliteKeyRing, SqliteKeyUses, SqliteTables
+from directory_server.tables import StoredAccounts
 
 from ..contract.key_uses import KeyUsesContract
 from .conftest import SqliteAdapterTest
 
 
 class TestSqliteKeyUses(SqliteAdapterTest, KeyUsesContract):
-    async def adapters(self, now: Callable[[], float]) -> tuple[SqliteKeyUses, SqliteKeyRing, SqliteAccounts]:
+    async def adapters(self, now: Callable[[], float]) -> tuple[SqliteKeyUses, SqliteKeyRing, StoredAccounts]:
         database = self.open_database("directory")
-        return SqliteKeyUses(database), SqliteKeyRing(database, now), SqliteAccounts(database, now)
+        return SqliteKeyUses(database), SqliteKeyRing(database, now), StoredAccounts(SqliteTables(database), now)
 
 
 def test_forgetting_nothing_writes_nothing(directory_database: Database) -> None:
@@ -34,7 +35,7 @@ def test_forgetting_nothing_writes_nothing(directory_database: Database) -> None
 
 def test_the_rows_of_deleted_keys_are_deleted_later(directory_database: Database) -> None:
     times = [1_000_000.0]
-    accounts = SqliteAccounts(directory_database, lambda: times[0])
+    accounts = StoredAccounts(SqliteTables(directory_database), lambda: times[0])
     keys = SqliteKeyRing(directory_database, lambda: times[0])
 
     def deleted() -> int:

@@ -14,7 +14,8 @@ from directory_server.domain.clients import Client
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import KeyUse
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses, _keyring
+from directory_server.sqlite import Database, SqliteKeyRing, SqliteKeyUses, SqliteTables, _keyring
+from directory_server.tables import StoredAccounts
 from directory_server.turn import ReactorTurn
 
 from ..conftest import Open
@@ -27,8 +28,8 @@ class TestSqliteKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract):
     async def keys(self, now: Callable[[], float]) -> SqliteKeyRing:
         return SqliteKeyRing(self.open_database("directory"), now)
 
-    async def accounts(self, now: Callable[[], float]) -> SqliteAccounts:
-        return SqliteAccounts(self.open_database("directory"), now)
+    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
+        return StoredAccounts(SqliteTables(self.open_database("directory")), now)
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_other_writes_leave_the_cache(open_database: Open) -> None:
     with database.connection() as connection:
         connection.set_trace_callback(lambda statement: lookups.append(statement) if "digest" in statement else None)
     for written in (database, other):
-        accounts = SqliteAccounts(written, lambda: 1_000_000.0)
+        accounts = StoredAccounts(SqliteTables(written), lambda: 1_000_000.0)
         assert run_sync(keys.find(secret)) == key
         run_sync(SqliteKeyUses(written).record([KeyUse(key.id, 10.0, Client())]))
         assert run_sync(keys.find(secret)) == key
@@ -126,7 +127,10 @@ CHANGES = {
 @pytest.mark.parametrize("script", [pytest.param(script, id=name) for name, script in CHANGES.items()])
 def test_each_change_of_a_key_empties_the_cache_of_other_processes(open_database: Open, script: str) -> None:
     database = open_database("directory")
-    keys, accounts = SqliteKeyRing(database, lambda: 1_000_000.0), SqliteAccounts(database, lambda: 1_000_000.0)
+    keys, accounts = (
+        SqliteKeyRing(database, lambda: 1_000_000.0),
+        StoredAccounts(SqliteTables(database), lambda: 1_000_000.0),
+    )
     ann = run_sync(accounts.register("ann@example.org", "hash", most=9))
     key, secret = run_sync(keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
     assert run_sync(keys.find(secret)) == key

@@ -66,7 +66,8 @@ def revoke_in_another_process(server: Server) -> None:
 
 
 def test_streams_of_a_deleted_account_end_within_a_second(server: Server) -> None:
-    from directory_server.sqlite import Database, SqliteAccounts
+    from directory_server.sqlite import Database, SqliteTables
+    from directory_server.tables import StoredAccounts
 
     ann = run_sync(server.accounts.add("ann@example.org"))
     _, secret = run_sync(server.keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
@@ -74,7 +75,7 @@ def test_streams_of_a_deleted_account_end_within_a_second(server: Server) -> Non
     for each in (stream, other):
         each.received()
     database = Database(server.folder, "directory")
-    run_sync(SqliteAccounts(database, server.clock.seconds).delete(ann.id))
+    run_sync(StoredAccounts(SqliteTables(database), server.clock.seconds).delete(ann.id))
     database.close()
     server.clock.advance(1)
     assert stream.transport.disconnecting

@@ -20,6 +20,7 @@ def test_parameters_are_numbered_by_their_first_use() -> None:
     [
         ("SELECT id FROM a ORDER BY id FOR UPDATE SKIP LOCKED", "SELECT id FROM a ORDER BY id"),
         ("SELECT id FROM a FOR KEY SHARE", "SELECT id FROM a"),
+        ("id = ANY(ARRAY(SELECT id FROM a FOR UPDATE))", "id IN (SELECT id FROM a)"),
         ("id = ANY(:ids)", "id IN (SELECT value FROM json_each(:ids))"),
         ("id <> ALL(:ids)", "id NOT IN (SELECT value FROM json_each(:ids))"),
         ("greatest(a, least(b, strpos(c, :d)))", "max(a, min(b, instr(c, :d)))"),

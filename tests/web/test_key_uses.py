@@ -15,7 +15,8 @@ from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import KeyUse
 from directory_server.http.proxies import Proxies
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteAccounts, SqliteKeyRing, SqliteKeyUses
+from directory_server.sqlite import Database, SqliteKeyRing, SqliteKeyUses, SqliteTables
+from directory_server.tables import StoredAccounts
 from directory_server.web.key_uses import INTERVAL, KeyUseRecorder
 
 from ..logs import captured_lines
@@ -163,7 +164,7 @@ def works(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def recording(directory_database: Database) -> Recording:
     clock = Clock()
-    ann = run_sync(SqliteAccounts(directory_database, clock.seconds).add("ann@example.org"))
+    ann = run_sync(StoredAccounts(SqliteTables(directory_database), clock.seconds).add("ann@example.org"))
     keys, uses = SqliteKeyRing(directory_database, clock.seconds), FailingUses(directory_database)
     made = [run_sync(keys.create("k", limit=1, expires_at=None, owner=ann.id))[0].id for _ in range(2)]
     return Recording(clock, uses, KeyUseRecorder(uses, Proxies(), clock.seconds, 60.0), ann.id, made)

@@ -28,21 +28,25 @@ from directory_server.postgres import (
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
-    SqliteAccounts,
     SqliteCuration,
     SqliteKeyRing,
     SqliteKeyUses,
     SqliteMirrors,
     SqliteNewSecrets,
     SqliteQuota,
-    SqliteSessions,
     SqliteStatistics,
     SqliteStore,
     SqliteTables,
     SqliteVerifications,
     export,
 )
-from directory_server.tables import StoredPublicationLog, StoredPublisherTokens, StoredRegistryTokens
+from directory_server.tables import (
+    StoredAccounts,
+    StoredPublicationLog,
+    StoredPublisherTokens,
+    StoredRegistryTokens,
+    StoredSessions,
+)
 
 from ...contract.listing import ODD_NAMES
 from ...contract.publishers import RECORD
@@ -124,13 +128,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(verifications.record(TARGET, works, Policy()))
     run_sync(verifications.record(package, exists, Policy()))
 
-    accounts = SqliteAccounts(data.directory, now)
+    accounts = StoredAccounts(SqliteTables(data.directory), now)
     for number in range(12):
         account = run_sync(accounts.add(f"{number}@example.org", "hash" if number else None))
         clock.advance(1)
     run_sync(accounts.register("new@example.org", "hash", most=9))
     link = run_sync(accounts.link(account.id, lifetime=600.0))
-    session = run_sync(SqliteSessions(data.directory, now, *SESSION_TIMES).open(account.id, CLIENT))
+    session = run_sync(StoredSessions(SqliteTables(data.directory), now, *SESSION_TIMES).open(account.id, CLIENT))
     keys = SqliteKeyRing(data.directory, now)
     for number in range(12):
         owner = account.id if number % 2 else None

@@ -12,14 +12,12 @@ from directory_server.domain.ports.storage import Mirrors
 from directory_server.features.reports.tables import Reports
 from directory_server.postgres import (
     Database,
-    PostgresAccounts,
     PostgresCuration,
     PostgresKeyRing,
     PostgresKeyUses,
     PostgresMirrors,
     PostgresNewSecrets,
     PostgresQuota,
-    PostgresSessions,
     PostgresStatistics,
     PostgresStore,
     PostgresTables,
@@ -31,19 +29,23 @@ from directory_server.postgres import _import as importing
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
-    SqliteAccounts,
     SqliteCuration,
     SqliteKeyRing,
     SqliteKeyUses,
     SqliteMirrors,
     SqliteQuota,
-    SqliteSessions,
     SqliteStore,
     SqliteTables,
     SqliteVerifications,
     export,
 )
-from directory_server.tables import StoredPublicationLog, StoredPublisherTokens, StoredRegistryTokens
+from directory_server.tables import (
+    StoredAccounts,
+    StoredPublicationLog,
+    StoredPublisherTokens,
+    StoredRegistryTokens,
+    StoredSessions,
+)
 
 from ...contract.listing import ODD_NAMES
 from ...contract.publishers import RECORD
@@ -165,16 +167,18 @@ def test_accounts_sessions_and_tokens_stay_valid(
     filled: Filled, data: DataDirectory, folder: Path, database: Database
 ) -> None:
     imported(folder, database)
-    accounts, old = PostgresAccounts(database, lambda: NOW), SqliteAccounts(data.directory, lambda: NOW)
+    tables, old_tables = PostgresTables(database), SqliteTables(data.directory)
+    accounts, old = StoredAccounts(tables, lambda: NOW), StoredAccounts(old_tables, lambda: NOW)
     assert list(run_sync(accounts.list())) == list(run_sync(old.list()))
     for account in run_sync(old.list()):
         assert run_sync(accounts.password(account.id)) == run_sync(old.password(account.id))
     linked = run_sync(accounts.linked(filled.link))
     assert linked is not None
     assert linked == run_sync(old.linked(filled.link))
-    assert run_sync(PostgresSessions(database, lambda: NOW, *SESSION_TIMES).find(filled.session)) == linked
-    of_linked = run_sync(PostgresSessions(database, lambda: NOW, *SESSION_TIMES).list(linked.id))
-    assert of_linked == run_sync(SqliteSessions(data.directory, lambda: NOW, *SESSION_TIMES).list(linked.id))
+    sessions = StoredSessions(tables, lambda: NOW, *SESSION_TIMES)
+    assert run_sync(sessions.find(filled.session)) == linked
+    of_linked = run_sync(sessions.list(linked.id))
+    assert of_linked == run_sync(StoredSessions(old_tables, lambda: NOW, *SESSION_TIMES).list(linked.id))
     assert [each.client for each in of_linked] == [CLIENT]
     uses = run_sync(PostgresKeyUses(database).list(linked.id))
     assert uses == run_sync(SqliteKeyUses(data.directory).list(linked.id))

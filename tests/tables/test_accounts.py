@@ -1,24 +1,27 @@
-"""PostgreSQL adapters of Accounts and Sessions."""
+"""StoredAccounts and StoredSessions."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
+from importlib.resources import files
+from pathlib import Path
 
-import psycopg
 import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
-from directory_server.postgres import Database, PostgresAccounts, PostgresSessions, _sessions
 from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database as SqliteDatabase
+from directory_server.sqlite import SqliteTables
+from directory_server.tables import StoredAccounts, StoredSessions, Tables, _sessions
 
 from ..contract.accounts import ABSOLUTE, IDLE, AccountsContract
 from ..contract.sessions import SessionsContract
-from ..engines import Engine
 from ..sqlite.conftest import run_concurrently
-from .conftest import Open, PostgresAdapterTest
+from .conftest import OpenTables, TablesTest, number, rows_of
 
 TOGETHER = 6
 
@@ -26,60 +29,46 @@ ROUNDS = 10
 """Repetitions of a race, so that code without a lock fails."""
 
 
-class TestPostgresAccounts(PostgresAdapterTest, AccountsContract, SessionsContract):
-    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[PostgresAccounts, PostgresSessions]:
-        database = self.open_database()
-        return PostgresAccounts(database, now), PostgresSessions(database, now, IDLE, ABSOLUTE)
+class TestAccounts(TablesTest, AccountsContract, SessionsContract):
+    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[StoredAccounts, StoredSessions]:
+        tables = self.open_tables()
+        return StoredAccounts(tables, now), StoredSessions(tables, now, IDLE, ABSOLUTE)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    clock = Clock()
-    clock.advance(1_000_000)
-    return clock
+def accounts(tables: Tables, clock: Clock) -> StoredAccounts:
+    return StoredAccounts(tables, clock.seconds)
 
 
 @pytest.fixture
-def accounts(database: Database, clock: Clock) -> PostgresAccounts:
-    return PostgresAccounts(database, clock.seconds)
+def sessions(tables: Tables, clock: Clock) -> StoredSessions:
+    return StoredSessions(tables, clock.seconds, IDLE, ABSOLUTE)
 
 
-@pytest.fixture
-def sessions(database: Database, clock: Clock) -> PostgresSessions:
-    return PostgresSessions(database, clock.seconds, IDLE, ABSOLUTE)
-
-
-def number(database: Database, query: str) -> int:
-    return int(run_sync(database.read(lambda cursor: cursor.one(query)))[0])
-
-
-def pulse(database: Database) -> int:
-    return number(database, "SELECT keys FROM pulse")
+def pulse(tables: Tables) -> int:
+    return number(tables, "SELECT keys FROM pulse")
 
 
 def test_stores_no_secret_of_a_link_or_a_session(
-    engine: Engine, accounts: PostgresAccounts, sessions: PostgresSessions
+    tables: Tables, accounts: StoredAccounts, sessions: StoredSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     secrets = [run_sync(accounts.link(ann.id, lifetime=60)), run_sync(sessions.open(ann.id))]
-    with psycopg.connect(engine.conninfo) as connection:
-        stored = str(
-            [connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("account", "link", "session")]
-        )
+    stored = str([rows_of(tables, f"SELECT * FROM {table}") for table in ("account", "link", "session")])
     assert "ann@example.org" in stored
     assert not any(secret in stored for secret in secrets)
 
 
-def connected(open_database: Open, clock: Clock) -> list[PostgresAccounts]:
+def connected(open_tables: OpenTables, clock: Clock) -> list[StoredAccounts]:
     """Return accounts of several processes with open connections, so that their statements come together."""
-    processes = [PostgresAccounts(open_database(), clock.seconds) for _ in range(TOGETHER)]
-    for each in processes:
-        run_sync(each.list())
+    processes = [StoredAccounts(open_tables(), clock.seconds) for _ in range(TOGETHER)]
+    for process in processes:
+        run_sync(process.list())
     return processes
 
 
-def test_one_of_several_concurrent_callers_redeems_a_link(open_database: Open, clock: Clock) -> None:
-    processes = connected(open_database, clock)
+def test_one_of_several_concurrent_callers_redeems_a_link(open_tables: OpenTables, clock: Clock) -> None:
+    processes = connected(open_tables, clock)
     ann = run_sync(processes[0].add("ann@example.org"))
     for _ in range(ROUNDS):
         token = run_sync(processes[0].link(ann.id, lifetime=60))
@@ -89,7 +78,7 @@ def test_one_of_several_concurrent_callers_redeems_a_link(open_database: Open, c
         assert run_sync(processes[0].password(ann.id)) in outcomes
 
 
-def redeem(processes: list[PostgresAccounts], token: str, outcomes: list[str], process: int) -> None:
+def redeem(processes: list[StoredAccounts], token: str, outcomes: list[str], process: int) -> None:
     try:
         run_sync(processes[process].redeem(token, f"hash {process}"))
         outcomes.append(f"hash {process}")
@@ -97,8 +86,8 @@ def redeem(processes: list[PostgresAccounts], token: str, outcomes: list[str], p
         outcomes.append("not found")
 
 
-def test_one_of_several_concurrent_callers_gets_an_address(open_database: Open, clock: Clock) -> None:
-    processes = [PostgresAccounts(open_database(), clock.seconds) for _ in range(TOGETHER)]
+def test_one_of_several_concurrent_callers_gets_an_address(open_tables: OpenTables, clock: Clock) -> None:
+    processes = [StoredAccounts(open_tables(), clock.seconds) for _ in range(TOGETHER)]
     taken: list[int] = []
 
     def add(process: int) -> None:
@@ -112,8 +101,8 @@ def test_one_of_several_concurrent_callers_gets_an_address(open_database: Open, 
     assert len(run_sync(processes[0].list())) == 1
 
 
-def test_concurrent_registrations_keep_the_limit(open_database: Open, clock: Clock) -> None:
-    processes = connected(open_database, clock)
+def test_concurrent_registrations_keep_the_limit(open_tables: OpenTables, clock: Clock) -> None:
+    processes = connected(open_tables, clock)
     for last in range(ROUNDS):
         # The limit allows one more account.
         rejected: list[int] = []
@@ -122,17 +111,17 @@ def test_concurrent_registrations_keep_the_limit(open_database: Open, clock: Clo
         assert len(run_sync(processes[0].list())) == last + 1
 
 
-def register(processes: list[PostgresAccounts], last: int, rejected: list[int], process: int) -> None:
+def register(processes: list[StoredAccounts], last: int, rejected: list[int], process: int) -> None:
     try:
         run_sync(processes[process].register(f"{last}-{process}@example.org", "hash", most=last + 1))
     except TooManyAccounts:
         rejected.append(process)
 
 
-def test_concurrent_changes_of_an_account_do_not_block_each_other(open_database: Open, clock: Clock) -> None:
-    databases = [open_database() for _ in range(TOGETHER)]
-    accounts = [PostgresAccounts(database, clock.seconds) for database in databases]
-    sessions = [PostgresSessions(database, clock.seconds, IDLE, ABSOLUTE) for database in databases]
+def test_concurrent_changes_of_an_account_do_not_block_each_other(open_tables: OpenTables, clock: Clock) -> None:
+    opened = [open_tables() for _ in range(TOGETHER)]
+    accounts = [StoredAccounts(tables, clock.seconds) for tables in opened]
+    sessions = [StoredSessions(tables, clock.seconds, IDLE, ABSOLUTE) for tables in opened]
     ann = run_sync(accounts[0].add("ann@example.org"))
     unexpected: list[Exception] = []
 
@@ -152,23 +141,29 @@ def test_concurrent_changes_of_an_account_do_not_block_each_other(open_database:
     assert unexpected == []
 
 
-def test_what_may_end_or_change_a_key_moves_the_pulse(database: Database, accounts: PostgresAccounts) -> None:
+def test_what_may_end_or_change_a_key_moves_the_pulse(tables: Tables, accounts: StoredAccounts) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     unapproved = run_sync(accounts.register("ben@example.org", "hash", most=5))
     run_sync(accounts.set_password(ann.id, "hash"))
-    assert pulse(database) == 0
+    assert pulse(tables) == 0
     run_sync(accounts.disable(ann.id))
-    assert pulse(database) == 1
+    assert pulse(tables) == 1
     run_sync(accounts.approve(unapproved.id))
-    assert pulse(database) == 2
+    assert pulse(tables) == 2
+
+
+@pytest.mark.parametrize("open_tables", ["postgres"], indirect=True)
+def test_the_removal_of_an_account_moves_the_pulse(tables: Tables, accounts: StoredAccounts) -> None:
+    """SQLite counts when keys of the account are deleted."""
+    ann = run_sync(accounts.add("ann@example.org"))
     pending = run_sync(accounts.register("cy@example.org", "hash", most=5))
     assert not run_sync(accounts.remove(ann.id, before=2_000_000))
-    assert pulse(database) == 2
+    assert pulse(tables) == 0
     assert run_sync(accounts.remove(pending.id, before=2_000_000))
-    assert pulse(database) == 3
+    assert pulse(tables) == 1
 
 
-def test_names_that_no_database_can_hold_are_not_found(accounts: PostgresAccounts) -> None:
+def test_names_that_no_database_can_hold_are_not_found(accounts: StoredAccounts) -> None:
     for name in ("a\0b", "\udc80"):
         assert run_sync(accounts.password(name)) is None
         assert not run_sync(accounts.remove(name, before=0))
@@ -176,28 +171,42 @@ def test_names_that_no_database_can_hold_are_not_found(accounts: PostgresAccount
             run_sync(accounts.disable(name))
 
 
+def test_sqlite_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
+    steps = sorted(files("directory_server.sqlite").joinpath("schema", "directory").iterdir(), key=lambda s: s.name)
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as connection:
+        for step in steps[:5]:
+            connection.executescript(step.read_text("utf-8"))
+        connection.execute("INSERT INTO account (id, email, created_at) VALUES ('old', 'old@example.org', 1)")
+        connection.execute("PRAGMA user_version = 5")
+        connection.commit()
+    database = SqliteDatabase(tmp_path, "directory")
+    (old,) = run_sync(StoredAccounts(SqliteTables(database), lambda: 1_000_000.0).list())
+    database.close()
+    assert (old.id, old.approved) == ("old", True)
+
+
 def test_deletes_ended_sessions(
-    database: Database, clock: Clock, accounts: PostgresAccounts, sessions: PostgresSessions
+    tables: Tables, clock: Clock, accounts: StoredAccounts, sessions: StoredSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     for _ in range(3):
         run_sync(sessions.open(ann.id))
     clock.advance(IDLE)
     run_sync(sessions.open(ann.id))
-    assert number(database, "SELECT count(*) FROM session") == 1
+    assert number(tables, "SELECT count(*) FROM session") == 1
 
 
 @pytest.mark.parametrize("seconds", [IDLE, ABSOLUTE])
 def test_a_sign_in_deletes_few_sessions(
-    database: Database,
-    accounts: PostgresAccounts,
-    sessions: PostgresSessions,
+    tables: Tables,
+    accounts: StoredAccounts,
+    sessions: StoredSessions,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     seconds: float,
 ) -> None:
     monkeypatch.setattr(_sessions, "MAX_FORGOTTEN", 2)
-    opening = sessions if seconds == IDLE else PostgresSessions(database, clock.seconds, 1e9, ABSOLUTE)
+    opening = sessions if seconds == IDLE else StoredSessions(tables, clock.seconds, 1e9, ABSOLUTE)
     ann = run_sync(accounts.add("ann@example.org"))
     for _ in range(7):
         run_sync(sessions.open(ann.id))
@@ -205,12 +214,12 @@ def test_a_sign_in_deletes_few_sessions(
     left = []
     for _ in range(3):
         run_sync(opening.open(ann.id))
-        left.append(number(database, "SELECT count(*) FROM session"))
+        left.append(number(tables, "SELECT count(*) FROM session"))
     assert left == [6, 5, 4]
 
 
 def test_the_last_use_of_a_session_is_written_every_quarter_of_an_hour(
-    database: Database, clock: Clock, accounts: PostgresAccounts, sessions: PostgresSessions
+    tables: Tables, clock: Clock, accounts: StoredAccounts, sessions: StoredSessions
 ) -> None:
     ann = run_sync(accounts.add("ann@example.org"))
     session = run_sync(sessions.open(ann.id))
@@ -218,6 +227,6 @@ def test_the_last_use_of_a_session_is_written_every_quarter_of_an_hour(
     for _ in range(100):
         clock.advance(IDLE / 100)
         assert run_sync(sessions.find(session)) == ann
-        written.add(run_sync(database.read(lambda cursor: cursor.one("SELECT seen_at FROM session")))[0])
+        written |= set(rows_of(tables, "SELECT session.seen_at, account.seen_at FROM session, account"))
     # Every fourth use is 15 minutes later.
     assert len(written) == 26

@@ -1,0 +1,286 @@
+"""The Accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from ..domain.accounts import (
+    Account,
+    Role,
+    check_role,
+    checked_email,
+    disabled_account,
+    email_taken,
+    is_email,
+    normalized_email,
+    unknown_account,
+    unknown_link,
+)
+from ..domain.entries import is_storable
+from ..domain.errors import TooManyAccounts
+from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
+from ._tables import Rows, Tables
+
+COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role"
+"""The columns of an Account, in the order of its fields."""
+
+_ADD = """
+    INSERT INTO account (id, email, password, created_at, approved_at)
+    VALUES (:id, :email, :password, :created_at, :approved_at)
+    ON CONFLICT (email) DO NOTHING
+"""
+
+_REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
+"""The lock of registrations: the number of pending accounts is counted before one is added."""
+
+_PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
+
+_APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
+
+_SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
+
+_ACCOUNT = f"SELECT {COLUMNS} FROM account"
+
+_LOCK = f"{_ACCOUNT} WHERE id = :id FOR UPDATE"
+
+_BY_EMAIL = f"{_ACCOUNT} WHERE email = :email"
+
+_ALL = f"{_ACCOUNT} ORDER BY created_at, ordinal"
+
+_IS_UNUSED = "approved_at IS NULL AND disabled_at IS NULL AND greatest(created_at, coalesce(seen_at, 0)) <= :before"
+
+_UNUSED = f"{_ACCOUNT} WHERE id > :after AND {_IS_UNUSED} ORDER BY id LIMIT :limit"
+
+_STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED} FOR UPDATE"
+
+_REMOVE = (
+    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "DELETE FROM api_key WHERE owner = :id",
+    "DELETE FROM session WHERE account = :id",
+    "DELETE FROM link WHERE account = :id",
+    "DELETE FROM account WHERE id = :id",
+)
+"""Deletes an account and its rows in other tables, in the order of the foreign keys."""
+
+_DELETE = (
+    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
+    "UPDATE api_key SET owner = NULL, label = '', revoked_at = coalesce(revoked_at, :now) WHERE owner = :id",
+    "DELETE FROM session WHERE account = :id",
+    "DELETE FROM link WHERE account = :id",
+    "DELETE FROM account WHERE id = :id",
+)
+"""Deletes an account. Its keys stay for a time as revoked rows without secrets, which end open streams."""
+
+_DELETE_ENDED = """
+    DELETE FROM api_key WHERE id IN (
+        SELECT id FROM api_key WHERE revoked_at <= :before
+        AND NOT EXISTS (SELECT 1 FROM secret WHERE key_id = api_key.id) FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_PASSWORD = "SELECT password FROM account WHERE id = :id AND disabled_at IS NULL"
+
+_SET_PASSWORD = "UPDATE account SET password = :password WHERE id = :id"
+
+_DISABLE = "UPDATE account SET disabled_at = coalesce(disabled_at, :now) WHERE id = :id"
+
+_ENABLE = "UPDATE account SET disabled_at = NULL WHERE id = :id"
+
+_END_SESSIONS = "DELETE FROM session WHERE account = :id"
+
+_LINK = """
+    INSERT INTO link (account, digest, expires_at) VALUES (:id, :digest, :expires_at)
+    ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, expires_at = excluded.expires_at
+"""
+
+_LINKED = f"""
+    SELECT {COLUMNS} FROM link JOIN account ON account.id = link.account
+    WHERE digest = :digest AND expires_at > :now AND disabled_at IS NULL
+"""
+
+_UNLINK = "DELETE FROM link WHERE account = :id"
+
+# Locked before the uses of the keys: a record of uses skips locked keys, and locks uses in another order.
+_KEYS = "SELECT id FROM api_key WHERE owner = :id FOR UPDATE"
+
+
+@frozen
+class StoredAccounts:
+    """Accounts. `now` is in seconds since the epoch.
+
+    Each transaction locks the row of the account before rows of other tables, so that no two wait for each other.
+    """
+
+    _tables: Tables
+    _now: Callable[[], float]
+
+    async def add(self, email: str, hashed: str | None = None) -> Account:
+        address, now = checked_email(email), self._now()
+        return await self._tables.write(lambda rows: _add(rows, address, hashed, now, approved_at=now))
+
+    async def register(self, email: str, hashed: str, *, most: int) -> Account:
+        address, now = checked_email(email), self._now()
+
+        def write(rows: Rows) -> Account:
+            rows.lock(_REGISTERING)
+            if rows.one(_PENDING)[0] >= most:
+                raise TooManyAccounts
+            return _add(rows, address, hashed, now, approved_at=None)
+
+        return await self._tables.write(write)
+
+    async def approve(self, account_id: str) -> None:
+        """Approve an account; the time of an earlier approval stays. Raises NotFound."""
+        now = self._now()
+
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            rows.execute(_APPROVE, id=account_id, now=now)
+            # Cached keys of a pending account are charged to the account.
+            rows.end_keys(_keys_of(rows, account_id))
+
+        await self._tables.write(write)
+
+    async def set_role(self, account_id: str, role: Role) -> None:
+        def write(rows: Rows) -> None:
+            check_role(_lock(rows, account_id), role)
+            rows.execute(_SET_ROLE, id=account_id, role=role)
+
+        await self._tables.write(write)
+
+    async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
+        rows = await self._tables.read(lambda rows: rows.all(_UNUSED, before=before, after=after, limit=limit))
+        return [Account(*row) for row in rows]
+
+    async def remove(self, account_id: str, *, before: float) -> bool:
+        def write(rows: Rows) -> bool:
+            if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
+                return False
+            ended = _keys_of(rows, account_id)
+            for statement in _REMOVE:
+                rows.execute(statement, id=account_id)
+            rows.end_keys(ended)
+            return True
+
+        return is_storable(account_id) and await self._tables.write(write)
+
+    async def delete(self, account_id: str) -> None:
+        now = self._now()
+
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            ended = _keys_of(rows, account_id)
+            for statement in _DELETE:
+                rows.execute(statement, id=account_id, now=now)
+            rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
+            rows.end_keys(ended)
+
+        await self._tables.write(write)
+
+    async def find(self, email: str) -> Account | None:
+        address = normalized_email(email)
+        row = await self._tables.one(_BY_EMAIL, email=address) if is_email(address) else None
+        return Account(*row) if row else None
+
+    async def list(self) -> Sequence[Account]:
+        return [Account(*row) for row in await self._tables.read(lambda rows: rows.all(_ALL))]
+
+    async def password(self, account_id: str) -> str | None:
+        row = await self._tables.one(_PASSWORD, id=account_id) if is_storable(account_id) else None
+        return row[0] if row else None
+
+    async def set_password(self, account_id: str, hashed: str) -> None:
+        await self._replace_password(account_id, hashed)
+
+    async def forget_password(self, account_id: str) -> None:
+        await self._replace_password(account_id, None)
+
+    async def disable(self, account_id: str) -> None:
+        """Disable an account; end all its sessions and links. Raises NotFound."""
+        now = self._now()
+
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            rows.execute(_DISABLE, id=account_id, now=now)
+            rows.execute(_END_SESSIONS, id=account_id)
+            rows.execute(_UNLINK, id=account_id)
+            rows.end_keys(_keys_of(rows, account_id))
+
+        await self._tables.write(write)
+
+    async def enable(self, account_id: str) -> None:
+        """Undo `disable`; ended sessions and links stay ended. Raises NotFound."""
+
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            rows.execute(_ENABLE, id=account_id)
+
+        await self._tables.write(write)
+
+    async def link(self, account_id: str, *, lifetime: float) -> str:
+        token, expires_at = new_token(), self._now() + lifetime
+
+        def write(rows: Rows) -> str:
+            if _lock(rows, account_id).disabled_at is not None:
+                raise disabled_account()
+            rows.execute(_LINK, id=account_id, digest=digest(token), expires_at=expires_at)
+            return token
+
+        return await self._tables.write(write)
+
+    async def linked(self, token: str) -> Account | None:
+        row = await self._tables.one(_LINKED, digest=digest(token), now=self._now())
+        return Account(*row) if row else None
+
+    async def redeem(self, token: str, hashed: str) -> Account:
+        """Set the password of the account of a link, once. Raises NotFound if unknown, used or expired."""
+        link = {"digest": digest(token), "now": self._now()}
+
+        def write(rows: Rows) -> Account:
+            linked = rows.one(_LINKED, **link)
+            # Another caller may have used the link before this one got the lock of the account.
+            if linked is None or not (_lock(rows, linked[0]) and rows.one(_LINKED, **link)):
+                raise unknown_link()
+            _set_password(rows, linked[0], hashed)
+            return _lock(rows, linked[0])
+
+        return await self._tables.write(write)
+
+    async def _replace_password(self, account_id: str, hashed: str | None) -> None:
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            _set_password(rows, account_id, hashed)
+
+        await self._tables.write(write)
+
+
+def _add(rows: Rows, address: str, hashed: str | None, now: float, approved_at: float | None) -> Account:
+    """Insert an account. Raises BadInput if the address is taken."""
+    account_id = new_id()
+    row = {"id": account_id, "email": address, "password": hashed, "created_at": now, "approved_at": approved_at}
+    if not rows.execute(_ADD, **row):
+        raise email_taken(address)
+    return _lock(rows, account_id)
+
+
+def _lock(rows: Rows, account_id: str) -> Account:
+    """Return an account, locked until the end of the transaction. Raises NotFound."""
+    row = rows.one(_LOCK, id=account_id) if is_storable(account_id) else None
+    if row is None:
+        raise unknown_account(account_id)
+    return Account(*row)
+
+
+def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:
+    rows.execute(_SET_PASSWORD, id=account_id, password=hashed)
+    rows.execute(_END_SESSIONS, id=account_id)
+    rows.execute(_UNLINK, id=account_id)
+
+
+def _keys_of(rows: Rows, account_id: str) -> list[str]:
+    """Return the ids of the keys of an account, whose row is locked; lock the keys."""
+    return [key_id for (key_id,) in rows.all(_KEYS, id=account_id)]

@@ -1,0 +1,159 @@
+"""The Sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from attrs import frozen
+
+from ..domain.accounts import (
+    MAX_FORGOTTEN,
+    MAX_SESSIONS,
+    Account,
+    BrowserSession,
+    digest_start,
+    id_of_digest,
+    unknown_session,
+    writes_use,
+)
+from ..domain.clients import UNKNOWN, Client
+from ..domain.entries import is_storable
+from ..domain.errors import Unavailable
+from ..domain.keys import digest, new_token
+from ._accounts import COLUMNS
+from ._tables import Rows, Tables
+
+# They skip rows that another process deletes: neither waits for the other.
+_FORGET_IDLE = """
+    DELETE FROM session WHERE digest = ANY(ARRAY(
+        SELECT digest FROM session WHERE seen_at <= :before ORDER BY seen_at LIMIT :most FOR UPDATE SKIP LOCKED
+    ))
+"""
+
+_FORGET_OLD = """
+    DELETE FROM session WHERE digest = ANY(ARRAY(
+        SELECT digest FROM session WHERE created_at <= :before ORDER BY created_at LIMIT :most FOR UPDATE SKIP LOCKED
+    ))
+"""
+
+_SURPLUS = """
+    DELETE FROM session WHERE account = :account AND digest NOT IN (
+        SELECT digest FROM session WHERE account = :account ORDER BY seen_at DESC, created_at DESC LIMIT :most
+    )
+"""
+
+_OPEN = """
+    INSERT INTO session (digest, account, created_at, seen_at, network, client)
+    VALUES (:digest, :account, :now, :now, :network, :client)
+"""
+
+_FIND = f"""
+    SELECT session.seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
+    WHERE digest = :digest AND session.seen_at > :seen_after AND session.created_at > :created_after
+        AND disabled_at IS NULL
+"""
+
+_SEEN = """
+    UPDATE session SET seen_at = greatest(seen_at, :now), network = :network, client = :client WHERE digest = :digest
+"""
+
+_LIST = """
+    SELECT digest, created_at, seen_at, network, client FROM session
+    WHERE account = :account AND seen_at > :seen_after AND created_at > :created_after
+    ORDER BY seen_at DESC, created_at DESC
+"""
+
+_LOCK = "SELECT 1 FROM account WHERE id = (SELECT account FROM session WHERE digest = :digest) FOR UPDATE"
+
+_END = "DELETE FROM session WHERE account = :account AND substr(digest, 1, 8) = :start"
+
+_END_OTHERS = """
+    DELETE FROM session
+    WHERE account = (SELECT account FROM session WHERE digest = :digest) AND digest <> :digest
+"""
+
+_USED = "UPDATE account SET seen_at = greatest(coalesce(seen_at, 0), :now) WHERE id = :account"
+
+_CLOSE = "DELETE FROM session WHERE digest = :digest"
+
+
+@frozen
+class StoredSessions:
+    """Sessions, which end `idle` seconds after their last use, and `absolute` seconds after their start.
+
+    `now` is in seconds since the epoch. Each transaction locks the account first, as those of StoredAccounts.
+    """
+
+    _tables: Tables
+    _now: Callable[[], float]
+    _idle: float
+    _absolute: float
+
+    async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
+        """Start a session and return its secret; delete some ended sessions."""
+        token, now = new_token(), self._now()
+        use = _use(digest(token), account_id, now, client)
+        await self._tables.write(
+            lambda rows: rows.finish(
+                (_USED, use),
+                (_FORGET_IDLE, {"before": now - self._idle, "most": MAX_FORGOTTEN}),
+                (_FORGET_OLD, {"before": now - self._absolute, "most": MAX_FORGOTTEN}),
+                (_SURPLUS, {"account": account_id, "most": MAX_SESSIONS - 1}),
+                (_OPEN, use),
+            )
+        )
+        return token
+
+    async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
+        """Return the account of a session and record the use; None if unknown or ended."""
+        now, key = self._now(), digest(token)
+        row = await self._tables.one(_FIND, digest=key, **self._begins(now))
+        if row is None:
+            return None
+        seen_at, *fields = row
+        account = Account(*fields)
+        if writes_use(seen_at, now, self._idle):
+            use = _use(key, account.id, now, client)
+            # If another process holds the lock, or the database is away, the next request records the use.
+            with suppress(Unavailable):
+                await self._tables.write(lambda rows: rows.finish((_USED, use), (_SEEN, use)), waits=False)
+        return account
+
+    async def close(self, token: str) -> None:
+        key = digest(token)
+        await self._tables.write(lambda rows: rows.execute(_CLOSE, digest=key))
+
+    async def list(self, account_id: str) -> Sequence[BrowserSession]:
+        if not is_storable(account_id):
+            return []
+        rows = await self._tables.all(_LIST, account=account_id, **self._begins(self._now()))
+        return [
+            BrowserSession(id_of_digest(bytes(key)), created_at, seen_at, Client(network, name))
+            for key, created_at, seen_at, network, name in rows
+        ]
+
+    async def end(self, account_id: str, session_id: str) -> None:
+        start = digest_start(session_id)
+        if start is None or not is_storable(account_id):
+            raise unknown_session()
+        if not await self._tables.write(lambda rows: rows.execute(_END, account=account_id, start=start) > 0):
+            raise unknown_session()
+
+    async def end_others(self, token: str) -> None:
+        key = digest(token)
+
+        def write(rows: Rows) -> None:
+            rows.lock(_LOCK, digest=key)
+            rows.execute(_END_OTHERS, digest=key)
+
+        await self._tables.write(write)
+
+    def _begins(self, now: float) -> dict[str, float]:
+        """Return the times of use and of start after which sessions are valid."""
+        return {"seen_after": now - self._idle, "created_after": now - self._absolute}
+
+
+def _use(key: bytes, account_id: str, now: float, client: Client) -> dict[str, object]:
+    """Return the values of statements that write the use of a session; `key` is the digest of its secret."""
+    return {"digest": key, "account": account_id, "now": now, "network": client.network, "client": client.name}
