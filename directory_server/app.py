@@ -69,8 +69,7 @@ class DirectoryService(MultiService):
         # Checks of the file of the index, which run meanwhile, release the interpreter lock. A daemon blocks no exit.
         Thread(target=self._preload, daemon=True).start()
         with self._exiting_on_errors():
-            run_until_done(application.feed.load(), lambda: self._reactor)
-            run_until_done(application.verified.refresh(), lambda: self._reactor)
+            run_until_done(application.load(), lambda: self._reactor)
             application.storage.serve()
             process.tune()
             if self._config.reuse_port:

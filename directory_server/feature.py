@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import AttrsInstance, frozen
@@ -12,20 +12,29 @@ if TYPE_CHECKING:
     from twisted.application.service import IService
 
     from .config import Config
-    from .domain.ports.runtime import Offload
+    from .domain.ports.additions import EntryAdditions
+    from .domain.ports.runtime import Bus, Offload
     from .web.access_log import AccessRecord
+    from .web.pages import EntryPart
     from .web.parts import WebPart
 
 
 @frozen
 class Host:
-    """The parts of a server that features run on. `now` returns seconds since the epoch."""
+    """The parts of a server that features run on.
+
+    `now` returns seconds since the epoch. `bus` announces changes of entries. `metrics` is the registry of collectors
+    of prometheus-client. `replaced` has the parts of features that tests replace, by name.
+    """
 
     config: Config
     storage: Any
     reactor: Any
     now: Callable[[], float]
     offload: Offload
+    bus: Bus
+    metrics: Any
+    replaced: Mapping[str, Any]
 
 
 def ignore_records(records: Sequence[AccessRecord]) -> None:
@@ -36,8 +45,8 @@ def ignore_search(api: str, client: str, keywords: str, has_hits: bool) -> None:
     """Do nothing for a search."""
 
 
-async def nothing_to_write() -> None:
-    """Write nothing at the end of the process."""
+async def nothing() -> None:
+    """Do nothing at the start or the end of the process."""
 
 
 @frozen
@@ -45,13 +54,18 @@ class Running:
     """A feature in a server.
 
     `services` run in the background. `observe` gets the finished requests of each reactor turn, and `searched` each
-    search: its API, client and keywords, and whether it had hits. `write` writes what the last requests have left.
+    search: its API, client and keywords, and whether it had hits. `load` reads what the first requests need, `write`
+    writes what the last requests have left. `additions` is what the feature adds to the views of entries, `entry_part`
+    what it shows of them on pages.
     """
 
     services: Sequence[IService] = ()
     observe: Callable[[Sequence[AccessRecord]], None] = ignore_records
     searched: Callable[[str, str, str, bool], None] = ignore_search
-    write: Callable[[], Awaitable[None]] = nothing_to_write
+    load: Callable[[], Awaitable[None]] = nothing
+    write: Callable[[], Awaitable[None]] = nothing
+    additions: EntryAdditions | None = None
+    entry_part: EntryPart | None = None
 
 
 @frozen

@@ -20,7 +20,7 @@ ONLY_IN = {
     "klein": {"web"},
     "markdown_it": {"web.pages"},
     "nh3": {"web.pages"},
-    "prometheus_client": {"web.metrics"},
+    "prometheus_client": {"features", "web.metrics"},
     "psycopg": {"postgres"},
     "orjson": {"serialization", "search.index"},
     "sqlite3": {"sqlite"},
@@ -32,7 +32,7 @@ ONLY_IN = {
     # It ends at the first error.
     "twisted.internet.task.LoopingCall": {"timers"},
     "treq": {"mirror"},
-    "twisted.web": {"http_client", "mirror", "verification", "http", "streams", "web"},
+    "twisted.web": {"features", "http_client", "mirror", "http", "streams", "web"},
     "werkzeug": {"web"},
 }
 """Libraries, and the only packages that may import them."""

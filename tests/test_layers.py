@@ -75,7 +75,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "__init__"},
-    "verification": _PORTS | {"serialization", "http_client", "hosts", "sanitize", "__init__"},
     "http": {"compiled", "timers", "wording"},
     "streams": {"domain.ports", "domain.errors", "http", "timers", "wording"},
     "web": set(),
@@ -107,7 +106,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
     "main_reactor": set(),
-    "feature": {"config", "domain.ports", "web.access_log", "web.parts"},
+    "feature": {"config", "domain.ports", "web.access_log", "web.pages", "web.parts"},
     "config": {"files"},
     "sample": set(),
 }
@@ -192,6 +191,7 @@ def test_features_import_the_kernel_only() -> None:
         ("features.reports.web", "from ...composition import build"),
         ("web.rest", "from ..features import FEATURES"),
         ("composition._web", "from ..features.reports.web import PART"),
+        ("services.directory", "from ..features.verification.verified_entries import VerifiedEntries"),
     ],
 )
 def test_an_import_of_a_feature_is_found(name: str, text: str) -> None:

@@ -14,8 +14,8 @@ from .. import importer, sample, wording
 from ..config import Config, endpoints
 from ..domain.versions import SAMPLE
 from ..serialization import pretty
-from ._sync import configured_upstreams, run_in_reactor, sync_all
-from .context import PROXY, CommandContext, command_context, configuration, wait_for
+from ._sync import configured_upstreams, sync_all
+from .context import PROXY, CommandContext, command_context, configuration, run_in_reactor, wait_for
 from .output import echo
 
 if TYPE_CHECKING:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
-from twisted.internet.defer import CancelledError, Deferred
-from twisted.python.failure import Failure
 
 from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ..wording import counted, entries
-from .context import CommandContext, command_context
+from .context import CommandContext, command_context, run_in_reactor
 from .output import ShowProgress, echo, print_errors, progress_bar
 
 # Functions import the mirror: with its HTTP client it takes a third of a second, which other commands do not need.
@@ -55,29 +53,6 @@ def configured_upstreams(config: Config) -> list[mirror.Upstream]:
     from .. import mirror
 
     return [mirror.Upstream(**attrs.asdict(each)) for each in config.upstream]
-
-
-def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:
-    """Run the coroutine `main(reactor)` in the reactor of this process, and exit. Ctrl-C cancels it.
-
-    `what` is the name of the command in the message for that.
-    """
-    from twisted.internet import task
-
-    def start(reactor: Any) -> Deferred[None]:
-        run = Deferred.fromCoroutine(main(reactor))
-        # Ctrl-C must release the lease.
-        reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
-        return run.addErrback(_exit_on_signal, what)
-
-    task.react(start)
-
-
-def _exit_on_signal(failure: Failure, what: str) -> None:
-    """Exit with code 1 and one line after a signal."""
-    failure.trap(CancelledError)
-    echo(f"Stopped by a signal; the next {what} continues from here.", err=True)
-    raise SystemExit(1)
 
 
 async def sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], *, full: bool) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 from attrs import frozen
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
 
 from ..config import Config, endpoints, record_folder
 from ..domain.roster import NumberedAccount, NumberedKey
@@ -15,6 +17,7 @@ from ..main_reactor import main_reactor
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
 from ..storage import Storage, command_environment, open_storage
+from .output import echo
 
 T = TypeVar("T")
 
@@ -101,3 +104,26 @@ def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
     storage = open_storage(config, command_environment())
     ctx.call_on_close(storage.close)
     return CommandContext(config, storage)
+
+
+def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:
+    """Run the coroutine `main(reactor)` in the reactor of this process, and exit. Ctrl-C cancels it.
+
+    `what` is the name of the command in the message for that.
+    """
+    from twisted.internet import task
+
+    def start(reactor: Any) -> Deferred[None]:
+        run = Deferred.fromCoroutine(main(reactor))
+        # Ctrl-C must release the lease.
+        reactor.addSystemEventTrigger("before", "shutdown", run.cancel)
+        return run.addErrback(_exit_on_signal, what)
+
+    task.react(start)
+
+
+def _exit_on_signal(failure: Failure, what: str) -> None:
+    """Exit with code 1 and one line after a signal."""
+    failure.trap(CancelledError)
+    echo(f"Stopped by a signal; the next {what} continues from here.", err=True)
+    raise SystemExit(1)

@@ -28,7 +28,6 @@ from ._registry import registry
 from ._status import status
 from ._sync import sync
 from ._upstream import upstream
-from ._verify import verify
 from .context import configuration
 from .output import Group
 
@@ -71,7 +70,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 for each in (
     *(account, after_restore, config, database, entry, import_, key),
-    *(publisher, quickstart, registry, status, sync, upstream, verify),
+    *(publisher, quickstart, registry, status, sync, upstream),
 ):
     main.add_command(each)
 for feature in FEATURES:

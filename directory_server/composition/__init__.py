@@ -4,26 +4,21 @@ Importing this package installs the reactor, because the web layer uses Klein.
 """
 
 from ._application import Application, build
-from ._checkers import network_checkers
 from ._core import environment, index_keeper
 from ._features import all_routes, extensions
 from ._preload import preload
 from ._publishers import max_streams
 from ._runtime import Runtime, machine_runtime
-from ._verification import checks_of, planner_of
 
 __all__ = [
     "Application",
     "Runtime",
     "all_routes",
     "build",
-    "checks_of",
     "environment",
     "extensions",
     "index_keeper",
     "machine_runtime",
     "max_streams",
-    "network_checkers",
-    "planner_of",
     "preload",
 ]

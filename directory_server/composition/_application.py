@@ -18,7 +18,6 @@ from ..feature import Running
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
-from ..services.verified_entries import VerifiedEntries
 from ..storage import Storage
 from ..timers import Timer
 from ..web import metrics
@@ -28,7 +27,6 @@ from ._core import Core, Search, build_core
 from ._hosts import loopback_hosts
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
-from ._verification import verification
 from ._web import People, Web, build_people, build_web
 
 if TYPE_CHECKING:
@@ -78,8 +76,13 @@ class Application:
     background: tuple[IService, ...]
     ports: tuple[IService, ...]
     runtime: Runtime
-    verified: VerifiedEntries
     metrics: metrics.Metrics
+
+    async def load(self) -> None:
+        """Load the index, and what features read before the first request."""
+        await self.feed.load()
+        for feature in self.running:
+            await feature.load()
 
     async def write_counts(self) -> None:
         """Write the access log, the uses of keys and what features have counted since their last writes."""
@@ -144,12 +147,10 @@ def build(
             Timer(FORGET_INTERVAL, web.publishing.forget, reactor),
             *(service for feature in core.running for service in feature.services),
             *upstreams,
-            *verification(core),
             *_metrics(core),
         ),
         ports=_ports(config, reactor, web),
         runtime=core.runtime,
-        verified=core.verified,
         metrics=core.metrics,
     )
 

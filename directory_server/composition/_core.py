@@ -16,7 +16,6 @@ from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
-from ..services.verified_entries import VerifiedEntries
 from ..storage import Environment, Serving, Storage, open_storage
 from ..threads import Limited
 from ..turn import TurnPace
@@ -50,7 +49,6 @@ class Core:
     storage: Storage
     serving: Serving
     search: Search
-    verified: VerifiedEntries
     running: Sequence[Running]
     """The features that do something in a server."""
 
@@ -64,8 +62,19 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     keep = Spill(folder) if folder else in_memory
     searches = Limited(runtime.offload, SEARCHES)
     index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep, searches=searches)
-    running = run_features(Host(config, storage, reactor, runtime.now, runtime.offload))
-    verified = VerifiedEntries(storage.verifications)
+    running = run_features(
+        Host(
+            config=config,
+            storage=storage,
+            reactor=reactor,
+            now=runtime.now,
+            offload=runtime.offload,
+            bus=serving.bus,
+            metrics=metrics.registry,
+            replaced=runtime.replaced,
+        )
+    )
+    additions = [feature.additions for feature in running if feature.additions is not None]
     return Core(
         config=config,
         reactor=reactor,
@@ -76,10 +85,9 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(storage.store, index, serving.bus, search_observer(running), verified),
+            Directory(storage.store, index, serving.bus, search_observer(running), additions),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
-        verified=verified,
         running=running,
     )
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from .. import threads
-from ..config import Config
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..http.proxies import network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
-from ..services.checks import Checkers
 from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
-from ._checkers import network_checkers
 
 FindViewer = Callable[[Any], Awaitable[Viewer | None]]
 """Returns the account that is signed in and sent the request, None if there is none."""
@@ -47,8 +44,8 @@ class Runtime:
     wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
     page_streams: int = STREAMS
     """Open page streams per address."""
-    checkers: Callable[[Config], Checkers] | None = None
-    """Returns what checks remotes and packages; None if nothing may be checked."""
+    replaced: Mapping[str, Any] = field(factory=dict)
+    """The parts of features that tests replace, by name."""
     stop: Callable[[], None] = lambda: None
     """Ends the threads of `account_writes`."""
 
@@ -76,6 +73,5 @@ def machine_runtime(reactor: Any) -> Runtime:
         account_writes=writes,
         passwords=Argon2Passwords(offload, reactor, _provider_of),
         turn=ReactorTurn(reactor),
-        checkers=lambda config: network_checkers(config, reactor, now),
         stop=writes.stop,
     )

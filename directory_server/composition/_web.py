@@ -166,7 +166,7 @@ def _routes(
         ),
         "mcp": endpoint,
         "registry": registry.RegistryHandlers(
-            access, directory, storage.store, config.registry.listed == "curated", core.verified, offload
+            access, directory, storage.store, config.registry.listed == "curated", offload
         ),
         "status": registry_status.RegistryStatus(access, config.publish.enabled),
         "publish": publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
@@ -191,7 +191,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
         core.storage.store,
         core.search.index.__len__,
         core.runtime.now,
-        _entry_checks(core),
+        _entry_parts(core),
     )
 
 
@@ -205,14 +205,13 @@ def _entry_page(core: Core, people: People) -> pages.EntryPage:
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
         admin.OperatorBar(people.cookies, core.storage.curation),
         [link for part in web_parts() for link in part.entry_links(core.config)],
-        _entry_checks(core),
+        _entry_parts(core),
     )
 
 
-def _entry_checks(core: Core) -> pages.EntryChecks:
-    """Return the checks of entries for pages."""
-    verify = core.config.verify
-    return pages.EntryChecks(core.verified, core.runtime.now, verify.remotes or verify.packages)
+def _entry_parts(core: Core) -> Sequence[pages.EntryPart]:
+    """Return what features show of entries on pages."""
+    return [feature.entry_part for feature in core.running if feature.entry_part is not None]
 
 
 def _kernel(core: Core, people: People) -> Kernel:

@@ -21,8 +21,7 @@ from ._settings import (
 )
 from ._sources import FILE_VARIABLE, ConfigError
 from ._types import Sections
-from ._validators import AtLeast, above_zero, setting
-from ._verify import VerifyConfig
+from ._validators import AtLeast, above_zero, name_patterns, setting
 
 __all__ = [
     "FILE_VARIABLE",
@@ -41,11 +40,11 @@ __all__ = [
     "Sections",
     "StreamsConfig",
     "UpstreamConfig",
-    "VerifyConfig",
     "WebConfig",
     "above_zero",
     "describe",
     "load",
+    "name_patterns",
     "record_folder",
     "setting",
     "setting_names",

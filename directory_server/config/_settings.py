@@ -27,7 +27,6 @@ from ._validators import (
     upstream_of_text,
     url_or_path,
 )
-from ._verify import VerifyConfig
 
 Section = TypeVar("Section", bound=AttrsInstance)
 
@@ -254,7 +253,6 @@ class Config:
     metrics: MetricsConfig = MetricsConfig()
     accounts: AccountsConfig = AccountsConfig()
     web: WebConfig = WebConfig()
-    verify: VerifyConfig = VerifyConfig()  # noqa: RUF009 (ruff does not know that the class is frozen)
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),
         "Upstreams to follow: tables of the file; in the environment and in options also URLs, or official for the "

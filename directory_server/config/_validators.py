@@ -123,23 +123,6 @@ def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
             raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
 
 
-def networks(_: object, __: object, items: tuple[str, ...]) -> None:
-    """Validate addresses and networks."""
-    for item in items:
-        try:
-            ip_network(item, strict=False)
-        except ValueError:
-            raise ValueError("must be addresses or networks such as 10.0.0.0/8 or fd00::/8") from None
-
-
-def contact(_: object, __: object, text: str) -> None:
-    """Validate an e-mail address or an http or https URL, or an empty string. It is sent in a header."""
-    # A comment in the header holds it, so it has no brackets (RFC 9110, section 5.6.5).
-    has_form = re.fullmatch(r"(https?://|[^@]+@)[^@]+", text) and re.fullmatch(r"[!-'*-;=?-\[\]-~]{,200}", text)
-    if text and not has_form:
-        raise ValueError("must be an e-mail address or a URL such as https://directory.example.org/about")
-
-
 def source_name(_: object, __: object, name: str) -> None:
     """Validate the name of a source of entries. Entries without an upstream have other sources."""
     if name in ("local", "published", "imported") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):

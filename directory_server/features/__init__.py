@@ -11,8 +11,9 @@ from .docs import FEATURE as DOCS
 from .feeds import FEATURE as FEEDS
 from .reports import FEATURE as REPORTS
 from .statistics import FEATURE as STATISTICS
+from .verification import FEATURE as VERIFICATION
 
-FEATURES: tuple[Feature, ...] = (STATISTICS, REPORTS, FEEDS, DOCS)
+FEATURES: tuple[Feature, ...] = (VERIFICATION, STATISTICS, REPORTS, FEEDS, DOCS)
 
 SECTIONS: dict[str, type[AttrsInstance]] = {
     feature.name: feature.settings for feature in FEATURES if feature.settings is not None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
 from ..domain.entries import OFFICIAL, mcp_id_of
-from ..domain.verified import UNVERIFIED, Verification
 from ..domain.versions import Version
-from ._entries import OWN, VERIFICATION
+from ._entries import OWN
 from ._json import encode, raw, rfc3339
 
 Shape = type | dict[str, Any] | list[Any]
@@ -44,11 +45,14 @@ OFFICIAL_TYPES: Shape = {"status": str, "statusMessage": str, "publishedAt": str
 """Types of the official registry's part of `_meta` that editors rely on."""
 
 
-def registry_entry(version: Version, verification: Verification = UNVERIFIED) -> bytes:
+NO_META: Mapping[str, object] = MappingProxyType({})
+
+
+def registry_entry(version: Version, added: Mapping[str, object] = NO_META) -> bytes:
     """Return a version as an encoded item of the registry API.
 
     The server.json is as published, without members of the wrong type, which would make VS Code reject the page. The
-    official key of `_meta` has the status and dates of this directory. A key of its own has the `verification`.
+    official key of `_meta` has the status and dates of this directory. `added` are further members of `_meta`.
     """
     entry = orjson.loads(version.body)
     server, meta = _with_valid_types(entry["server"], SERVER_TYPES), entry["_meta"]
@@ -68,23 +72,9 @@ def registry_entry(version: Version, verification: Verification = UNVERIFIED) ->
             "isLatest": version.latest,
         },
         OWN: {"mcpId": mcp_id_of(version.name), "curated": version.curated, "official": entry.get("official") is True},
+        **added,
     }
-    if verification.checked_at is not None:
-        meta[VERIFICATION] = _verification(verification)
     return encode({"server": server, "_meta": meta})
-
-
-def _verification(verification: Verification) -> dict[str, Any]:
-    assert verification.checked_at is not None
-    return {
-        "status": verification.status,
-        "checkedAt": rfc3339(verification.checked_at),
-        "toolCount": verification.tools,
-        "protocolVersions": verification.protocol_versions,
-        **({"auth": verification.auth} if verification.auth else {}),
-        **({"package": verification.package} if verification.package else {}),
-        **({} if verification.names_server is None else {"namesServer": verification.names_server}),
-    }
 
 
 def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from attrs import evolve, field, frozen
@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import NotFound
+from ..domain.ports.additions import EntryAdditions
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index
 from ..domain.ports.storage import READ_BYTES, Store
@@ -17,7 +18,6 @@ from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit
 from ..domain.versions import Version
 from ..domain.views import Detail
 from .page_cache import CachedPage, PageCache, key_of
-from .verified_entries import VerifiedEntries
 
 T = TypeVar("T")
 
@@ -36,13 +36,13 @@ def _ignore(api: str, client: str, keywords: str, has_hits: bool) -> None:
 
 @frozen
 class Directory:
-    """Search, look up and publish entries."""
+    """Search, look up and publish entries. `additions` are what features add to the views of entries."""
 
     _store: Store
     _index: Index
     _bus: Bus
     _searched: SearchObserver = _ignore
-    _verified: VerifiedEntries | None = None
+    _additions: Sequence[EntryAdditions] = ()
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
@@ -75,15 +75,21 @@ class Directory:
         return entry
 
     async def detail_of(self, entry: Entry) -> Detail:
-        """Return the full view of `entry`, with the results of its checks."""
+        """Return the full view of `entry`, with all that features add."""
         detail = entry.detail()
-        if self._verified is None:
-            return detail
-        return self._verified.detail(detail, await self._verified.states(entry.mcp_id))
+        for additions in self._additions:
+            detail = await additions.add_all(detail)
+        return detail
 
     def with_summary(self, detail: Detail) -> Detail:
-        """Return `detail` with the summary of the checks of its entry, which is in memory."""
-        return detail if self._verified is None else self._verified.detail(detail)
+        """Return `detail` with what features add from memory."""
+        for additions in self._additions:
+            detail = additions.add_summary(detail)
+        return detail
+
+    def registry_meta(self, name: str) -> Mapping[str, object]:
+        """Return what features add to `_meta` of the latest version of the entry `name`."""
+        return {key: value for each in self._additions for key, value in each.registry_meta(name).items()}
 
     async def search_versions(
         self, query: Query, most: int = READ_BYTES, source: Source | None = None, *, version: str = "latest"

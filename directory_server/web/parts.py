@@ -36,6 +36,11 @@ class Kernel:
     public_paths: Callable[[], Sequence[str]]
 
 
+def no_handlers(kernel: Kernel) -> Mapping[str, object]:
+    """Return no handlers."""
+    return {}
+
+
 def no_links(config: Config) -> Sequence[EntryLink]:
     """Return no links for the page of an entry."""
     return ()
@@ -61,9 +66,9 @@ class WebPart:
     `notices` returns functions that read the notices of the feature on the overview of operators.
     """
 
-    routes: tuple[Route, ...]
-    handlers: Callable[[Kernel], Mapping[str, object]]
     extension: Extension
+    routes: tuple[Route, ...] = ()
+    handlers: Callable[[Kernel], Mapping[str, object]] = no_handlers
     entry_links: Callable[[Config], Sequence[EntryLink]] = no_links
     public_paths: Callable[[], Sequence[str]] = no_paths
     notices: Callable[[Kernel], Sequence[ReadNotice]] = no_notices

@@ -10,20 +10,17 @@ from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import serialization
-from ..domain.entries import mcp_id_of
 from ..domain.errors import NotFound
 from ..domain.keys import is_publisher_secret
 from ..domain.ports.access import RegistryTokens
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
 from ..domain.search import Position, Query
-from ..domain.verified import UNVERIFIED
 from ..domain.versions import Version
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query
 from ..services.directory import Directory
-from ..services.verified_entries import VerifiedEntries
 from .authentication import Authenticator, bearer_secret
 from .compression import SMALLEST, accepts_gzip, gzip
 from .responses import conditional_response, entity_tag, is_known
@@ -109,7 +106,6 @@ class RegistryHandlers:
     _directory: Directory
     _store: Store
     _curated: bool
-    _verified: VerifiedEntries
     _offload: Offload
 
     async def servers(self, request: Request, token: str | None = None) -> bytes:
@@ -154,9 +150,9 @@ class RegistryHandlers:
         return await self._response(request, body)
 
     def _encoded(self, version: Version) -> bytes:
-        """Return a version as an item. Checks are those of the latest version."""
-        verification = self._verified.get(mcp_id_of(version.name)) if version.latest else UNVERIFIED
-        return serialization.registry_entry(version, verification)
+        """Return a version as an item. What features add is of the latest version."""
+        added = self._directory.registry_meta(version.name) if version.latest else {}
+        return serialization.registry_entry(version, added)
 
     def _is_visible(self, version: Version, include_deleted: bool) -> bool:
         return (include_deleted or not version.deleted) and (version.curated or not self._curated)

@@ -159,7 +159,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
             "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, verify.*, upstream, statistics.*, reports.*",
+            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
@@ -168,7 +168,7 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
             "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, verify.*, upstream, statistics.*, reports.*",
+            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
             "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
             "DIRECTORY_SERVER_UPSTREAM",
         ),
         (
@@ -212,7 +212,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
             "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, DIRECTORY_SERVER_VERIFY__*, "
+            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
             "DIRECTORY_SERVER_UPSTREAM",
         ),
     ],
@@ -258,7 +258,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
             "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, verify.*, upstream, statistics.*, reports.*",
+            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

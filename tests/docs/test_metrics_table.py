@@ -27,7 +27,8 @@ class _Checks(list[None]):
 
 def exposed() -> dict[str, set[str]]:
     """Return the names of the metrics of a scrape, each with the names of its labels."""
-    from directory_server.services.checks import Checked
+    from directory_server.features.verification.checks import Checked
+    from directory_server.features.verification.metrics import CheckMetrics
     from directory_server.web.access_log import AccessRecord
     from directory_server.web.metrics import Metrics
 
@@ -38,8 +39,9 @@ def exposed() -> dict[str, set[str]]:
     metrics.database_timer("charges")(0.001)
     target = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example")
     check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
-    metrics.checks.observe(Checked(target, check, 0.1, is_change=False))
-    metrics.checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())
+    checks = CheckMetrics(metrics.registry)
+    checks.observe(Checked(target, check, 0.1, is_change=False))
+    checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())
     names: dict[str, set[str]] = {}
     for metric in metrics.registry.collect():
         if not metric.name.startswith("process_"):

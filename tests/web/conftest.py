@@ -30,7 +30,6 @@ from directory_server.config import (
     PublishConfig,
     RegistryConfig,
     StreamsConfig,
-    VerifyConfig,
     WebConfig,
 )
 from directory_server.domain.entries import Entry, mcp_id_of
@@ -41,13 +40,15 @@ from directory_server.features.reports.settings import ReportsConfig
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.recorder import StatisticsRecorder
 from directory_server.features.statistics.settings import StatisticsConfig
+from directory_server.features.verification.service import CHECKERS
+from directory_server.features.verification.settings import VerifyConfig
+from directory_server.features.verification.verifier import Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
-from directory_server.services.verifier import Verifier
 from directory_server.turn import ImmediateTurn
 
+from ..features.verification.fake_checkers import FakeCheckers
 from ..responses import Response as Response
-from ..services.fake_checkers import FakeCheckers
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -181,7 +182,8 @@ class Server:
                 service.startService()
                 self.clock.pump([1.0] * seconds)
                 service.stopService()
-        run_sync(self.application.verified.refresh())
+        for running in self.application.running:
+            run_sync(running.load())
 
     def publish(self, *entries: Entry) -> None:
         """Publish entries and update the index."""
@@ -280,10 +282,10 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             search=chosen.get("openness", "public"),
             per_minute=60,
         ),
-        verify=chosen.get("verify", VerifyConfig()),
         features={
             "statistics": StatisticsConfig(queries=chosen.get("queries", 0)),
             "reports": ReportsConfig(chosen.get("reports", True)),
+            "verify": chosen.get("verify", VerifyConfig()),
         },
     )
     clock = Clock()
@@ -300,11 +302,11 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         turn=ImmediateTurn(),
         new_random=lambda: Random(1),
         page_streams=2,
-        checkers=lambda *_: fakes.checkers(),
+        replaced={CHECKERS: fakes.checkers()},
         wrap_viewer=viewer_of_test_cookie,
     )
     application = composition.build(config, clock, sockets=2_000, lost=pytest.fail, runtime=runtime)
-    run_sync(application.feed.load())
+    run_sync(application.load())
     for service in application.serving:
         service.startService()
     storage = application.storage

@@ -187,4 +187,4 @@ def running(host: Host) -> Running:
     recorder = StatisticsRecorder(
         host.storage.statistics, host.offload, host.reactor, host.now, host.config.of(StatisticsConfig)
     )
-    return Running((recorder,), recorder.observe, recorder.searched, recorder.flush)
+    return Running((recorder,), recorder.observe, recorder.searched, write=recorder.flush)

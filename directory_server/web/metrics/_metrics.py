@@ -16,7 +16,6 @@ from ...domain.ports.search import Index, Subscriber
 from ...domain.upstreams import UpstreamState
 from ..access_log import AccessRecord
 from ._requests import RequestMetrics
-from ._verification import CheckMetrics
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Histogram buckets in seconds. Most requests take less than a millisecond."""
@@ -60,8 +59,6 @@ class Metrics:
             buckets=LATENCIES,
             registry=registry,
         )
-
-        self.checks = CheckMetrics(registry)
 
     def observe(self, records: Sequence[AccessRecord]) -> None:
         """Count completed requests."""

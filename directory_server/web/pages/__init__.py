@@ -5,6 +5,7 @@ from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
 from ._cards import owner, search_url
 from ._entry_page import EntryLink, EntryPage
+from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import plain
 from ._install import OptionView, editor_views
@@ -14,7 +15,6 @@ from ._pages import PageHandlers, page_handlers, preload
 from ._parameters import page_parameters, search_words
 from ._readme import Readmes
 from ._search import SearchPage
-from ._verification import EntryChecks
 
 __all__ = [
     "ASSETS_PATH",
@@ -22,9 +22,9 @@ __all__ = [
     "Address",
     "AnonymousOwners",
     "Assets",
-    "EntryChecks",
     "EntryLink",
     "EntryPage",
+    "EntryPart",
     "Extension",
     "Layout",
     "OptionView",

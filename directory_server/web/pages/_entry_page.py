@@ -13,17 +13,17 @@ from ...client_config import install_options
 from ...domain.entries import Entry
 from ...domain.ports.storage import Store
 from ...domain.search import Query
-from ...domain.views import Hit
+from ...domain.views import Detail, Hit
 from ...http import Request
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._entries import entry_view
+from ._entry_part import EntryPart
 from ._filters import plain
 from ._install import option_views
 from ._layout import Address, Layout, Viewer
 from ._readme import Readmes
 from ._tools import tool_views
-from ._verification import EntryChecks
 
 MAX_OPTIONS = 2
 """Packages and remotes whose configurations are on the page."""
@@ -76,7 +76,7 @@ class EntryPage:
     _readmes: Readmes
     _operator_bar: OperatorBar
     _links: Sequence[EntryLink]
-    _checks: EntryChecks
+    _parts: Sequence[EntryPart]
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
@@ -89,7 +89,7 @@ class EntryPage:
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": entry_view(detail, language),
-            "checks": await self._checks.view(detail),
+            "sections": await self._sections(detail),
             "options": option_views(available[:MAX_OPTIONS]),
             "more_options": max(0, len(available) - MAX_OPTIONS),
             "unavailable": option_views([each for each in options if not each.setups][:MAX_UNAVAILABLE]),
@@ -103,6 +103,11 @@ class EntryPage:
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)
+
+    async def _sections(self, detail: Detail) -> Sequence[tuple[str, object]]:
+        """Return the sections of features: their templates and values."""
+        sections = [(part.section_template, await part.section(detail)) for part in self._parts]
+        return [(template, values) for template, values in sections if values is not None]
 
     async def _versions(self, entry: Entry) -> Sequence[VersionView]:
         """Return the last versions, none if there is only one."""

@@ -110,7 +110,7 @@ def _label(name: str, value: str) -> tuple[str, str]:
     if name in ("auth", "runs"):
         return "", f"entry.{name}_{value}"
     if name == "status":
-        return "", f"verification.{value}"
+        return "", f"status.{value}"
     if name == "official":
         return "", "entry.official"
     if name == "license":

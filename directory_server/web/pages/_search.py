@@ -19,11 +19,11 @@ from ...services.directory import Directory
 from ._access import PageAccess
 from ._cards import Card, card, search_url
 from ._entries import fact_marks
+from ._entry_part import EntryPart
 from ._facets import facets, selected_filters, sort_links
 from ._layout import Address, Layout
 from ._parameters import page_parameters, search_words
 from ._translations import Translations
-from ._verification import EntryChecks
 
 PER_PAGE = 20
 """Hits per page."""
@@ -79,7 +79,7 @@ class SearchPage:
     _store: Store
     _size: Callable[[], int]
     _now: Callable[[], float]
-    _checks: EntryChecks
+    _parts: Sequence[EntryPart]
 
     async def get(self, request: Request) -> bytes:
         """Return the search form with the newest entries, or with a list of entries."""
@@ -100,11 +100,11 @@ class SearchPage:
             "is_continued": cursor is not None,
             "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
             "size": self._size(),
-            "help": [each for each in HELP if each.name != "status" or self._checks.is_used],
+            "help": [each for each in HELP if each.name != "status" or self._finds_by("status")],
             "error": None,
             "filter": None,
             "cards": [],
-            "checks": {},
+            "notes": [],
             "next_url": "",
             "total": 0,
             "facets": [],
@@ -126,13 +126,18 @@ class SearchPage:
                     page.summary.total,
                     facets(keywords, sort, page.summary, texts),
                 )
-            values["checks"] = self._checks.notes(each.mcp_id for each in values["cards"])
+            ids = [each.mcp_id for each in values["cards"]]
+            values["notes"] = [(part.note_template, part.notes(ids)) for part in self._parts]
         except BadInput as error:
             values["error"] = error.code
             values["filter"] = wrong_filter(keywords)
         status = 400 if values["error"] else 200
         address = Address(search_url(keywords), self._access.is_public and not is_list)
         return self._layout.page(request, "search.html", values, account=viewer, status=status, address=address)
+
+    def _finds_by(self, name: str) -> bool:
+        """Return whether a feature makes the filter `name` find entries."""
+        return any(name in part.filters() for part in self._parts)
 
     def _query(self, keywords: str, sort: Order, cursor: str | None, limit: int) -> Query:
         """Return the query for a page of a list. Raises BadInput."""

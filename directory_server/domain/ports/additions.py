@@ -1,0 +1,21 @@
+"""Port of what features add to the views of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..views import Detail
+
+
+class EntryAdditions(Protocol):
+    """Adds what a feature knows of an entry to its views."""
+
+    def add_summary(self, detail: Detail) -> Detail:
+        """Return `detail` with what is in memory. This reads no database."""
+
+    async def add_all(self, detail: Detail) -> Detail:
+        """Return `detail` with all that is known. Raises Unavailable."""
+
+    def registry_meta(self, name: str) -> Mapping[str, object]:
+        """Return members of `_meta` in the registry API, for the latest version of the entry `name`."""

@@ -1,0 +1,191 @@
+"""`directory-server verify`: checks of the remotes and packages of entries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from secrets import token_hex
+from typing import Any
+
+import click
+from attrs import define, field
+from twisted.internet.task import deferLater
+
+from ... import wording
+from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
+from ...cli.output import ShowProgress, echo, json_option, print_listing, progress_bar
+from ...domain.entries import Entry, mcp_id_of
+from ...domain.errors import DirectoryError
+from ...domain.targets import Target, TargetKind, is_failure, targets_of
+from ...domain.verification import RemoteCheck
+from ...run_sync import inline
+from .checks import LEASE, Checked, Checks, Claim
+
+PAUSE = 0.1
+"""Seconds between two starts of checks."""
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--remotes", is_flag=True, help="Check remotes only.")
+@click.option("--packages", is_flag=True, help="Check packages only.")
+@click.option("--forget", is_flag=True, help="Delete results instead of checking.")
+@json_option
+@click.pass_context
+def verify(
+    ctx: click.Context, names: tuple[str, ...], remotes: bool, packages: bool, forget: bool, as_json: bool
+) -> None:
+    """Check the remotes and packages of the entries NAMES, or all that are due.
+
+    A running server on the same data serves the results within seconds. The exit code is 1 if a check of an entry in
+    NAMES fails.
+    """
+    context = command_context(ctx)
+    if forget:
+        count = wait_for(context.storage.verifications.forget(names or None))
+        echo(f"Deleted the results of {wording.entries(count)}.")
+        return
+    selected = {TargetKind.REMOTE: remotes, TargetKind.PACKAGE: packages}
+    kinds = [kind for kind, is_selected in selected.items() if is_selected] or list(selected)
+
+    entries = wait_for(context.storage.store.entries([mcp_id_of(name) for name in names]))
+    if unknown := set(names) - {entry.name for entry in entries}:
+        raise click.ClickException(f"No visible entry has the name {min(unknown)}.")
+
+    async def run(reactor: Any) -> None:
+        try:
+            results = await check(reactor, context, entries, kinds)
+        except DirectoryError as error:
+            echo(error.message, err=True)
+            raise SystemExit(1) from None
+        _print(results, as_json, is_named=bool(names))
+        if names and any(is_failure(each.check) for each in results):
+            raise SystemExit(1)
+
+    run_in_reactor(run, "verify")
+
+
+@define
+class Work:
+    """Targets to check: `claim` returns some of them, `remaining` their number."""
+
+    claim: Claim
+    remaining: Callable[[], Awaitable[int]]
+
+
+async def check(
+    reactor: Any, context: CommandContext, entries: Sequence[Entry], kinds: Collection[TargetKind]
+) -> Sequence[Checked]:
+    """Check the targets of `entries`, or without any all that are due, with progress; return the results."""
+    # They import the web layer, which installs a reactor.
+    from .network import network_checkers
+    from .service import checks_of
+
+    results: list[Checked] = []
+    storage, holder = context.storage, token_hex(8)
+    checkers = network_checkers(context.config, reactor, context.now)
+    checks = checks_of(context.config, storage, checkers, reactor, context.now, results.append)
+    work = await (_named(context, entries, kinds) if entries else _due(context, holder, kinds))
+    try:
+        with progress_bar("Checking", await work.remaining()) as show:
+            await _run(reactor, checks, work, results, show)
+    finally:
+        await checks.close()
+        await storage.verifications.release(holder)
+    return results
+
+
+async def _run(reactor: Any, checks: Checks, work: Work, results: Sequence[Checked], show: ShowProgress) -> None:
+    while True:
+        started = await checks.start(work.claim)
+        remaining = await work.remaining()
+        label = f"{len(results):,} checked, {remaining:,} left"
+        show(len(results), label=label, length=len(results) + remaining + len(checks))
+        # What another process has claimed may remain.
+        if not started and not len(checks) and (not remaining or not checks.is_waiting):
+            return
+        await deferLater(reactor, PAUSE)
+
+
+@define
+class _Queue:
+    """Targets in memory, for the named entries."""
+
+    _targets: list[Target] = field(factory=list)
+
+    async def claim(self, limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
+        chosen: dict[str, Target] = {}
+        for each in self._targets:
+            if each.host not in except_hosts and len(chosen) < limit:
+                chosen.setdefault(each.host, each)
+        self._targets = [each for each in self._targets if each not in chosen.values()]
+        return list(chosen.values())
+
+    async def remaining(self) -> int:
+        return len(self._targets)
+
+
+async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Collection[TargetKind]) -> Work:
+    """Return the targets of `entries`."""
+    targets = {entry.mcp_id: targets_of(entry) for entry in entries}
+    await context.storage.verifications.put_targets(targets)
+    queue = _Queue([each for found in targets.values() for each in found if each.kind in kinds])
+    return Work(queue.claim, queue.remaining)
+
+
+async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKind]) -> Work:
+    """Return all targets that are due."""
+    from .service import planner_of
+
+    verifications = context.storage.verifications
+    await planner_of(context.config, context.storage, inline, holder).update()
+
+    async def claim(limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
+        return await verifications.claim(holder, limit, seconds=LEASE, kinds=kinds, except_hosts=except_hosts)
+
+    async def remaining() -> int:
+        return await verifications.due(kinds)
+
+    return Work(claim, remaining)
+
+
+def _print(results: Sequence[Checked], as_json: bool, *, is_named: bool) -> None:
+    if as_json or is_named:
+        records = [_record(each) for each in sorted(results, key=lambda each: each.target.name)]
+        columns: dict[str, Callable[[Any], object]] = {
+            "NAME": lambda each: each["name"],
+            "KIND": lambda each: each["kind"],
+            "TARGET": lambda each: each["identifier"],
+            "STATUS": lambda each: each["status"],
+            "DETAIL": lambda each: each["detail"],
+        }
+        print_listing(records, columns, as_json)
+    else:
+        counts = Counter((each.target.kind.value, each.check.status.value) for each in results)
+        for (kind, status), count in sorted(counts.items()):
+            echo(f"{kind} {status}: {count:,}")
+        echo(f"{len(results):,} checked.")
+
+
+def _record(checked: Checked) -> dict[str, Any]:
+    target, check = checked.target, checked.check
+    record: dict[str, Any] = {
+        "name": target.name,
+        "kind": target.kind.value,
+        "type": target.type,
+        "identifier": target.identifier,
+        "version": target.version,
+        "status": check.status.value,
+        "checked_at": check.checked_at,
+        "seconds": round(checked.seconds, 3),
+        "detail": check.detail,
+    }
+    if isinstance(check, RemoteCheck):
+        record |= {
+            "protocol_version": check.protocol_version,
+            "login": None if check.login is None else check.login.value,
+            "tools": [tool.name for tool in check.tools],
+        }
+    else:
+        record |= {"latest_version": check.latest_version, "names_server": check.names_server}
+    return record

@@ -1,0 +1,168 @@
+"""Checks of entries on pages: a note in lists, a section of an entry's page. Texts are sanitized and bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
+
+from attrs import field, frozen
+
+from ... import serialization
+from ...domain.errors import BadInput
+from ...domain.targets import TargetState
+from ...domain.verification import PackageCheck, RemoteCheck, VerifiedStatus
+from ...domain.verified import UNVERIFIED, Verification, found_tools
+from ...domain.views import Detail
+from ...sanitize import clean
+from ...web.pages import EntryPart, plain
+from .verified_entries import VerifiedEntries
+
+MAX_TOOLS = 40
+"""Tools on the page."""
+
+MAX_SCHEMAS = 60_000
+"""Characters of input schemas on the page."""
+
+_AGES = ((86_400, "days_ago"), (3_600, "hours_ago"), (60, "minutes_ago"))
+
+
+@frozen
+class CheckNote:
+    """The status of an entry's checks, the key and count of the text of their age, and the number of tools.
+
+    `has_more_tools` means that there are more tools than `tools`.
+    """
+
+    status: str
+    age: str
+    count: int
+    tools: int
+    has_more_tools: bool
+
+
+@frozen
+class CheckedTarget:
+    """A remote or package: its kind, its name, the key of the text of its status, keys of other texts, and details."""
+
+    kind: str
+    name: str
+    status: str
+    keys: Sequence[str]
+    details: Sequence[str]
+
+
+@frozen
+class CheckedTool:
+    """A tool that the server listed; `schema` is empty if it is unknown or too long."""
+
+    name: str
+    description: str
+    schema: str
+
+
+@frozen
+class ChecksView:
+    """The section of an entry's page; `note` is None if nothing was checked."""
+
+    note: CheckNote | None
+    status: str
+    targets: Sequence[CheckedTarget] = ()
+    tools: Sequence[CheckedTool] = ()
+    more_tools: int = 0
+
+
+@frozen
+class EntryChecks:
+    """Checks of entries for pages. `now` returns seconds since the epoch; `is_on` is whether the server checks."""
+
+    _verified: VerifiedEntries
+    _now: Callable[[], float]
+    _is_on: bool
+
+    def part(self) -> EntryPart:
+        """Return what pages show of checks."""
+        return EntryPart("verification/section.html", self.view, "verification/note.html", self.notes, self.filters)
+
+    def filters(self) -> Collection[str]:
+        """Return the filter of the status if this server, or another one with the same storage, has checked entries."""
+        return ("status",) if self._is_on or any(self._verified.counts.values()) else ()
+
+    def notes(self, mcp_ids: Iterable[str]) -> Mapping[str, CheckNote]:
+        """Return the notes of those entries that were checked, by their ids. This reads no database."""
+        found = ((mcp_id, note_of(self._verified.get(mcp_id), self._now())) for mcp_id in mcp_ids)
+        return {mcp_id: note for mcp_id, note in found if note is not None}
+
+    async def view(self, detail: Detail) -> ChecksView | None:
+        """Return the section of an entry's page; None if nothing was checked and this server does not check."""
+        summary = self._verified.get(detail.mcp_id)
+        note = note_of(summary, self._now())
+        if note is None and not (self._is_on and (detail.remotes or detail.packages)):
+            return None
+        states = await self._verified.states(detail.mcp_id)
+        tools = found_tools(states)
+        schemas = _Schemas()
+        return ChecksView(
+            note=note,
+            status=summary.status.value,
+            targets=[each for state in states for each in _targets(state)],
+            tools=[
+                CheckedTool(plain(each.name, 60), plain(each.description, 300), schemas.text(each.input_schema))
+                for each in islice(tools, MAX_TOOLS)
+            ],
+            more_tools=max(0, summary.tools - MAX_TOOLS),
+        )
+
+
+def note_of(verification: Verification, now: float) -> CheckNote | None:
+    """Return the note of an entry at `now`, in seconds since the epoch; None if no check says anything about it."""
+    if verification is UNVERIFIED or verification.status is VerifiedStatus.UNVERIFIED or not verification.checked_at:
+        return None
+    age = max(0.0, now - verification.checked_at)
+    count, key = next(((int(age // size), key) for size, key in _AGES if age >= size), (0, "seconds_ago"))
+    found = verification
+    return CheckNote(found.status.value, f"verification.{key}", count, found.tools, found.has_more_tools)
+
+
+@frozen
+class _Schemas:
+    """Input schemas as indented texts of at most MAX_SCHEMAS characters together."""
+
+    _left: list[int] = field(factory=lambda: [MAX_SCHEMAS], init=False)
+
+    def text(self, schema: str) -> str:
+        """Return `schema`, JSON, as text; empty if it is not valid or does not fit."""
+        try:
+            text = clean(serialization.pretty(serialization.decode(schema.encode()))) if schema else ""
+        except (BadInput, UnicodeEncodeError):
+            return ""
+        if len(text) > self._left[0]:
+            return ""
+        self._left[0] -= len(text)
+        return text
+
+
+def _targets(state: TargetState) -> Sequence[CheckedTarget]:
+    match state.check:
+        case RemoteCheck() as check:
+            seconds = [] if check.latency is None else [f"{check.latency:.2f} s"]
+            version = [f"MCP {plain(check.protocol_version, 30)}"] if check.protocol_version else []
+            others = [plain(each, 200) for each in (check.authorization_server, check.redirected_to) if each]
+            login = [] if check.login is None else [f"verification.login_{check.login}"]
+            down = ["status.down"] if state.is_down else []
+            other = ["verification.other_transport"] if check.other_transport else []
+            status = f"verification.remote_{check.status}"
+            return [
+                CheckedTarget(
+                    "remote", plain(check.url, 300), status, login + other + down, [*version, *seconds, *others]
+                )
+            ]
+        case PackageCheck() as check:
+            name = plain(f"{check.identifier} {check.version}".strip(), 200)
+            names = [] if check.names_server is None else [_NAMES[check.names_server]]
+            details = [plain(check.deprecation, 200)] if check.deprecation else []
+            status = f"verification.package_{check.status}"
+            return [CheckedTarget("package", name, status, names, details)]
+    return ()
+
+
+_NAMES = {True: "verification.names_server", False: "verification.names_other"}

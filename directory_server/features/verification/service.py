@@ -1,0 +1,100 @@
+"""Verification: the checks of remotes and packages, and the summaries that requests read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Any
+
+from ...config import Config
+from ...domain.patterns import NamePatterns
+from ...domain.ports.runtime import Offload
+from ...domain.targets import Policy, TargetKind
+from ...feature import Host, Running
+from ...serialization import restore_entry
+from ...timers import Timer
+from .checks import Checked, Checkers, Checks, Limits
+from .metrics import CheckMetrics
+from .pages import EntryChecks
+from .settings import VerifyConfig
+from .target_planner import TargetPlanner
+from .verified_entries import REFRESH_INTERVAL, VerifiedEntries
+from .verifier import Verifier
+
+CHECKERS = "verification.checkers"
+"""The name of the network side among the parts that tests replace."""
+
+
+def running(host: Host) -> Running:
+    """Return the service that checks what the settings select, and what requests read of checks."""
+    settings, verified = host.config.of(VerifyConfig), VerifiedEntries(host.storage.verifications)
+    metrics = CheckMetrics(host.metrics)
+    verifier = _verifier(host, settings, metrics)
+    metrics.watch(lambda: verified.counts, verifier)
+    refresh = Timer(REFRESH_INTERVAL, verified.refresh, host.reactor)
+    return Running(
+        services=[refresh] if verifier is None else [refresh, verifier],
+        load=verified.refresh,
+        additions=verified,
+        entry_part=EntryChecks(verified, host.now, settings.remotes or settings.packages).part(),
+    )
+
+
+def _verifier(host: Host, settings: VerifyConfig, metrics: CheckMetrics) -> Verifier | None:
+    """Return the service that checks; None if the settings select nothing."""
+    selected = {TargetKind.REMOTE: settings.remotes, TargetKind.PACKAGE: settings.packages}
+    kinds = [kind for kind, is_selected in selected.items() if is_selected]
+    if not kinds:
+        return None
+    holder = token_hex(8)
+    observers: list[Callable[[Checked], None]] = [metrics.observe]
+
+    def observe(checked: Checked) -> None:
+        for observer in observers:
+            observer(checked)
+        if checked.is_change:
+            host.bus.announce()
+
+    checks = checks_of(host.config, host.storage, _checkers(host), host.reactor, host.now, observe)
+    planner = planner_of(host.config, host.storage, host.offload, holder)
+    verifier = Verifier(planner, checks, host.storage.verifications, holder, kinds, host.reactor)
+    observers.append(verifier.observe)
+    return verifier
+
+
+def _checkers(host: Host) -> Checkers:
+    if CHECKERS in host.replaced:
+        replaced: Checkers = host.replaced[CHECKERS]
+        return replaced
+    # The HTTP client takes 3 MB and .1 seconds.
+    from .network import network_checkers
+
+    return network_checkers(host.config, host.reactor, host.now)
+
+
+def planner_of(config: Config, storage: Any, offload: Offload, holder: str) -> TargetPlanner:
+    """Return what derives the remotes and packages to check; `holder` identifies the process."""
+    settings = config.of(VerifyConfig)
+    patterns = NamePatterns(settings.include, settings.exclude)
+    return TargetPlanner(storage.store, storage.verifications, restore_entry, offload, holder, patterns)
+
+
+def checks_of(
+    config: Config,
+    storage: Any,
+    checkers: Checkers,
+    reactor: Any,
+    now: Callable[[], float],
+    observe: Callable[[Checked], None],
+) -> Checks:
+    """Return the checks of a process within the limits of `config`; `observe` gets each check."""
+    settings = config.of(VerifyConfig)
+    policy = Policy(
+        remotes=settings.remotes_interval,
+        packages=settings.packages_interval,
+        retry=settings.retry,
+        down_after=settings.down_after,
+        history=settings.history,
+    )
+    limits = Limits(settings.per_minute, settings.concurrency, settings.per_host)
+    return Checks(storage.verifications, checkers, reactor, now, policy, limits, observe)

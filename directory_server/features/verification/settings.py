@@ -1,0 +1,61 @@
+"""Settings of the checks of remotes and packages."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+
+from attrs import frozen
+
+from ...config import AtLeast, name_patterns, setting
+
+
+def networks(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate addresses and networks."""
+    for item in items:
+        try:
+            ip_network(item, strict=False)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 10.0.0.0/8 or fd00::/8") from None
+
+
+def contact(_: object, __: object, text: str) -> None:
+    """Validate an e-mail address or an http or https URL, or an empty string. It is sent in a header."""
+    # A comment in the header holds it, so it has no brackets (RFC 9110, section 5.6.5).
+    has_form = re.fullmatch(r"(https?://|[^@]+@)[^@]+", text) and re.fullmatch(r"[!-'*-;=?-\[\]-~]{,200}", text)
+    if text and not has_form:
+        raise ValueError("must be an e-mail address or a URL such as https://directory.example.org/about")
+
+
+@frozen
+class VerifyConfig:
+    """Checks of remotes and packages. Limits apply to each process."""
+
+    remotes: bool = setting(False, "Whether the server checks the remotes of entries: it connects to their URLs.")
+    packages: bool = setting(
+        False, "Whether the server checks the packages of entries, at the APIs of npm, PyPI, NuGet and OCI registries."
+    )
+    remotes_interval: float = setting(86_400.0, "Seconds from a check of a remote to the next one.", AtLeast(3_600))
+    packages_interval: float = setting(604_800.0, "Seconds from a check of a package to the next one.", AtLeast(3_600))
+    retry: float = setting(
+        21_600.0, "Seconds from a failed check to the next one, until the server counts as down.", AtLeast(600)
+    )
+    down_after: float = setting(
+        259_200.0, "Seconds of failed checks, at least 3, after which a server counts as down.", AtLeast(3_600)
+    )
+    per_minute: int = setting(60, "Maximum number of checks per minute.", AtLeast(1))
+    concurrency: int = setting(8, "Maximum number of checks at a time, one per host.", AtLeast(1))
+    per_host: int = setting(10, "Maximum number of checks per minute of targets with the same host.", AtLeast(1))
+    include: tuple[str, ...] = setting(
+        (), "Patterns of names to check, * for any characters; if empty: all.", name_patterns
+    )
+    exclude: tuple[str, ...] = setting((), "Patterns of names that are not checked.", name_patterns)
+    contact: str = setting(
+        "", "E-mail address or URL in the User-Agent header of checks; if empty: web.url, if that is set.", contact
+    )
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        "Networks that are not public and may be checked, such as 10.0.0.0/8; all others that are not public may not.",
+        networks,
+    )
+    history: int = setting(20, "Number of checks that are stored of each remote and package.", AtLeast(1))

@@ -1,0 +1,113 @@
+"""The verification of all entries in memory, for requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve
+from twisted.logger import Logger
+
+from ...domain.entries import mcp_id_of
+from ...domain.errors import Unavailable
+from ...domain.ports.verification import Verifications
+from ...domain.targets import TargetState
+from ...domain.verification import VerifiedStatus
+from ...domain.verified import UNVERIFIED, Verification, refined_auth, verification_view
+from ...domain.views import Detail
+from ...serialization import VERIFICATION, rfc3339
+
+REFRESH_INTERVAL = 15.0
+"""Seconds between two reads of new summaries, which other processes may have written."""
+
+PAGE = 2_000
+"""Summaries that are read at a time."""
+
+
+class VerifiedEntries:
+    """Summaries of the checks of entries by their ids, at most REFRESH_INTERVAL seconds old.
+
+    A look-up reads no database. An entry takes about 500 bytes; entries without checks take none.
+    """
+
+    _log = Logger()
+
+    def __init__(self, verifications: Verifications) -> None:
+        self._verifications = verifications
+        self._known: dict[str, Verification] = {}
+        self._counts: Counter[VerifiedStatus] = Counter()
+        self._revision = 0
+        self._unavailable = False
+
+    def get(self, mcp_id: str) -> Verification:
+        """Return the verification of an entry, UNVERIFIED if it has none."""
+        return self._known.get(mcp_id, UNVERIFIED)
+
+    @property
+    def counts(self) -> Mapping[VerifiedStatus, int]:
+        """The number of entries with each status, without those that were never checked."""
+        return self._counts
+
+    def add_summary(self, detail: Detail) -> Detail:
+        """Return `detail` with the summary of its entry's checks."""
+        return self._detail(detail, ())
+
+    async def add_all(self, detail: Detail) -> Detail:
+        """Return `detail` with the summary and the lists of its entry's checks."""
+        return self._detail(detail, await self.states(detail.mcp_id))
+
+    def registry_meta(self, name: str) -> Mapping[str, object]:
+        """Return the summary of the checks of the entry `name` for the registry API."""
+        verification = self.get(mcp_id_of(name))
+        return {} if verification.checked_at is None else {VERIFICATION: _registry_summary(verification)}
+
+    def _detail(self, detail: Detail, states: Sequence[TargetState]) -> Detail:
+        summary = self.get(detail.mcp_id)
+        if summary is UNVERIFIED:
+            return detail
+        return evolve(
+            detail,
+            auth=refined_auth(detail.auth, summary.auth),
+            verified=summary.status.value,
+            verification=verification_view(summary, states),
+        )
+
+    async def states(self, mcp_id: str) -> Sequence[TargetState]:
+        """Return the checks of an entry. This reads the database, unless the entry has none."""
+        return await self._verifications.states(mcp_id) if mcp_id in self._known else ()
+
+    async def refresh(self) -> None:
+        """Read the summaries that are new. A failure is logged once; the next call continues."""
+        try:
+            while summaries := await self._verifications.summaries(self._revision, PAGE):
+                for each in summaries:
+                    self._put(each.mcp_id, each.verification)
+                    self._revision = each.revision
+        except Unavailable as error:
+            if not self._unavailable:
+                self._log.warn("Verifications cannot be read now: {error}", error=error.message)
+            self._unavailable = True
+        else:
+            self._unavailable = False
+
+    def _put(self, mcp_id: str, verification: Verification) -> None:
+        before = self._known.pop(mcp_id, None)
+        if before is not None:
+            self._counts[before.status] -= 1
+        if verification != UNVERIFIED:
+            self._known[mcp_id] = verification
+            self._counts[verification.status] += 1
+
+
+def _registry_summary(verification: Verification) -> Mapping[str, Any]:
+    assert verification.checked_at is not None
+    return {
+        "status": verification.status,
+        "checkedAt": rfc3339(verification.checked_at),
+        "toolCount": verification.tools,
+        "protocolVersions": verification.protocol_versions,
+        **({"auth": verification.auth} if verification.auth else {}),
+        **({"package": verification.package} if verification.package else {}),
+        **({} if verification.names_server is None else {"namesServer": verification.names_server}),
+    }

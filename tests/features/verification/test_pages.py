@@ -1,0 +1,137 @@
+"""Checks of entries on cards and entry pages, in both languages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from attrs import evolve
+
+from directory_server.domain.verification import FoundTool, LoginKind, RemoteStatus
+
+from ...web.conftest import Server, entry
+from ...web.pages.conftest import Document, GetPage
+from .test_apis import CHECK, TOOL, URL, WEATHER, WEATHER_ID, verifying
+
+HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
+
+
+def checked(server: Server, *tools: FoundTool) -> None:
+    """Check an entry, whose remote lists `tools`."""
+    server.publish(WEATHER)
+    server.fakes.remotes.results[URL] = evolve(CHECK, tools=tools)
+    server.verify()
+
+
+@verifying
+@pytest.mark.parametrize(
+    ("seconds", "age"),
+    [(0, "checked just now"), (600, "checked 10 min ago"), (7_200, "checked 2 h ago"), (86_400 * 3, "3 days ago")],
+)
+def test_a_card_shows_the_status_its_age_and_the_tools(
+    server: Server, get_page: GetPage, seconds: float, age: str
+) -> None:
+    checked(server, TOOL, FoundTool("other"))
+    server.clock.advance(seconds)
+    for path in ("/?q=forecasts", "/"):
+        text = " ".join(Document(get_page(path)).text.split())
+        assert "Works ·" in text
+        assert age in text
+        assert "· 2 tools" in text
+
+
+@verifying
+def test_a_card_of_an_unchecked_entry_shows_nothing(server: Server, get_page: GetPage) -> None:
+    server.publish(WEATHER)
+    assert "Not checked" not in (text := Document(get_page("/?q=forecasts")).text)
+    assert "ago" not in text
+
+
+@verifying
+def test_the_entry_page_shows_checks_tools_and_schemas(server: Server, get_page: GetPage) -> None:
+    checked(server, TOOL)
+    text = " ".join(Document(get_page(f"/servers/{WEATHER_ID}")).text.split())
+    for expected in (
+        "Checks Works · checked just now · 1 tool",
+        f"{URL} Works · MCP 2025-11-25 · 0.25 s",
+        "weather 1.0.0 Found",
+        "Tools listed by the server",
+        "get_forecast Returns the forecast of a town.",
+        'Input schema { "type": "object" }',
+    ):
+        assert expected in text
+
+
+@verifying
+def test_pages_show_the_number_of_all_tools_and_a_wrong_transport(server: Server, get_page: GetPage) -> None:
+    server.publish(WEATHER)
+    tools = tuple(FoundTool(f"get_{number}") for number in range(300))
+    check = evolve(CHECK, tools=tools, tool_count=300, other_transport="sse")
+    server.fakes.remotes.results[URL] = check
+    server.verify()
+    text = " ".join(Document(get_page(f"/servers/{WEATHER_ID}")).text.split())
+    assert "· 300 tools" in text
+    assert "260 more tools" in text
+    assert f"{URL} Works · Declared with the wrong transport · MCP 2025-11-25" in text
+    server.clock.advance(100_000)
+    server.fakes.remotes.results[URL] = evolve(check, has_more_tools=True)
+    server.verify()
+    assert "· 300+ tools" in " ".join(Document(get_page("/?q=forecasts")).text.split())
+    assert server.get("/api/open/v1/search?keywords=get_299").json["count"] == 1
+
+
+@verifying
+def test_an_unchecked_entry_says_that_this_is_not_bad(server: Server, get_page: GetPage) -> None:
+    server.publish(WEATHER)
+    assert "That says nothing about it." in Document(get_page(f"/servers/{WEATHER_ID}")).text
+
+
+def test_a_directory_that_does_not_check_shows_no_section(server: Server, get_page: GetPage) -> None:
+    server.publish(WEATHER)
+    assert "Checks" not in Document(get_page(f"/servers/{WEATHER_ID}")).text
+
+
+@verifying
+def test_the_filter_of_the_status_is_offered_where_entries_are_checked(get_page: GetPage) -> None:
+    assert "status" in [each.get("data-name") for each in Document(get_page("/")).all("dt")]
+
+
+@verifying
+def test_the_pages_are_in_chinese(server: Server, get_page: GetPage) -> None:
+    checked(server, TOOL)
+    text = Document(get_page(f"/servers/{WEATHER_ID}", accept_language="zh")).text
+    assert "可用" in text
+    assert "服务器列出的工具" in text
+
+
+@verifying
+def test_every_status_has_a_text(server: Server, get_page: GetPage) -> None:
+    for number, status in enumerate(RemoteStatus):
+        url = f"https://{number}.example/mcp"
+        server.publish(entry(f"io.example/{status}", remotes=[{"type": "sse", "url": url}]))
+        login = LoginKind.OAUTH if status is RemoteStatus.NEEDS_LOGIN else None
+        server.fakes.remotes.results[url] = evolve(CHECK, url=url, status=status, login=login)
+    server.verify()
+    for path in [each for each in Document(get_page("/?q=server")).links if each.startswith("/servers/")]:
+        assert "Checks" in Document(get_page(path)).text
+
+
+@verifying
+def test_hostile_texts_of_a_server_are_harmless(server: Server, get_page: GetPage) -> None:
+    schema = json.dumps({"description": HOSTILE})
+    tools = [FoundTool(f"{HOSTILE}{n}", HOSTILE * 50, schema) for n in range(100)]
+    checked(server, *tools)
+    page = get_page(f"/servers/{WEATHER_ID}")
+    body = page.body.decode()
+    assert "<script>alert" not in body
+    assert "\u202e" not in body
+    assert "\x1b" not in body
+    assert "60 more tools" in Document(page).text
+
+
+@verifying
+def test_a_malformed_schema_is_left_out(server: Server, get_page: GetPage) -> None:
+    checked(server, FoundTool("one", "", "{"), FoundTool("two", "", '{"a":"' + "x" * 8_000 + '"}'))
+    text = Document(get_page(f"/servers/{WEATHER_ID}")).text
+    assert "one" in text
+    assert text.count("Input schema") == 1
