@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from directory_server import __version__
 from directory_server.cli.main import main
 from directory_server.running import RunningServer, ServerRecord
 
@@ -54,7 +55,7 @@ def test_status_counts_entries_changes_and_keys(directory: CommandLine, closed_p
     assert re.fullmatch(r"0\.\d MB", rows.pop("disk"))
     assert rows == {
         "server": f"not reachable at http://127.0.0.1:{closed_port}",
-        "software": "0.1.0",
+        "software": __version__,
         "data directory": str(directory.data.resolve()),
         "entries": "2",
         "last change": "3",
@@ -171,7 +172,7 @@ def test_commands_that_only_read_or_revoke_create_no_data_directory(tmp_path: Pa
 
 
 def test_version(directory: CommandLine) -> None:
-    assert directory.succeed("--version") == "directory-server, version 0.1.0\n"
+    assert directory.succeed("--version") == f"directory-server, version {__version__}\n"
 
 
 def test_foreign_text_contains_no_terminal_control_sequences(directory: CommandLine, tmp_path: Path) -> None:
