@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from ..tables import Rows, postgres_statement
+from ..tables import Rows, given_columns, postgres_statement
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
 from ._link import Statements
 from ._pulse import end_keys
+from ._visibility import log_change
 
 T = TypeVar("T")
 
@@ -41,14 +42,22 @@ class PostgresRows:
         return self.cursor.execute(*numbered(statement, values)).rowcount
 
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
-        if values:
-            self.cursor.together(*(numbered(statement, each) for each in values))
+        if not values:
+            return
+        if columns := given_columns(statement):
+            arrays = {column: [row[column] for row in values] for column in columns}
+            self.cursor.execute(*numbered(statement, {**values[0], **arrays}))
+        else:
+            self.cursor.together(*(numbered(statement, row) for row in values))
 
     def finish(self, *statements: NamedStatement) -> list[list[Any]]:
         return self.cursor.finish(*(numbered(*each) for each in statements))
 
     def lock(self, statement: str, /, **values: object) -> None:
         self.cursor.execute(*numbered(statement, values))
+
+    def log_change(self, mcp_id: str) -> None:
+        log_change(self.cursor, mcp_id)
 
     def end_keys(self, key_ids: Sequence[str]) -> None:
         end_keys(self.cursor, key_ids)

@@ -51,6 +51,8 @@ _MOVE = """
 
 _SEEN = "UPDATE entry SET seq = $1 WHERE mcp_id = $2"
 
+_NAME = "SELECT name FROM entry WHERE mcp_id = $1"
+
 _WAKE = f"SELECT pg_notify('{CHANNEL}', $1)"
 
 
@@ -180,8 +182,12 @@ def visibility_updates(locked: Locked, names: Iterable[StoredName], sources: Seq
     return statements
 
 
-def log_change(cursor: Cursor, name: str) -> None:
-    """Log a change of the entry `name`, if it is visible, that is not one of its records or flags."""
+def log_change(cursor: Cursor, mcp_id: str) -> None:
+    """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags."""
+    row = cursor.one(_NAME, mcp_id)
+    if row is None:
+        return
+    (name,) = row
     locked = lock_names(cursor, [name])
     stored = locked.names[name]
     if stored.before.visible_id is not None:

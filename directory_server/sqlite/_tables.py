@@ -13,6 +13,7 @@ from ..domain.ports.runtime import Offload
 from ..run_sync import inline
 from ..tables import Rows, Statement, sqlite_statement
 from ._database import Database
+from ._visibility import log_change
 
 T = TypeVar("T")
 
@@ -40,6 +41,9 @@ class SqliteRows:
 
     def lock(self, statement: str, /, **values: object) -> None:
         """Do nothing: writing transactions exclude each other."""
+
+    def log_change(self, mcp_id: str) -> None:
+        log_change(self.connection, mcp_id)
 
     def end_keys(self, key_ids: Sequence[str]) -> None:
         """Do nothing: triggers count the writes that end a key."""

@@ -2,7 +2,7 @@
 
 from ._accounts import COLUMNS as ACCOUNT_COLUMNS
 from ._accounts import StoredAccounts
-from ._dialects import postgres_statement, sqlite_statement
+from ._dialects import given_columns, postgres_statement, sqlite_statement
 from ._publishers import StoredPublicationLog, StoredPublisherTokens
 from ._registry_tokens import StoredRegistryTokens
 from ._sessions import StoredSessions
@@ -19,6 +19,7 @@ __all__ = [
     "StoredRegistryTokens",
     "StoredSessions",
     "Tables",
+    "given_columns",
     "postgres_statement",
     "sqlite_statement",
 ]

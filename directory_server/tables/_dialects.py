@@ -6,8 +6,9 @@ PostgreSQL, for which SQLite has others:
 * `FOR UPDATE`, `FOR KEY SHARE`, `SKIP LOCKED`: nothing in SQLite, whose writing transactions exclude each other;
 * `= ANY(:list)`, `<> ALL(:list)`: a parameter with a list of texts;
 * `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
+* `FROM given(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
-* `strpos`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of insertion.
+* `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of insertion.
 
 Types are written as CAST(:name AS type), where PostgreSQL cannot infer them.
 """
@@ -29,6 +30,7 @@ _SQLITE = (
     (re.compile(r"= ANY\(:(\w+)\)"), r"IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"<> ALL\(:(\w+)\)"), r"NOT IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"\bstrpos\("), "instr("),
+    (re.compile(r"\boctet_length\("), "length("),
     (re.compile(r"\bgreatest\("), "max("),
     (re.compile(r"\bleast\("), "min("),
     (re.compile(r"\bordinal\b"), "rowid"),
@@ -39,11 +41,14 @@ _SQLITE = (
 
 _LISTS = re.compile(r"(?:ANY|ALL)\(:(\w+)\)")
 
+_GIVEN = re.compile(r"\bFROM given\(([^)]+)\)")
+
 
 @cache
 def sqlite_statement(statement: str) -> tuple[str, frozenset[str]]:
     """Return `statement` for SQLite, and the names of the parameters that are JSON arrays there."""
     lists = frozenset(_LISTS.findall(statement))
+    statement = _GIVEN.sub(_given_row, statement)
     for pattern, replacement in _SQLITE:
         statement = pattern.sub(replacement, statement)
     return statement, lists
@@ -53,7 +58,33 @@ def sqlite_statement(statement: str) -> tuple[str, frozenset[str]]:
 def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
     """Return `statement` for PostgreSQL, with parameters `$1`, `$2` …, and the names of these."""
     numbers: dict[str, int] = {}
+    statement = _GIVEN.sub(_given_arrays, statement)
     numbered = _PARAMETER.sub(
         lambda match: f"${numbers.setdefault(match[1], len(numbers) + 1)}", statement.replace(_CLOCK, _POSTGRES_CLOCK)
     )
     return numbered, tuple(numbers)
+
+
+@cache
+def given_columns(statement: str) -> tuple[str, ...]:
+    """Return the names of the columns that `statement` has of `given`; none if it has no such part."""
+    match = _GIVEN.search(statement)
+    return tuple(name for name, _ in _columns(match)) if match else ()
+
+
+def _columns(match: re.Match[str]) -> list[tuple[str, str]]:
+    """Return the names and types of the columns of `given`."""
+    columns = (column.strip().partition(" ") for column in match[1].split(","))
+    return [(name, kind) for name, _, kind in columns]
+
+
+def _given_row(match: re.Match[str]) -> str:
+    return f"FROM (SELECT {', '.join(f':{name} AS {name}' for name, _ in _columns(match))}) AS given"
+
+
+def _given_arrays(match: re.Match[str]) -> str:
+    columns = _columns(match)
+    names = ", ".join(name for name, _ in columns)
+    arrays = ", ".join(f"CAST(:{name} AS {kind}[])" for name, kind in columns)
+    listed = f"unnest({arrays}) WITH ORDINALITY AS listed ({names}, position)"
+    return f"FROM (SELECT {names} FROM {listed} ORDER BY position) AS given"

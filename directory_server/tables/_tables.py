@@ -27,7 +27,11 @@ class Rows(Protocol):
         """Run a statement and return the number of rows that it changed."""
 
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
-        """Run a statement once for each of `values`, in one round trip."""
+        """Run a statement for `values`, in one round trip; nothing if there are none.
+
+        A statement with `FROM given(…)` gets its columns from `values`, and other parameters from the first of them.
+        Other statements run once for each of `values`.
+        """
 
     def finish(self, *statements: Statement) -> list[list[Row]]:
         """Run the last statements of the transaction; return the rows of each.
@@ -40,6 +44,9 @@ class Rows(Protocol):
 
         SQLite does nothing, because its writing transactions exclude each other.
         """
+
+    def log_change(self, mcp_id: str) -> None:
+        """Log a change of an entry, if it is visible, that is not one of its records or curation flags."""
 
     def end_keys(self, key_ids: Sequence[str]) -> None:
         """Make all processes check the validity of `key_ids` after the commit. The last call of a transaction.

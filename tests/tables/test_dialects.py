@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.tables import Tables, postgres_statement, sqlite_statement
+from directory_server.tables import Rows, Tables, postgres_statement, sqlite_statement
 
 from ..contract import awaited
 
@@ -24,6 +24,10 @@ def test_parameters_are_numbered_by_their_first_use() -> None:
         ("id = ANY(:ids)", "id IN (SELECT value FROM json_each(:ids))"),
         ("id <> ALL(:ids)", "id NOT IN (SELECT value FROM json_each(:ids))"),
         ("greatest(a, least(b, strpos(c, :d)))", "max(a, min(b, instr(c, :d)))"),
+        (
+            "SELECT a, octet_length(b) FROM given(a text, b bytea) WHERE true",
+            "SELECT a, length(b) FROM (SELECT :a AS a, :b AS b) AS given WHERE true",
+        ),
         ('lower(label COLLATE "C"), account.ordinal', "lower(label), account.rowid"),
     ],
 )
@@ -40,3 +44,23 @@ async def test_both_databases_give_the_same(tables: Tables) -> None:
     assert text == 2
     (seconds,) = await tables.one("SELECT clock_seconds()")
     assert 1.7e9 < seconds < 1e10
+
+
+@awaited
+async def test_given_rows_are_in_order_and_have_all_types(tables: Tables) -> None:
+    insert = """
+        INSERT INTO target (id, mcp_id, kind, host, body, due_at, texts)
+        SELECT id, CAST(:mcp_id AS text), 'remote', '', body, due_at, texts
+        FROM given(id text, body bytea, due_at double precision, texts text) WHERE true
+        ON CONFLICT (id) DO UPDATE SET body = excluded.body
+    """
+    first = {"mcp_id": "x", "id": "b", "body": b"\0\xff", "due_at": 1.5, "texts": None}
+
+    def write(rows: Rows) -> None:
+        rows.many(insert, [])
+        rows.many(insert, [first, {**first, "id": "a", "texts": "t"}])
+        rows.many(insert, [{**first, "body": b"new"}])
+
+    await tables.write(write)
+    found = await tables.all("SELECT id, mcp_id, body, due_at, texts FROM target ORDER BY id")
+    assert [tuple(row) for row in found] == [("a", "x", b"\0\xff", 1.5, "t"), ("b", "x", b"new", 1.5, None)]
