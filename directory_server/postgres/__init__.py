@@ -20,7 +20,6 @@ from ._quota import TRIAL, PostgresQuota
 from ._restore import after_restore
 from ._roster import PostgresRoster
 from ._shared import session_secret
-from ._statistics import PostgresStatistics
 from ._store import PostgresStore
 from ._tables import PostgresTables
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
@@ -48,7 +47,6 @@ __all__ = [
     "PostgresNewSecrets",
     "PostgresQuota",
     "PostgresRoster",
-    "PostgresStatistics",
     "PostgresStore",
     "PostgresTables",
     "PostgresVerifications",

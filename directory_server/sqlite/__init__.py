@@ -11,8 +11,8 @@ from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._restore import after_restore
 from ._roster import SqliteRoster
+from ._separate_tables import SeparateTables
 from ._sessions import SqliteNewSecrets
-from ._statistics import SqliteStatistics
 from ._store import SqliteStore
 from ._tables import SqliteTables
 from ._verifications import SqliteVerifications
@@ -24,6 +24,7 @@ __all__ = [
     "Database",
     "Export",
     "ExportedTable",
+    "SeparateTables",
     "SqliteCuration",
     "SqliteKeyRing",
     "SqliteKeyUses",
@@ -31,7 +32,6 @@ __all__ = [
     "SqliteNewSecrets",
     "SqliteQuota",
     "SqliteRoster",
-    "SqliteStatistics",
     "SqliteStore",
     "SqliteTables",
     "SqliteVerifications",

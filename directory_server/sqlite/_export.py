@@ -84,8 +84,8 @@ _QUOTA = {"spent": "SELECT key, at, n FROM spent ORDER BY key, at, n"}
 """Tables of the quota database."""
 
 _STATISTICS = {
-    "statistic_count": "SELECT day, kind, name, total, failed FROM count ORDER BY day, kind, name",
-    "statistic_query": "SELECT day, text, total, failed FROM query ORDER BY day, text",
+    "statistic_count": "SELECT day, kind, name, total, failed FROM statistic_count ORDER BY day, kind, name",
+    "statistic_query": "SELECT day, text, total, failed FROM statistic_query ORDER BY day, text",
 }
 """Tables of the statistics database, which may be absent."""
 

@@ -106,7 +106,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
         new_secrets=postgres.PostgresNewSecrets(database, now),
         roster=postgres.PostgresRoster(database),
-        statistics=postgres.PostgresStatistics(database),
+        statistics_tables=access,
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
         publisher_tokens=tables.StoredPublisherTokens(access, now),

@@ -40,7 +40,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     async def describe() -> Sequence[str]:
         return []
 
-    statistics = sqlite.SqliteStatistics(config.data_dir, offload)
+    statistics = sqlite.SeparateTables(config.data_dir, "statistics", offload)
 
     def close() -> None:
         statistics.close()
@@ -59,7 +59,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
         new_secrets=sqlite.SqliteNewSecrets(data.directory, now, offload),
         roster=sqlite.SqliteRoster(data.directory, offload),
-        statistics=statistics,
+        statistics_tables=statistics,
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
         publisher_tokens=tables.StoredPublisherTokens(access, now),

@@ -15,7 +15,6 @@ from ..domain.ports.access import Attempts, KeyRing, KeyUses, PublicationLog, Pu
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
-from ..domain.ports.statistics import Statistics
 from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.ports.verification import Verifications
 from ..domain.publishing import SourceLimits
@@ -93,6 +92,7 @@ def upstream_names(config: Config) -> Sequence[str]:
 @frozen
 class Storage:
     """The adapters of all ports that store, and the `tables` on which features have adapters of their own.
+    `statistics_tables` may be in a file whose faults do not count.
 
     `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
     storage together, so that no machine is better than another. `away_since` returns since when a shared storage cannot
@@ -115,8 +115,8 @@ class Storage:
     new_secrets: NewSecrets
     roster: Roster
     tables: Tables
+    statistics_tables: Tables
     registry_tokens: RegistryTokens
-    statistics: Statistics
     publisher_tokens: PublisherTokens
     publication_log: PublicationLog
     attempts: Attempts

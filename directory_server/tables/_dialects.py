@@ -8,7 +8,8 @@ PostgreSQL, for which SQLite has others:
 * `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
 * `FROM given(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
-* `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of insertion.
+* `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of
+  insertion.
 
 Types are written as CAST(:name AS type), where PostgreSQL cannot infer them.
 """

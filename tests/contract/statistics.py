@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from directory_server.domain.ports.statistics import Statistics
-from directory_server.domain.statistics import MAX_TEXTS, Count, QueryCount, QueryTotal
+from directory_server.features.statistics.rules import MAX_TEXTS, Count, QueryCount, QueryTotal
+from directory_server.features.statistics.tables import Statistics
 
 from . import awaited
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.statistics import countable, day_of
+from directory_server.features.statistics.rules import countable, day_of
 
 
 @pytest.mark.parametrize(

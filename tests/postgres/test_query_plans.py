@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from directory_server import postgres, tables
-from directory_server.features import reports
+from directory_server.features import reports, statistics
 from directory_server.postgres import _curation, _listing, _log, _roster, _verifications
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
@@ -29,7 +29,7 @@ from directory_server.tables import postgres_statement
 
 from .. import engines
 
-PACKAGES = (postgres, tables, reports)
+PACKAGES = (postgres, tables, reports, statistics)
 """The packages whose modules have statements."""
 
 LARGE = (

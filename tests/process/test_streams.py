@@ -100,7 +100,9 @@ def test_requests_in_progress_are_finished_before_the_process_ends(installation:
 def counted_requests(installation: Installation) -> int:
     """Return the number of requests in the statistics."""
     with closing(sqlite3.connect(installation.data / "statistics.db")) as database:
-        return int(database.execute("SELECT sum(total) FROM count WHERE kind = 'requests'").fetchone()[0] or 0)
+        return int(
+            database.execute("SELECT sum(total) FROM statistic_count WHERE kind = 'requests'").fetchone()[0] or 0
+        )
 
 
 def is_refused(port: int) -> bool:

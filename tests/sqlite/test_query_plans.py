@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite, tables
-from directory_server.features import reports
+from directory_server.features import reports, statistics
 from directory_server.sqlite import _listing, _mirrors, _roster, _verifications, _visibility
 from directory_server.tables import _sessions, sqlite_statement
 
-PACKAGES = (sqlite, tables, reports)
+PACKAGES = (sqlite, tables, reports, statistics)
 """The packages whose modules have statements."""
 
 LARGE = (

@@ -11,11 +11,12 @@ from attrs import frozen
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.statistics import LEAST, Count, QueryCount, QueryTotal
 from directory_server.features.statistics.recorder import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
+from directory_server.features.statistics.rules import LEAST, Count, QueryCount, QueryTotal
 from directory_server.features.statistics.settings import StatisticsConfig
+from directory_server.features.statistics.tables import Statistics
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import SqliteStatistics
+from directory_server.sqlite import SeparateTables
 
 from ..logs import captured_lines
 from .conftest import Server
@@ -23,7 +24,7 @@ from .conftest import Server
 DAY = 20_000
 
 
-class FailingStatistics(SqliteStatistics):
+class FailingStatistics(Statistics):
     """Statistics whose file cannot be used while `fails` is set."""
 
     fails = False
@@ -36,9 +37,9 @@ class FailingStatistics(SqliteStatistics):
 
 @pytest.fixture
 def statistics(tmp_path: Path) -> Iterator[FailingStatistics]:
-    statistics = FailingStatistics(tmp_path)
-    yield statistics
-    statistics.close()
+    tables = SeparateTables(tmp_path, "statistics")
+    yield FailingStatistics(tables)
+    tables.close()
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def recorder_of(clock: Clock, statistics: Any, days: int = 90, query_days: int =
     return StatisticsRecorder(statistics, inline, clock, clock.seconds, StatisticsConfig(days, query_days))
 
 
-def totals(statistics: SqliteStatistics) -> dict[str, tuple[int, int]]:
+def totals(statistics: Statistics) -> dict[str, tuple[int, int]]:
     return {each.name: (each.total, each.failed) for each in run_sync(statistics.counts(0, 99_999))}
 
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from attrs import frozen
 
 from ...domain.errors import Unavailable
-from ...domain.ports.statistics import Statistics
-from ...domain.statistics import DAY, LEAST, Count, day_of
 from ...http import Request
 from ...web.admin import OperatorRequests, parameters
+from .rules import DAY, LEAST, Count, day_of
 from .settings import StatisticsConfig
+from .tables import Statistics
 
 PERIODS = (7, 30)
 """Days that the page can show; the first is the default."""

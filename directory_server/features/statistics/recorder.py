@@ -16,12 +16,12 @@ from twisted.python.failure import Failure
 
 from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
-from ...domain.ports.statistics import Statistics
-from ...domain.statistics import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from ...feature import Host, Running
 from ...timers import Timer
 from ...web.access_log import AccessRecord
+from .rules import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from .settings import StatisticsConfig
+from .tables import Statistics
 
 FLUSH_INTERVAL = 10.0
 """Seconds between two writes. The end of a process without an orderly stop loses the numbers since the last one."""
@@ -185,6 +185,10 @@ class StatisticsRecorder(Service):
 def running(host: Host) -> Running:
     """Return the recorder, and where it gets requests and searches from."""
     recorder = StatisticsRecorder(
-        host.storage.statistics, host.offload, host.reactor, host.now, host.config.of(StatisticsConfig)
+        Statistics(host.storage.statistics_tables),
+        host.offload,
+        host.reactor,
+        host.now,
+        host.config.of(StatisticsConfig),
     )
     return Running((recorder,), recorder.observe, recorder.searched, write=recorder.flush)

@@ -10,6 +10,7 @@ from ...web.parts import Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .operator_pages import OperatorPages
 from .settings import StatisticsConfig
+from .tables import Statistics
 
 NAME = "statistics"
 
@@ -18,8 +19,8 @@ PAGE = f"{ADMIN}/usage"
 
 def _handlers(kernel: Kernel) -> Mapping[str, object]:
     settings = kernel.config.of(StatisticsConfig)
-    requests = kernel.operators.of_folder(NAME)
-    return {"usage": OperatorPages(requests, kernel.storage.statistics, kernel.now, settings)}
+    requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
+    return {"usage": OperatorPages(requests, statistics, kernel.now, settings)}
 
 
 PART = WebPart(

@@ -15,12 +15,13 @@ from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.ports.verification import Plan
-from directory_server.domain.statistics import Count, QueryCount
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
+from directory_server.features.statistics.rules import Count, QueryCount
+from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import (
     Database,
     import_data,
@@ -28,13 +29,13 @@ from directory_server.postgres import (
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
+    SeparateTables,
     SqliteCuration,
     SqliteKeyRing,
     SqliteKeyUses,
     SqliteMirrors,
     SqliteNewSecrets,
     SqliteQuota,
-    SqliteStatistics,
     SqliteStore,
     SqliteTables,
     SqliteVerifications,
@@ -163,8 +164,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(quota.charge(key.id, 20))
         clock.advance(10)
     data.close()
-    with closing(SqliteStatistics(folder)) as statistics:
-        run_sync(statistics.add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
+    with closing(SeparateTables(folder, "statistics")) as separate:
+        run_sync(Statistics(separate).add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
     return Filled(folder, key.id, secret, replaced, revoked, session, link, made[0][1], made[2][1])
 
 

@@ -10,6 +10,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Mirrors
 from directory_server.features.reports.tables import Reports
+from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import (
     Database,
     PostgresCuration,
@@ -18,7 +19,6 @@ from directory_server.postgres import (
     PostgresMirrors,
     PostgresNewSecrets,
     PostgresQuota,
-    PostgresStatistics,
     PostgresStore,
     PostgresTables,
     PostgresVerifications,
@@ -101,7 +101,7 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))
     states = run_sync(verifications.states(mcp_id_of(TARGET.name)))
     assert list(states) == list(run_sync(old_verifications.states(mcp_id_of(TARGET.name))))
-    statistics = PostgresStatistics(database)
+    statistics = Statistics(PostgresTables(database))
     assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
     assert {each.text: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
     assert mirrored(PostgresMirrors(database)) == mirrored(SqliteMirrors(data.directory, lambda: 0.0, inline))

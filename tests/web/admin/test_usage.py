@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.statistics import Count, QueryCount, day_of
+from directory_server.features.statistics.rules import Count, QueryCount, day_of
 from directory_server.run_sync import run_sync
 
 from ..conftest import Server
@@ -63,7 +63,7 @@ def test_shows_frequent_texts(server: Server, operator: Browser) -> None:
 
 
 def test_numbers_that_cannot_be_read_do_not_break_the_page(server: Server, operator: Browser) -> None:
-    server.statistics._statistics.close()
+    server.application.storage.statistics_tables.close()
     assert operator.get("/admin/usage").status == 503
     assert "cannot be read now" in operator.text
     assert server.get("/api/open/v1/search?keywords=postgres").status == 200
