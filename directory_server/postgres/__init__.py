@@ -12,7 +12,6 @@ from ._key_uses import PostgresKeyUses
 from ._keyring import PostgresKeyRing
 from ._last_read import LastRead
 from ._link import Link, Statements
-from ._mirrors import PostgresMirrors
 from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._pulse import CHANNEL, Pulse
@@ -23,7 +22,6 @@ from ._shared import session_secret
 from ._store import PostgresStore
 from ._tables import PostgresTables
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
-from ._verifications import PostgresVerifications
 from ._watchdog import Watchdog
 
 __all__ = [
@@ -43,13 +41,11 @@ __all__ = [
     "PostgresCuration",
     "PostgresKeyRing",
     "PostgresKeyUses",
-    "PostgresMirrors",
     "PostgresNewSecrets",
     "PostgresQuota",
     "PostgresRoster",
     "PostgresStore",
     "PostgresTables",
-    "PostgresVerifications",
     "Pulse",
     "Statements",
     "Task",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from ..tables import Rows, given_columns, postgres_statement
+from ..tables import Rows, input_columns, postgres_statement
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
@@ -44,7 +44,7 @@ class PostgresRows:
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
         if not values:
             return
-        if columns := given_columns(statement):
+        if columns := input_columns(statement):
             arrays = {column: [row[column] for row in values] for column in columns}
             self.cursor.execute(*numbered(statement, {**values[0], **arrays}))
         else:

@@ -6,7 +6,6 @@ from ._database import Database
 from ._export import Export, ExportedTable, export
 from ._key_uses import SqliteKeyUses
 from ._keyring import SqliteKeyRing
-from ._mirrors import SqliteMirrors
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._restore import after_restore
@@ -15,7 +14,6 @@ from ._separate_tables import SeparateTables
 from ._sessions import SqliteNewSecrets
 from ._store import SqliteStore
 from ._tables import SqliteTables
-from ._verifications import SqliteVerifications
 from ._visibility import SqliteCuration
 
 __all__ = [
@@ -28,13 +26,11 @@ __all__ = [
     "SqliteCuration",
     "SqliteKeyRing",
     "SqliteKeyUses",
-    "SqliteMirrors",
     "SqliteNewSecrets",
     "SqliteQuota",
     "SqliteRoster",
     "SqliteStore",
     "SqliteTables",
-    "SqliteVerifications",
     "StorageWatch",
     "after_restore",
     "export",

@@ -27,7 +27,7 @@ _DIRECTORY = {
         GROUP BY fingerprint, analysis ORDER BY fingerprint, analysis
     """,
     "entry": """
-        SELECT mcp_id, name, shown AS visible_id, chosen AS preferred_id, seq, updated_at, hidden, pinned, allowed,
+        SELECT mcp_id, name, visible_id, preferred_id, seq, updated_at, hidden, pinned, allowed,
             curated
         FROM entry ORDER BY mcp_id
     """,
@@ -62,17 +62,16 @@ _DIRECTORY = {
         SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
     """,
     "upstream": """
-        SELECT name, question AS selection, last_round AS last_run, last_success, next_round AS next_run,
-            replace(error, char(0), '') AS error, failures, entries, mark AS updated_since, etag, modified,
-            walked AS full_sync_names, walked_at AS full_sync_at, walk_full AS progress_full,
-            walk_began AS progress_began, walk_cursor AS progress_cursor
+        SELECT name, selection, last_run, last_success, next_run, replace(error, char(0), '') AS error, failures,
+            entries, updated_since, etag, modified, full_sync_names, full_sync_at, progress_full, progress_began,
+            progress_cursor
         FROM upstream ORDER BY name
     """,
     "sync_run": """
         SELECT id, upstream, started_at, ended_at, is_full, entries, added, changed, removed, rejected, error
         FROM sync_run ORDER BY id
     """,
-    "seen": "SELECT upstream, name, taken AS accepted FROM seen ORDER BY upstream, name",
+    "seen": "SELECT upstream, name, accepted FROM seen ORDER BY upstream, name",
     "package_texts": "SELECT id, body FROM package_texts ORDER BY id",
     "target": "SELECT id, mcp_id, kind, host, body, due_at, state, texts FROM target ORDER BY id",
     "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",

@@ -14,15 +14,15 @@ _Row = tuple[str, str, bytes, float, float, int, int, int]
 
 _VERSION = """
     SELECT record.name, record.version, record.body, coalesce(record.published_at, record.created_at),
-        CASE WHEN record.id = chosen THEN entry.updated_at ELSE record.updated_at END AS changed_at,
-        record.id = chosen, record.deleted, curated
+        CASE WHEN record.id = preferred_id THEN entry.updated_at ELSE record.updated_at END AS changed_at,
+        record.id = preferred_id, record.deleted, curated
 """
 
-_LATEST = "FROM entry JOIN record ON record.id = chosen"
+_LATEST = "FROM entry JOIN record ON record.id = preferred_id"
 
 # Only versions of the preferred source are listed.
 _ALL = """
-    FROM entry JOIN record AS first ON first.id = chosen
+    FROM entry JOIN record AS first ON first.id = preferred_id
     JOIN record ON record.name = entry.name AND record.source = first.source
 """
 
@@ -33,7 +33,7 @@ _FILTER = """
 # The index record_version has the versions in the order of names.
 _EXACT = """
     FROM record CROSS JOIN entry ON entry.name = record.name
-    CROSS JOIN record AS first ON first.id = chosen AND first.source = record.source
+    CROSS JOIN record AS first ON first.id = preferred_id AND first.source = record.source
 """
 
 _LATEST_ROWS = f"{_VERSION} {_LATEST} WHERE entry.updated_at >= :since AND {_FILTER}"
@@ -78,7 +78,7 @@ _OF_RECORD = f"{_VERSION} {_ALL} WHERE entry.name = ? AND record.id = ?"
 
 _THE_LATEST = f"{_VERSION} {_LATEST} WHERE entry.name = :name AND NOT hidden"
 
-_REQUESTED = "JOIN json_each(:mcp_ids) AS requested ON requested.value = mcp_id WHERE shown = chosen"
+_REQUESTED = "JOIN json_each(:mcp_ids) AS requested ON requested.value = mcp_id WHERE visible_id = preferred_id"
 
 _OF_IDS = f"{_VERSION} {_LATEST} {_REQUESTED} ORDER BY requested.key"
 

@@ -27,18 +27,19 @@ from ._publishing import Publisher, Row, is_known
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ENTRY = "SELECT body FROM entry JOIN record ON record.id = shown WHERE mcp_id = ?"
+_ENTRY = "SELECT body FROM entry JOIN record ON record.id = visible_id WHERE mcp_id = ?"
 
 _ENTRIES = """
-    SELECT body FROM json_each(?) AS requested JOIN entry ON mcp_id = requested.value JOIN record ON record.id = shown
+    SELECT body FROM json_each(?) AS requested
+    JOIN entry ON mcp_id = requested.value JOIN record ON record.id = visible_id
     ORDER BY requested.key
 """
 
-_IDS = "SELECT mcp_id FROM entry WHERE shown IS NOT NULL AND mcp_id > ? AND mcp_id < ? ORDER BY mcp_id LIMIT ?"
+_IDS = "SELECT mcp_id FROM entry WHERE visible_id IS NOT NULL AND mcp_id > ? AND mcp_id < ? ORDER BY mcp_id LIMIT ?"
 
 _PUBLISHED = "SELECT body FROM record WHERE name = ? AND source = ? ORDER BY id"
 
-_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = chosen WHERE entry.name = ?"
+_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = ?"
 
 _HEAD = "SELECT coalesce(max(seq), 0) FROM change"
 
@@ -48,7 +49,7 @@ _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
 # The expression is that of the index record_published.
 _NEWEST = """
-    SELECT body FROM record JOIN entry ON entry.name = record.name AND shown = record.id
+    SELECT body FROM record JOIN entry ON entry.name = record.name AND visible_id = record.id
     ORDER BY min(coalesce(published_at, 0), created_at) DESC, record.id DESC LIMIT ?
 """
 
@@ -56,15 +57,15 @@ _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 
 
 _CURRENT = """
     SELECT seq, kind, mcp_id, record.id, record.body, analysis, analysed, pinned, indexed, package_texts.body
-    FROM entry JOIN record ON record.id = shown JOIN change USING (seq, mcp_id) LEFT JOIN verification USING (mcp_id)
-    LEFT JOIN package_texts ON package_texts.id = texts
+    FROM entry JOIN record ON record.id = visible_id JOIN change USING (seq, mcp_id)
+    LEFT JOIN verification USING (mcp_id) LEFT JOIN package_texts ON package_texts.id = texts
     WHERE mcp_id > ? ORDER BY mcp_id LIMIT ?
 """
 
 _CHANGES = """
     SELECT change.seq, kind, mcp_id, record.id, record.body, analysis, analysed, pinned, indexed, package_texts.body
-    FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = shown LEFT JOIN verification USING (mcp_id)
-    LEFT JOIN package_texts ON package_texts.id = texts
+    FROM change JOIN entry USING (mcp_id) LEFT JOIN record ON record.id = visible_id
+    LEFT JOIN verification USING (mcp_id) LEFT JOIN package_texts ON package_texts.id = texts
     WHERE change.seq > ? ORDER BY change.seq LIMIT ?
 """
 

@@ -20,9 +20,9 @@ NOW = "(julianday('now') - 2440587.5) * 86400.0"
 """Seconds since the epoch, in SQL."""
 
 _STATE = """
-    SELECT shown, visible.fingerprint, chosen, preferred.fingerprint, pinned, curated, seq
+    SELECT visible_id, visible.fingerprint, preferred_id, preferred.fingerprint, pinned, curated, seq
     FROM entry
-    LEFT JOIN record AS visible ON visible.id = shown LEFT JOIN record AS preferred ON preferred.id = chosen
+    LEFT JOIN record AS visible ON visible.id = visible_id LEFT JOIN record AS preferred ON preferred.id = preferred_id
     WHERE entry.name = ?
 """
 
@@ -38,13 +38,14 @@ _LOG = """
 """
 
 _UPDATE = f"""
-    INSERT INTO entry (mcp_id, name, shown, chosen, curated, seq, updated_at) VALUES (?, ?, ?, ?, ?, ?, {NOW})
+    INSERT INTO entry (mcp_id, name, visible_id, preferred_id, curated, seq, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, {NOW})
     ON CONFLICT (mcp_id) DO UPDATE SET
-        shown = excluded.shown, chosen = excluded.chosen, curated = excluded.curated, seq = excluded.seq,
-        updated_at = excluded.updated_at
+        visible_id = excluded.visible_id, preferred_id = excluded.preferred_id, curated = excluded.curated,
+        seq = excluded.seq, updated_at = excluded.updated_at
 """
 
-_MOVE = "UPDATE entry SET shown = ?, chosen = ? WHERE name = ?"
+_MOVE = "UPDATE entry SET visible_id = ?, preferred_id = ? WHERE name = ?"
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def updating_visibility(connection: sqlite3.Connection, name: str, sources: Sequ
 
 def log_change(connection: sqlite3.Connection, mcp_id: str) -> None:
     """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags."""
-    if connection.execute("SELECT 1 FROM entry WHERE mcp_id = ? AND shown IS NOT NULL", (mcp_id,)).fetchone():
+    if connection.execute("SELECT 1 FROM entry WHERE mcp_id = ? AND visible_id IS NOT NULL", (mcp_id,)).fetchone():
         seq = connection.execute(_LOG, ("changed", mcp_id, COUNT_DELTA["changed"])).lastrowid
         connection.execute("UPDATE entry SET seq = ? WHERE mcp_id = ?", (seq, mcp_id))
 

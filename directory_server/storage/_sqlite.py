@@ -30,6 +30,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
     accounts = config.accounts
     access = sqlite.SqliteTables(data.directory, reads=offload, writes=writes)
+    background = sqlite.SqliteTables(data.directory, reads=offload, writes=offload)
 
     async def session_secret() -> bytes:
         return data.session_secret()
@@ -50,8 +51,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         is_shared=False,
         store=store,
         curation=sqlite.SqliteCuration(data.directory, upstream_names(config), offload),
-        mirrors=sqlite.SqliteMirrors(data.directory, now, offload),
-        verifications=sqlite.SqliteVerifications(data.directory, now, offload),
+        mirrors=tables.StoredMirrors(background, now),
+        verifications=tables.StoredVerifications(background, now),
         keys=sqlite.SqliteKeyRing(data.directory, now, writes, environment.turn),
         key_uses=sqlite.SqliteKeyUses(data.directory, writes),
         quota=quota,

@@ -6,7 +6,7 @@ PostgreSQL, for which SQLite has others:
 * `FOR UPDATE`, `FOR KEY SHARE`, `SKIP LOCKED`: nothing in SQLite, whose writing transactions exclude each other;
 * `= ANY(:list)`, `<> ALL(:list)`: a parameter with a list of texts;
 * `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
-* `FROM given(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
+* `FROM input(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
 * `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of
   insertion.
@@ -42,14 +42,14 @@ _SQLITE = (
 
 _LISTS = re.compile(r"(?:ANY|ALL)\(:(\w+)\)")
 
-_GIVEN = re.compile(r"\bFROM given\(([^)]+)\)")
+_INPUT = re.compile(r"\bFROM input\(([^)]+)\)")
 
 
 @cache
 def sqlite_statement(statement: str) -> tuple[str, frozenset[str]]:
     """Return `statement` for SQLite, and the names of the parameters that are JSON arrays there."""
     lists = frozenset(_LISTS.findall(statement))
-    statement = _GIVEN.sub(_given_row, statement)
+    statement = _INPUT.sub(_input_row, statement)
     for pattern, replacement in _SQLITE:
         statement = pattern.sub(replacement, statement)
     return statement, lists
@@ -59,7 +59,7 @@ def sqlite_statement(statement: str) -> tuple[str, frozenset[str]]:
 def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
     """Return `statement` for PostgreSQL, with parameters `$1`, `$2` …, and the names of these."""
     numbers: dict[str, int] = {}
-    statement = _GIVEN.sub(_given_arrays, statement)
+    statement = _INPUT.sub(_input_arrays, statement)
     numbered = _PARAMETER.sub(
         lambda match: f"${numbers.setdefault(match[1], len(numbers) + 1)}", statement.replace(_CLOCK, _POSTGRES_CLOCK)
     )
@@ -67,25 +67,25 @@ def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
 
 
 @cache
-def given_columns(statement: str) -> tuple[str, ...]:
-    """Return the names of the columns that `statement` has of `given`; none if it has no such part."""
-    match = _GIVEN.search(statement)
+def input_columns(statement: str) -> tuple[str, ...]:
+    """Return the names of the columns that `statement` has of `input`; none if it has no such part."""
+    match = _INPUT.search(statement)
     return tuple(name for name, _ in _columns(match)) if match else ()
 
 
 def _columns(match: re.Match[str]) -> list[tuple[str, str]]:
-    """Return the names and types of the columns of `given`."""
+    """Return the names and types of the columns of `input`."""
     columns = (column.strip().partition(" ") for column in match[1].split(","))
     return [(name, kind) for name, _, kind in columns]
 
 
-def _given_row(match: re.Match[str]) -> str:
-    return f"FROM (SELECT {', '.join(f':{name} AS {name}' for name, _ in _columns(match))}) AS given"
+def _input_row(match: re.Match[str]) -> str:
+    return f"FROM (SELECT {', '.join(f':{name} AS {name}' for name, _ in _columns(match))}) AS input"
 
 
-def _given_arrays(match: re.Match[str]) -> str:
+def _input_arrays(match: re.Match[str]) -> str:
     columns = _columns(match)
     names = ", ".join(name for name, _ in columns)
     arrays = ", ".join(f"CAST(:{name} AS {kind}[])" for name, kind in columns)
     listed = f"unnest({arrays}) WITH ORDINALITY AS listed ({names}, position)"
-    return f"FROM (SELECT {names} FROM {listed} ORDER BY position) AS given"
+    return f"FROM (SELECT {names} FROM {listed} ORDER BY position) AS input"

@@ -29,7 +29,7 @@ class Rows(Protocol):
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
         """Run a statement for `values`, in one round trip; nothing if there are none.
 
-        A statement with `FROM given(…)` gets its columns from `values`, and other parameters from the first of them.
+        A statement with `FROM input(…)` gets its columns from `values`, and other parameters from the first of them.
         Other statements run once for each of `values`.
         """
 

@@ -369,12 +369,15 @@ class VerificationsContract(ContractWithClock):
 
 
 class MovedStepContract(VerificationsContract):
-    """The step of the schema that renames a status, for adapters with one. Subclasses say how to run SQL."""
+    """The step of the schema that renames a status. Subclasses say how to run SQL."""
 
-    folder: str
-    """The folder of the steps in the package."""
-    rename: str
-    """The statement that gives stored states the status of earlier versions."""
+    def folder(self) -> str:
+        """Return the folder of the steps in the package."""
+        raise NotImplementedError
+
+    def renaming(self) -> str:
+        """Return the statement that gives stored states the status of earlier versions."""
+        raise NotImplementedError
 
     def run(self, script: str) -> None:
         raise NotImplementedError
@@ -388,10 +391,10 @@ class MovedStepContract(VerificationsContract):
         await verifications.record(remote(), self.checked(remote(), "moved"), POLICY)
         await verifications.record(remote("x/b"), self.checked(remote("x/b")), POLICY)
         before = [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")]
-        self.run(self.rename)
+        self.run(self.renaming())
         with pytest.raises(Exception, match="RemoteCheck"):
             await verifications.states(mcp_id_of("x/a"))
-        steps = files("directory_server").joinpath(*self.folder.split("/"))
+        steps = files("directory_server").joinpath(*self.folder().split("/"))
         (step,) = (each for each in steps.iterdir() if each.name.endswith("_moved.sql"))
         self.run(step.read_text("utf-8"))
         assert [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")] == before

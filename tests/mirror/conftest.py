@@ -18,7 +18,8 @@ from directory_server.domain.upstreams import UpstreamState
 from directory_server.http_client import HeadBoundedPool
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteMirrors, SqliteStore
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.tables import StoredMirrors
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -37,7 +38,7 @@ class Harness:
     clock: Clock
     client: Client
     store: SqliteStore
-    mirrors: SqliteMirrors
+    mirrors: StoredMirrors
     mirror: Mirror
     logged: list[str] = field(factory=list)
     environ: dict[str, str] = field(factory=dict)
@@ -99,7 +100,7 @@ def harness(directory_database: Database) -> Iterator[Harness]:
 
     globalLogPublisher.addObserver(observe)
     store = SqliteStore(directory_database, inline, Briefs(), [NAME])
-    mirrors = SqliteMirrors(directory_database, clock.seconds, inline)
+    mirrors = StoredMirrors(SqliteTables(directory_database), clock.seconds)
     environ: dict[str, str] = {}
     mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
     yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)

@@ -220,7 +220,7 @@ async def test_progress_is_reported(harness: Harness) -> None:
 @awaited
 async def test_batches_are_limited_in_bytes(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.mirror._sync_run.BATCH_BYTES", 10_000)
-    monkeypatch.setattr("directory_server.sqlite._mirrors.UNSEEN_BYTES", 10_000)
+    monkeypatch.setattr("directory_server.tables._mirrors.UNSEEN_BYTES", 10_000)
     published: list[int] = []
 
     async def publish(source: str, entries: Sequence[Entry]) -> Sequence[Outcome]:

@@ -21,11 +21,12 @@ import pytest
 
 from directory_server import postgres, tables
 from directory_server.features import reports, statistics
-from directory_server.postgres import _curation, _listing, _log, _roster, _verifications
+from directory_server.postgres import _curation, _listing, _log, _roster
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
+from directory_server.postgres._tables import numbered
 from directory_server.run_sync import run_sync
-from directory_server.tables import postgres_statement
+from directory_server.tables import _verifications, postgres_statement
 
 from .. import engines
 
@@ -80,7 +81,8 @@ WHOLE = {
     "_store._HEAD": "reads the last row",
     "_store._OLDEST": "reads the first row",
     "_store._PRUNE": "deletes unused analyses, each hour in one process",
-    "_verifications._KNOWN": "forgets all checks, in the command `verify --forget`",
+    "_verifications._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
+    "_verifications._CHECKED": "is a part of statements with a condition",
     "_visibility._LAST": "reads the last row",
 }
 """Statements that may read a large table, or modules of such, and why."""
@@ -91,21 +93,26 @@ VALUES: Mapping[str, Sequence[object]] = {
     "_keyring._ENDED": [2e9 - 3600, 2e9],
     "_publishers._FORGET": [1e9 + 10],
     "_publishers._OLD": [1e9 + 10],
-    "_verifications._COUNT_DUE": [1e9 + 10, ["package", "remote"]],
+    "_verifications._COUNT_DUE": [["package", "remote"], 1e9 + 10],
 }
 """Parameters of statements with ranges, which read few rows. For any parameters the planner expects a third of the
 table, so the server plans these statements for their values."""
 
-LISTS: Mapping[str, tuple[str, Sequence[object]]] = {
+DUE = {"kind": "remote", "kinds": ["package", "remote"], "hosts": ["host1"], "seconds": 60.0, "limit": 10}
+"""Parameters of statements for due targets."""
+
+LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "newest": (_log._NEWEST, [10]),
     "changes": (_log._CHANGES, [5_000, 10, "1"]),
     "changes at the end": (_log._CHANGES, [9_990, 10, "1"]),
     "current": (_log._CURRENT, ["8", 10, "1"]),
     "curated": (_curation._CURATED, ["local", "published", "", 10, ""]),
     "curated with a rare text": (_curation._CURATED, ["local", "published", "", 10, "zzz"]),
-    "due, all": (_verifications._DUE, [2e9, "remote", ["host1"], 60.0, 10]),
-    "due, none": (_verifications._DUE, [0.0, "remote", ["host1"], 60.0, 10]),
-    "number of due": (_verifications._COUNT_DUE, [1e9 + 10, ["package", "remote"]]),
+    "due, all": (_verifications._DUE, DUE | {"now": 2e9}),
+    "due, none": (_verifications._DUE, DUE | {"now": 0.0}),
+    "any due": (_verifications._FIRST_DUE, DUE | {"now": 2e9}),
+    "none due": (_verifications._FIRST_DUE, DUE | {"now": 0.0}),
+    "number of due": (_verifications._COUNT_DUE, DUE | {"now": 1e9 + 10}),
     "keys": (_roster._KEYS, ["", math.inf, "", 10]),
     "keys, next page": (_roster._KEYS, ["", 1e9 + 5_000, "0", 10]),
     "keys of an account": (_roster._OWNED_KEYS, ["", math.inf, "", 10, md5(b"77").hexdigest()]),
@@ -264,7 +271,11 @@ def test_lists_of_versions_read_few_pages(
 
 
 @pytest.mark.parametrize(("statement", "values"), [pytest.param(*each, id=name) for name, each in LISTS.items()])
-def test_lists_read_few_pages(connection: Connection, statement: str, values: Sequence[object]) -> None:
+def test_lists_read_few_pages(
+    connection: Connection, statement: str, values: Sequence[object] | Mapping[str, object]
+) -> None:
+    if isinstance(values, Mapping):
+        statement, values = numbered(statement, values)
     with connection.transaction(force_rollback=True), ExplainingCursor(connection) as cursor:
         cursor.all(statement, *values)
         assert (cursor.scans, cursor.pages < MOST_PAGES) == ([], True), cursor.pages
@@ -272,10 +283,8 @@ def test_lists_read_few_pages(connection: Connection, statement: str, values: Se
 
 @pytest.mark.parametrize("now", [None, 1e9 + 10])
 def test_due_targets_are_found_by_their_time(connection: Connection, now: float | None) -> None:
-    for statement, values in (
-        (_verifications._DUE, [now, "package", ["host1"], 60.0, 10]),
-        (_verifications._COUNT_DUE, [now, ["package"]]),
-    ):
-        plan = plan_of(connection, statement, values)
+    values = DUE | {"kind": "package", "kinds": ["package"], "now": now}
+    for statement in (_verifications._DUE, _verifications._COUNT_DUE):
+        plan = plan_of(connection, *numbered(statement, values))
         [condition] = [node["Index Cond"] for node, _ in nodes(plan) if "Index Cond" in node]
         assert "due_at <=" in condition

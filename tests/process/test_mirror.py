@@ -15,8 +15,9 @@ from typing import IO, Any
 import pytest
 from attrs import frozen
 
-from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteMirrors
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, SqliteTables
+from directory_server.tables import StoredMirrors
 
 from .conftest import COMMAND, TIMEOUT, Installation, Server, environment, until
 
@@ -73,7 +74,7 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
 
 def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
-        file, mirrors = configured(installation, official.port), SqliteMirrors(database, time.time, inline)
+        file, mirrors = configured(installation, official.port), StoredMirrors(SqliteTables(database), time.time)
 
         with sync(installation, file) as killed:
             official.wait_until_stalled()
@@ -81,7 +82,7 @@ def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Instal
         output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
         assert (output, error) == ("", "official: Another process is syncing official.\n")
         # The lease of the killed process expires after a minute.
-        later = SqliteMirrors(database, lambda: time.time() + 61, inline)
+        later = StoredMirrors(SqliteTables(database), lambda: time.time() + 61)
         assert run_sync(later.hold("official", "test", seconds=60))
         run_sync(later.release("official", "test"))
         output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
@@ -126,7 +127,7 @@ def test_server_syncs_its_upstream_and_reports_it(installation: Installation) ->
 
 def test_server_that_stops_during_a_sync_releases_the_lease(installation: Installation) -> None:
     with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
-        mirrors = SqliteMirrors(database, time.time, inline)
+        mirrors = StoredMirrors(SqliteTables(database), time.time)
         with installation.serve("-c", configured(installation, official.port)) as server:
             official.wait_until_stalled()
             assert "Traceback" not in server.stop()

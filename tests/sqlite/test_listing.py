@@ -74,7 +74,7 @@ def test_few_new_names_are_listed_as_many(open_database: Open, versions: str, mo
     run_sync(store.publish("b", [entry(f"x/{number:02}", "2.0.0") for number in range(40)]))
     with database.transaction() as connection:
         connection.execute("UPDATE record SET updated_at = 1000 + id * 37 % 100")
-        connection.execute("UPDATE entry SET updated_at = 1000 + chosen * 53 % 100")
+        connection.execute("UPDATE entry SET updated_at = 1000 + preferred_id * 53 % 100")
 
     def pages(since: float) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []

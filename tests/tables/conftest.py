@@ -11,13 +11,14 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.postgres import Database as PostgresDatabase
-from directory_server.postgres import PostgresTables
-from directory_server.run_sync import run_sync
+from directory_server.postgres import PostgresStore, PostgresTables
+from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteTables
+from directory_server.sqlite import SqliteStore, SqliteTables
 from directory_server.tables import Tables
 
 from .. import engines
+from ..contract.store import Briefs
 
 OpenTables = Callable[[], Tables]
 
@@ -73,6 +74,14 @@ class TablesTest:
     @pytest.fixture(autouse=True)
     def _open_tables(self, open_tables: OpenTables) -> None:
         self.open_tables = open_tables
+
+
+def open_store(tables: Tables) -> SqliteStore | PostgresStore:
+    """Return a store of the same data as `tables`."""
+    if isinstance(tables, SqliteTables):
+        return SqliteStore(tables.database, inline, Briefs())
+    assert isinstance(tables, PostgresTables)
+    return PostgresStore(tables.database, inline, Briefs())
 
 
 def rows_of(tables: Tables, query: str) -> list[Any]:

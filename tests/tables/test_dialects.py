@@ -25,8 +25,8 @@ def test_parameters_are_numbered_by_their_first_use() -> None:
         ("id <> ALL(:ids)", "id NOT IN (SELECT value FROM json_each(:ids))"),
         ("greatest(a, least(b, strpos(c, :d)))", "max(a, min(b, instr(c, :d)))"),
         (
-            "SELECT a, octet_length(b) FROM given(a text, b bytea) WHERE true",
-            "SELECT a, length(b) FROM (SELECT :a AS a, :b AS b) AS given WHERE true",
+            "SELECT a, octet_length(b) FROM input(a text, b bytea) WHERE true",
+            "SELECT a, length(b) FROM (SELECT :a AS a, :b AS b) AS input WHERE true",
         ),
         ('lower(label COLLATE "C"), account.ordinal', "lower(label), account.rowid"),
     ],
@@ -47,11 +47,11 @@ async def test_both_databases_give_the_same(tables: Tables) -> None:
 
 
 @awaited
-async def test_given_rows_are_in_order_and_have_all_types(tables: Tables) -> None:
+async def test_input_rows_are_in_order_and_have_all_types(tables: Tables) -> None:
     insert = """
         INSERT INTO target (id, mcp_id, kind, host, body, due_at, texts)
         SELECT id, CAST(:mcp_id AS text), 'remote', '', body, due_at, texts
-        FROM given(id text, body bytea, due_at double precision, texts text) WHERE true
+        FROM input(id text, body bytea, due_at double precision, texts text) WHERE true
         ON CONFLICT (id) DO UPDATE SET body = excluded.body
     """
     first = {"mcp_id": "x", "id": "b", "body": b"\0\xff", "due_at": 1.5, "texts": None}

@@ -12,7 +12,7 @@ from .rules import MAX_TEXTS, Count, QueryCount, QueryTotal
 _ADD = """
     INSERT INTO statistic_count AS stored (day, kind, name, total, failed)
     SELECT day, kind, name, total, failed
-    FROM given(day integer, kind text, name text, total bigint, failed bigint) WHERE true
+    FROM input(day integer, kind text, name text, total bigint, failed bigint) WHERE true
     ON CONFLICT (day, kind, name) DO UPDATE
     SET total = stored.total + excluded.total, failed = stored.failed + excluded.failed
 """

@@ -114,5 +114,5 @@ async def test_a_fault_of_the_storage_is_one_line(
     async def fail(*_: object, **__: object) -> None:
         raise Unavailable("directory.db cannot be used now: the disk is full.")
 
-    monkeypatch.setattr("directory_server.sqlite.SqliteVerifications.put_targets", fail)
+    monkeypatch.setattr("directory_server.tables.StoredVerifications.put_targets", fail)
     assert await deferToThread(directory.fail, "verify", "x/a") == "directory.db cannot be used now: the disk is full."

@@ -25,7 +25,8 @@ from directory_server.features.verification.verified_entries import VerifiedEntr
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import restore_entry
-from directory_server.sqlite import Database, SqliteStore, SqliteVerifications
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.tables import StoredVerifications
 
 from ...contract.store import Briefs
 from ...logs import captured_lines
@@ -54,7 +55,7 @@ class World:
     def __init__(self, clock: Clock, database: Database) -> None:
         self.clock = clock
         self.store = SqliteStore(database, inline, Briefs())
-        self.verifications = SqliteVerifications(database, clock.seconds, inline)
+        self.verifications = StoredVerifications(SqliteTables(database), clock.seconds)
 
     def publish(self, *entries: Entry) -> None:
         run_sync(self.store.publish("a", entries))
@@ -272,7 +273,7 @@ def test_unavailable_storage_is_logged_once_and_retried(world: World, monkeypatc
         raise Unavailable("The disk is full.")
 
     with captured_lines("directory_server.features") as logs, monkeypatch.context() as patched:
-        patched.setattr(SqliteVerifications, "claim", fail)
+        patched.setattr(StoredVerifications, "claim", fail)
         process.verifier.startService()
         world.advance(4 * IDLE, step=IDLE)
     assert len(logs) == 1

@@ -33,20 +33,20 @@ from directory_server.sqlite import (
     SqliteCuration,
     SqliteKeyRing,
     SqliteKeyUses,
-    SqliteMirrors,
     SqliteNewSecrets,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
-    SqliteVerifications,
     export,
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredMirrors,
     StoredPublicationLog,
     StoredPublisherTokens,
     StoredRegistryTokens,
     StoredSessions,
+    StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
@@ -111,7 +111,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(curation.mark("x/unpublished", "allowed", True))
     run_sync(curation.disown(NAME))
 
-    mirrors = SqliteMirrors(data.directory, now, inline)
+    mirrors = StoredMirrors(SqliteTables(data.directory), now)
     progress = SyncProgress(True, 11.5, "12")
     state = UpstreamState("first", "q", 1.5, 2.5, 3.5, "No.\0", 4, 5, 6.5, '"7"', "8", 9, 10.5, progress)
     run_sync(mirrors.put(state, seen={"x/a": True, "x/B": False}))
@@ -120,7 +120,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(mirrors.put(UpstreamState("second"), run=run))
     run_sync(mirrors.hold("first", "process", seconds=60.0))
 
-    verifications = SqliteVerifications(data.directory, now, inline)
+    verifications = StoredVerifications(SqliteTables(data.directory), now)
     works = RemoteCheck(TARGET.identifier, TARGET.type, 1_000_000.0, RemoteStatus.WORKS)
     package = Target(TARGET.name, TargetKind.PACKAGE, "npm", "a", "1.0.0")
     texts = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")

@@ -16,12 +16,10 @@ from directory_server.postgres import (
     PostgresCuration,
     PostgresKeyRing,
     PostgresKeyUses,
-    PostgresMirrors,
     PostgresNewSecrets,
     PostgresQuota,
     PostgresStore,
     PostgresTables,
-    PostgresVerifications,
     import_data,
     session_secret,
 )
@@ -32,19 +30,19 @@ from directory_server.sqlite import (
     SqliteCuration,
     SqliteKeyRing,
     SqliteKeyUses,
-    SqliteMirrors,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
-    SqliteVerifications,
     export,
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredMirrors,
     StoredPublicationLog,
     StoredPublisherTokens,
     StoredRegistryTokens,
     StoredSessions,
+    StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
@@ -94,8 +92,8 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert run_sync(store.log_id()) == run_sync(old_store.log_id())
     assert run_sync(store.oldest()) == run_sync(old_store.oldest())
     verifications, old_verifications = (
-        PostgresVerifications(database),
-        SqliteVerifications(data.directory, lambda: 0.0, inline),
+        StoredVerifications(PostgresTables(database)),
+        StoredVerifications(SqliteTables(data.directory), lambda: 0.0),
     )
     assert run_sync(verifications.plan()) == run_sync(old_verifications.plan())
     assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))
@@ -104,7 +102,7 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     statistics = Statistics(PostgresTables(database))
     assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
     assert {each.text: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
-    assert mirrored(PostgresMirrors(database)) == mirrored(SqliteMirrors(data.directory, lambda: 0.0, inline))
+    assert mirrored(StoredMirrors(PostgresTables(database))) == mirrored(StoredMirrors(SqliteTables(data.directory)))
 
 
 def test_a_data_directory_may_have_no_statistics(folder: Path, database: Database) -> None:

@@ -60,7 +60,7 @@ def test_a_nul_in_a_text_of_an_upstream_is_replaced_and_named(folder: Path, data
     change(
         folder,
         "UPDATE record SET version = '1.0' || char(0) || 'x' WHERE id = 3",
-        "UPDATE upstream SET walk_cursor = char(0) WHERE name = 'first'",
+        "UPDATE upstream SET progress_cursor = char(0) WHERE name = 'first'",
     )
     with export(folder) as source:
         done = run_sync(import_data(source, database))

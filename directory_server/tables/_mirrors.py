@@ -1,0 +1,184 @@
+"""The Mirrors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from attrs import astuple, evolve, frozen
+
+from ..domain.entries import is_storable, storable
+from ..domain.ports.storage import UNSEEN_BYTES
+from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
+from ._tables import Rows, Tables
+
+_STATE = (
+    "name",
+    "selection",
+    "last_run",
+    "last_success",
+    "next_run",
+    "error",
+    "failures",
+    "entries",
+    "updated_since",
+    "etag",
+    "modified",
+    "full_sync_names",
+    "full_sync_at",
+)
+"""The columns of an upstream, and the fields of UpstreamState without its progress."""
+
+_PROGRESS = ("progress_full", "progress_began", "progress_cursor")
+"""The columns of the progress, in the order of the fields of SyncProgress."""
+
+_COLUMNS = (*_STATE, *_PROGRESS)
+
+_ALL = f"SELECT {', '.join(_COLUMNS)} FROM upstream ORDER BY name"
+
+_GET = f"SELECT {', '.join(_COLUMNS)} FROM upstream WHERE name = :name"
+
+_PUT = f"""
+    INSERT INTO upstream ({", ".join(_COLUMNS)}) VALUES ({", ".join(f":{column}" for column in _COLUMNS)})
+    ON CONFLICT (name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])}
+"""
+
+_RUN = ("started_at", "ended_at", "is_full", "entries", "added", "changed", "removed", "rejected", "error")
+"""The columns of a run, in the order of the fields of FinishedRun."""
+
+_ADD_RUN = f"""
+    INSERT INTO sync_run (upstream, {", ".join(_RUN)}) VALUES (:upstream, {", ".join(f":{column}" for column in _RUN)})
+"""
+
+_DROP_RUNS = f"""
+    DELETE FROM sync_run WHERE upstream = :upstream AND id <= (
+        SELECT id FROM sync_run WHERE upstream = :upstream ORDER BY id DESC LIMIT 1 OFFSET {MAX_RUNS}
+    )
+"""
+
+_RUNS = f"SELECT {', '.join(_RUN)} FROM sync_run WHERE upstream = :upstream ORDER BY id DESC"
+
+_SEE = """
+    INSERT INTO seen (upstream, name, accepted)
+    SELECT CAST(:upstream AS text), name, accepted FROM input(name text, accepted boolean) WHERE true
+    ON CONFLICT (upstream, name) DO UPDATE SET accepted = excluded.accepted
+"""
+
+_FORGET = "DELETE FROM seen WHERE upstream = :upstream"
+
+_COUNT_SEEN = "SELECT count(*) FROM seen WHERE upstream = :upstream"
+
+_UNSEEN = """
+    SELECT id, octet_length(body) FROM record WHERE source = :upstream AND deleted = false
+        AND NOT EXISTS (SELECT 1 FROM seen WHERE upstream = :upstream AND seen.name = record.name AND accepted)
+    LIMIT :limit
+"""
+
+_BODIES = "SELECT body FROM record WHERE id = ANY(:ids)"
+
+# A subquery, because PostgreSQL sorts the names for count(DISTINCT name), which the index has in order.
+_ENTRIES = """
+    SELECT count(*) FROM (SELECT DISTINCT name FROM record WHERE source = :upstream AND deleted = false) AS names
+"""
+
+_VERSIONS = "SELECT name, version, latest FROM record WHERE source = :upstream AND name = ANY(:names)"
+
+# See `upstreams.may_hold`.
+_HOLD = """
+    INSERT INTO lease AS held (upstream, holder, until)
+    SELECT CAST(:upstream AS text), CAST(:holder AS text), now + CAST(:seconds AS double precision)
+    FROM (SELECT coalesce(CAST(:now AS double precision), clock_seconds()) AS now) AS present WHERE true
+    ON CONFLICT (upstream) DO UPDATE SET holder = excluded.holder, until = excluded.until
+        WHERE held.holder = excluded.holder
+            OR held.until <= excluded.until - CAST(:seconds AS double precision)
+            OR held.until > excluded.until + CAST(:seconds AS double precision)
+"""
+
+_RELEASE = "DELETE FROM lease WHERE upstream = :upstream AND holder = :holder"
+
+
+@frozen
+class StoredMirrors:
+    """States and leases of upstreams.
+
+    `now` returns seconds since the epoch. Without it, leases end by the clock of the database, which is the same for
+    all machines.
+    """
+
+    _tables: Tables
+    _now: Callable[[], float] | None = None
+
+    async def all(self) -> Sequence[UpstreamState]:
+        return [_state(*row) for row in await self._tables.read(lambda rows: rows.all(_ALL))]
+
+    async def get(self, name: str) -> UpstreamState:
+        row = await self._tables.read(lambda rows: rows.one(_GET, name=name))
+        return _state(*row) if row else UpstreamState(name)
+
+    async def put(
+        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    ) -> None:
+        await self._tables.write(lambda rows: _put(rows, state, seen or {}, run))
+
+    async def runs(self, name: str) -> Sequence[FinishedRun]:
+        rows = await self._tables.read(lambda rows: rows.all(_RUNS, upstream=name))
+        return [FinishedRun(started, ended, bool(full), *rest) for started, ended, full, *rest in rows]
+
+    async def forget_seen(self, name: str) -> None:
+        await self._change(_FORGET, upstream=name)
+
+    async def count_seen(self, name: str) -> int:
+        return await self._number(_COUNT_SEEN, name)
+
+    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        return await self._tables.read(lambda rows: _unseen(rows, name, limit))
+
+    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        requested = list(filter(is_storable, names))
+        rows = await self._tables.read(lambda rows: rows.all(_VERSIONS, upstream=name, names=requested))
+        return {(name, version): bool(latest) for name, version, latest in rows}
+
+    async def entries(self, name: str) -> int:
+        return await self._number(_ENTRIES, name)
+
+    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        now = self._now and self._now()
+        return await self._change(_HOLD, upstream=name, holder=holder, now=now, seconds=seconds) > 0
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._change(_RELEASE, upstream=name, holder=holder)
+
+    async def _change(self, statement: str, **values: object) -> int:
+        """Run `statement`; return the number of rows that it changed."""
+        return await self._tables.write(lambda rows: rows.execute(statement, **values))
+
+    async def _number(self, query: str, name: str) -> int:
+        return await self._tables.read(lambda rows: int(rows.one(query, upstream=name)[0]))
+
+
+def _put(rows: Rows, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
+    fields = [getattr(evolve(state, error=storable(state.error)), column) for column in _STATE]
+    progress = astuple(state.progress) if state.progress else (None, None, None)
+    rows.execute(_PUT, **dict(zip(_COLUMNS, (*fields, *progress), strict=True)))
+    rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": seen[name]} for name in sorted(seen)])
+    if run is not None:
+        values = dict(zip(_RUN, astuple(evolve(run, error=storable(run.error))), strict=True))
+        rows.execute(_ADD_RUN, upstream=state.name, **values)
+        rows.execute(_DROP_RUNS, upstream=state.name)
+
+
+def _unseen(rows: Rows, name: str, limit: int) -> list[bytes]:
+    """Return documents of about UNSEEN_BYTES bytes: ids and sizes are read first."""
+    ids, size = [], 0
+    for row, added in rows.all(_UNSEEN, upstream=name, limit=limit):
+        ids.append(row)
+        size += added
+        if size >= UNSEEN_BYTES:
+            break
+    return [body for (body,) in rows.all(_BODIES, ids=ids)] if ids else []
+
+
+def _state(*row: Any) -> UpstreamState:
+    *fields, full, began, cursor = row
+    progress = None if full is None else SyncProgress(bool(full), began, cursor)
+    return UpstreamState(**dict(zip(_STATE, fields, strict=True)), progress=progress)

@@ -1,0 +1,292 @@
+"""The Verifications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
+
+from attrs import frozen
+
+from .. import serialization
+from ..domain.entries import mcp_id_of
+from ..domain.ports.verification import Plan, Summary
+from ..domain.targets import Check, Policy, Target, TargetKind, TargetState
+from ..domain.verification import PackageCheck
+from ..domain.verified import indexed, summarize
+from ._tables import Rows, Tables
+
+CANDIDATES = 1_000
+"""Due targets from which a claim chooses those of different hosts."""
+
+# Revisions grow in the order of commits. (0, 1) to (0, 3) are other locks. Rows of targets are locked before it, and
+# the lock of publishers after it.
+_LOCK = "SELECT pg_advisory_xact_lock(0, 4)"
+
+_NOW = "coalesce(CAST(:now AS double precision), clock_seconds())"
+"""The time, in seconds since the epoch: the parameter, else that of the database."""
+
+_SECONDS = "CAST(:seconds AS double precision)"
+
+_PLAN = "SELECT seq, selection FROM verification_plan"
+
+_PUT_PLAN = """
+    INSERT INTO verification_plan (id, seq, selection) VALUES (1, :seq, :selection)
+    ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, selection = excluded.selection
+"""
+
+# See `upstreams.may_hold`.
+_HOLD = f"""
+    INSERT INTO verification_plan AS held (id, holder, held_until)
+    SELECT 1, CAST(:holder AS text), {_NOW} + {_SECONDS} WHERE true
+    ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
+        WHERE held.holder = excluded.holder
+            OR held.held_until <= excluded.held_until - {_SECONDS}
+            OR held.held_until > excluded.held_until + {_SECONDS}
+"""
+
+_TARGETS = "SELECT id, body, state FROM target WHERE mcp_id = :mcp_id ORDER BY kind DESC, id"
+
+_STORED = """
+    SELECT mcp_id, id, state IS NOT NULL FROM target WHERE mcp_id = ANY(:mcp_ids) ORDER BY id FOR UPDATE
+"""
+
+_LOCK_TARGETS = "SELECT id, state FROM target WHERE mcp_id = :mcp_id ORDER BY id FOR UPDATE"
+
+_ADD = f"""
+    INSERT INTO target (id, mcp_id, kind, host, body, due_at)
+    SELECT id, mcp_id, kind, host, body, {_NOW}
+    FROM input(id text, mcp_id text, kind text, host text, body bytea) WHERE true
+    ON CONFLICT (id) DO NOTHING
+"""
+
+_DROP = "DELETE FROM target WHERE id = ANY(:ids) RETURNING texts"
+
+# Of one kind: the index target_due then has the order. All due targets, after an import all of them, would be sorted.
+_IS_DUE = f"""
+    kind = :kind AND due_at <= {_NOW} AND host <> ALL(:hosts)
+        AND (held_until <= {_NOW} OR held_until > {_NOW} + 2 * {_SECONDS})
+"""
+
+_DUE = f"""
+    SELECT due_at, id, host, body FROM target WHERE {_IS_DUE} ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
+"""
+
+_FIRST_DUE = f"SELECT 1 FROM target WHERE {_IS_DUE} ORDER BY due_at LIMIT 1"
+
+_COUNT_DUE = f"SELECT count(*) FROM target WHERE kind = ANY(:kinds) AND due_at <= {_NOW}"
+
+_LEASE = f"UPDATE target SET holder = :holder, held_until = {_NOW} + {_SECONDS} WHERE id = ANY(:ids)"
+
+# The second condition lets the partial index target_held be used.
+_RELEASE = """
+    UPDATE target SET holder = '', held_until = 0
+    WHERE id IN (SELECT id FROM target WHERE holder = :holder AND holder <> '' ORDER BY id FOR UPDATE)
+"""
+
+_RELEASE_PLAN = "UPDATE verification_plan SET holder = '', held_until = 0 WHERE holder = :holder"
+
+_RECORD = f"""
+    UPDATE target SET state = :state, texts = :texts, due_at = {_NOW} + {_SECONDS}, holder = '', held_until = 0
+    WHERE id = :id
+"""
+
+_INDEXED = "SELECT indexed FROM verification WHERE mcp_id = :mcp_id"
+
+_SUMMARIZE = """
+    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
+    VALUES (:mcp_id, (SELECT coalesce(max(revision), 0) + 1 FROM verification), :summary, :indexed, :texts)
+    ON CONFLICT (mcp_id) DO UPDATE SET
+        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed, texts = excluded.texts
+"""
+
+# Both run under the lock: else texts could be deleted that another transaction begins to use.
+_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES (:id, :body) ON CONFLICT (id) DO NOTHING"
+
+_DROP_TEXTS = """
+    DELETE FROM package_texts
+    WHERE id = ANY(:ids) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = package_texts.id)
+"""
+
+_CHECKED = "SELECT id, mcp_id, texts FROM target WHERE state IS NOT NULL"
+
+_ALL_CHECKED = f"{_CHECKED} ORDER BY id FOR UPDATE"
+
+_CHECKED_OF = f"{_CHECKED} AND mcp_id = ANY(:mcp_ids) ORDER BY id FOR UPDATE"
+
+_FORGET = f"UPDATE target SET state = NULL, texts = NULL, due_at = {_NOW} WHERE id = ANY(:ids)"
+
+_SUMMARIES = """
+    SELECT revision, mcp_id, summary FROM verification WHERE revision > :after ORDER BY revision LIMIT :limit
+"""
+
+
+@frozen
+class StoredVerifications:
+    """Targets and their states.
+
+    `now` returns seconds since the epoch. Without it, times are by the clock of the database, which is the same for all
+    machines.
+    """
+
+    _tables: Tables
+    _now: Callable[[], float] | None = None
+
+    async def plan(self) -> Plan:
+        row = await self._tables.read(lambda rows: rows.one(_PLAN))
+        return Plan(*row) if row else Plan()
+
+    async def hold(self, holder: str, *, seconds: float) -> bool:
+        values = {"now": self._time(), "holder": holder, "seconds": seconds}
+        return await self._tables.write(lambda rows: rows.execute(_HOLD, **values) > 0)
+
+    async def put_targets(self, targets: Mapping[str, Sequence[Target]], plan: Plan | None = None) -> None:
+        def write(rows: Rows) -> None:
+            self._replace(rows, targets)
+            if plan is not None:
+                rows.execute(_PUT_PLAN, seq=plan.seq, selection=plan.selection)
+
+        await self._tables.write(write)
+
+    async def claim(
+        self, holder: str, limit: int, *, seconds: float, kinds: Collection[TargetKind], except_hosts: Collection[str]
+    ) -> Sequence[Target]:
+        due = {"now": self._time(), "seconds": seconds, "hosts": sorted(except_hosts)}
+
+        def has_due(rows: Rows) -> bool:
+            return any(rows.one(_FIRST_DUE, kind=kind, **due) for kind in kinds)
+
+        def claim(rows: Rows) -> Sequence[Target]:
+            chosen: dict[str, tuple[str, bytes]] = {}
+            found = [rows.all(_DUE, kind=kind, limit=CANDIDATES, **due) for kind in sorted(kinds)]
+            for _, number, host, body in sorted(chain.from_iterable(found), key=itemgetter(0)):
+                if len(chosen) < limit:
+                    chosen.setdefault(host, (number, body))
+            ids = [number for number, _ in chosen.values()]
+            rows.execute(_LEASE, now=due["now"], seconds=seconds, holder=holder, ids=ids)
+            return [serialization.restore_target(body) for _, body in chosen.values()]
+
+        # A write to SQLite makes all processes look for changes.
+        if not await self._tables.read(has_due):
+            return []
+        return await self._tables.write(claim)
+
+    async def record(self, target: Target, check: Check, policy: Policy, *, spread: float = 1.0) -> bool:
+        mcp_id = mcp_id_of(target.name)
+
+        def write(rows: Rows) -> bool:
+            stored = dict(rows.all(_LOCK_TARGETS, mcp_id=mcp_id))
+            if target.id not in stored:
+                return False
+            before = serialization.restore_state(target, stored[target.id])
+            state = before.after(check, policy)
+            rows.execute(
+                _RECORD,
+                now=self._time(),
+                seconds=spread * policy.wait(state, check),
+                state=serialization.encode_state(state),
+                texts=state.texts or None,
+                id=target.id,
+            )
+            if state.texts != before.texts:
+                _replace_texts(rows, [before.texts], check)
+            return _summarize(rows, mcp_id)
+
+        return await self._tables.write(write)
+
+    async def release(self, holder: str) -> None:
+        def write(rows: Rows) -> None:
+            for statement in (_RELEASE, _RELEASE_PLAN):
+                rows.execute(statement, holder=holder)
+
+        await self._tables.write(write)
+
+    async def states(self, mcp_id: str) -> Sequence[TargetState]:
+        return await self._tables.read(lambda rows: _states(rows, mcp_id))
+
+    async def forget(self, names: Collection[str] | None = None) -> int:
+        asked = None if names is None else [mcp_id_of(name) for name in names]
+
+        def write(rows: Rows) -> int:
+            known = rows.all(_ALL_CHECKED) if asked is None else rows.all(_CHECKED_OF, mcp_ids=asked)
+            rows.execute(_FORGET, now=self._time(), ids=[number for number, _, _ in known])
+            _replace_texts(rows, [texts for _, _, texts in known])
+            forgotten = sorted({mcp_id for _, mcp_id, _ in known})
+            for mcp_id in forgotten:
+                _summarize(rows, mcp_id)
+            return len(forgotten)
+
+        return await self._tables.write(write)
+
+    async def due(self, kinds: Collection[TargetKind]) -> int:
+        values = {"now": self._time(), "kinds": sorted(kinds)}
+        return await self._tables.read(lambda rows: int(rows.one(_COUNT_DUE, **values)[0]))
+
+    async def summaries(self, after: int, limit: int) -> Sequence[Summary]:
+        found = await self._tables.read(lambda rows: rows.all(_SUMMARIES, after=after, limit=limit))
+        return [Summary(revision, mcp_id, serialization.restore_verification(body)) for revision, mcp_id, body in found]
+
+    def _replace(self, rows: Rows, targets: Mapping[str, Sequence[Target]]) -> None:
+        """Replace the targets of entries; keep the states of those that stay."""
+        wanted = {target.id: (mcp_id, target) for mcp_id, listed in targets.items() for target in listed}
+        stored = {number: (mcp_id, has_state) for mcp_id, number, has_state in rows.all(_STORED, mcp_ids=list(targets))}
+        new = [
+            {
+                "now": self._time(),
+                "id": number,
+                "mcp_id": mcp_id,
+                "kind": target.kind,
+                "host": target.host,
+                "body": serialization.encode_target(target),
+            }
+            for number, (mcp_id, target) in sorted(wanted.items())
+            if number not in stored
+        ]
+        rows.many(_ADD, new)
+        gone = [number for number in stored if number not in wanted]
+        if gone:
+            _replace_texts(rows, [texts for (texts,) in rows.all(_DROP, ids=gone)])
+        for mcp_id in sorted({stored[number][0] for number in gone if stored[number][1]}):
+            _summarize(rows, mcp_id)
+
+    def _time(self) -> float | None:
+        return self._now and self._now()
+
+
+def _states(rows: Rows, mcp_id: str) -> list[TargetState]:
+    return [
+        serialization.restore_state(serialization.restore_target(body), state)
+        for _, body, state in rows.all(_TARGETS, mcp_id=mcp_id)
+    ]
+
+
+def _replace_texts(rows: Rows, old: Iterable[str | None], check: Check | None = None) -> None:
+    """Delete the texts `old` that no target has, and store those of a `check` of a package."""
+    dropped = sorted({texts for texts in old if texts})
+    added = check.texts if isinstance(check, PackageCheck) else None
+    if dropped or added is not None:
+        rows.lock(_LOCK)
+    if dropped:
+        rows.execute(_DROP_TEXTS, ids=dropped)
+    if added is not None and added.id:
+        rows.execute(_ADD_TEXTS, id=added.id, body=serialization.encode_texts(added))
+
+
+def _summarize(rows: Rows, mcp_id: str) -> bool:
+    """Store the verification of an entry; log a change and return True if its indexed part has changed."""
+    rows.lock(_LOCK)
+    states = _states(rows, mcp_id)
+    after = indexed(states)
+    encoded = None if after is None else serialization.encode_verification(after)
+    before = rows.one(_INDEXED, mcp_id=mcp_id)
+    rows.execute(
+        _SUMMARIZE,
+        mcp_id=mcp_id,
+        summary=serialization.encode_verification(summarize(states)),
+        indexed=encoded,
+        texts=(after and after.texts) or None,
+    )
+    if (before[0] if before else None) == encoded:
+        return False
+    rows.log_change(mcp_id)
+    return True
