@@ -5,7 +5,7 @@
 # make lock       requirements.lock from pyproject.toml
 # make screenshots  docs/search-light.png and docs/search-dark.png
 # make share      manual pages, shell completions and files of systemd in build/share and build/lib
-# make release    sdist and wheel in dist/, checked in an environment of their own
+# make release    sdist and wheels in dist/, each started in an environment of its own
 PYTHON ?= python3
 DATA ?= data
 # More workers than the two processors of a small machine: tests of processes wait most of their time.
@@ -52,19 +52,11 @@ lock: .venv/dev
 	    --extra cluster --extra tls --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	    --output-file requirements.lock pyproject.toml
 
-# The installed wheel must start a server and stop it. Nothing is uploaded.
-release: .venv/dev
-	rm -rf build dist .release
-	.venv/bin/python -m build --outdir dist
-	.venv/bin/twine check --strict dist/*
-	@# W009: the plugin of Twisted is beside the package.
-	.venv/bin/check-wheel-contents --ignore W009 dist/*.whl
-	$(PYTHON) -m venv .release
-	.release/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd .release && bin/directory-server --version
-	cd .release && bin/twistd --pidfile=server.pid --logfile=server.log directory --data-dir data --listen tcp:0:interface=127.0.0.1
-	cd .release && pid=$$(cat server.pid) && kill $$pid && while kill -0 $$pid 2> /dev/null; do sleep 0.1; done
-	rm -rf .release
+# The source distribution and the wheels in dist/, each wheel checked and, if it fits this machine, started.
+release: .venv/run
+	$(call install,.[release])
+	rm -rf build dist
+	PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python deploy/release.py dist
 
 # Manual pages and completions, from the commands themselves. Install: cp -r build/share build/lib /usr/local/
 share: .venv/run
@@ -87,7 +79,7 @@ slow: .venv/run
 	.venv/bin/python -m bench.attacks
 
 clean:
-	rm -rf .venv .release .coverage build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .coverage build dist *.egg-info .conformance .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # pip repeats its messages of a failure for each dependency, over minutes if the network is down.
 define install

@@ -1,5 +1,6 @@
 """Packaging that must be code: documentation pages, a plugin of Twisted, and optional compiled modules."""
 
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
+
+# A release has a wheel without compiled modules, for all systems (deploy/release.py).
+WITHOUT_COMPILED = "WITHOUT_COMPILED" in os.environ
 
 COMPILED = [
     Extension(
@@ -20,7 +24,7 @@ COMPILED = [
         extra_compile_args=["-O3", "-ffp-contract=off"],
         py_limited_api=True,
         # Without a C compiler the package installs all the same, and uses Python and numpy instead.
-        optional=True,
+        optional="REQUIRE_COMPILED" not in os.environ,
     )
     for package, name in (
         ("search.index", "_kernel"),
@@ -72,7 +76,7 @@ class BuildWithWarning(build_ext):
 setup(
     packages=[*find_packages(include=["directory_server", "directory_server.*"]), "twisted.plugins"],
     package_dir={"": "."},
-    ext_modules=COMPILED,
+    ext_modules=[] if WITHOUT_COMPILED else COMPILED,
     cmdclass={"build_ext": BuildWithWarning, "build_py": BuildWithPages},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={} if WITHOUT_COMPILED else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )
