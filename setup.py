@@ -29,7 +29,6 @@ COMPILED = [
     for package, name in (
         ("search.index", "_kernel"),
         ("search.index", "_ranking"),
-        ("search.index", "_tables"),
     )
 ]
 

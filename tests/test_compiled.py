@@ -31,7 +31,6 @@ def test_every_module_is_used_where_a_compiler_is_installed() -> None:
     assert set(compiled_modules()) == {
         "search.index._kernel",
         "search.index._ranking",
-        "search.index._tables",
     }
     assert all(compiled_modules().values())
 

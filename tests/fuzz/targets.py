@@ -21,7 +21,6 @@ from directory_server.search.index import arrays
 from directory_server.search.index.dictionary import MAX_COMPARED, Dictionary
 from directory_server.search.index.merging import UNIT, PostingLists, add_up, contains, with_priors
 from directory_server.search.index.packed import Packed
-from directory_server.search.index.strings import StringTable
 from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.ranking.top_k import top_k
 from tests.search import using
@@ -76,30 +75,6 @@ def kernel_results(random: Random) -> list[Any]:
         np.array([dictionary.strings.find(word) or -1 for word in (random.choice(words), word_of(random))]),
         np.array(sorted(near)),
     ]
-
-
-def tables(random: Random, module: ModuleType, shares: Shares) -> None:
-    """`_tables`: sorts and merges of tables, compared with Python, then with damaged arguments."""
-    recording = RecordingModule(module)
-    seed = random.random()
-    with using(None):
-        plain = table_results(Random(seed))
-        arrays.tables = recording
-        compiled = table_results(Random(seed))
-    check_equal(compiled, plain)
-    recording.replay(random, shares)
-
-
-def table_results(random: Random) -> list[Any]:
-    """Return results of functions that use `_tables`, for random strings."""
-    words = words_of(random)
-    random.shuffle(words)
-    place = random.randint(0, len(words))
-    (one, order), (other, other_order) = StringTable.sort(words[:place]), StringTable.sort(words[place:])
-    kept = np.array([random.random() < 0.7 for _ in range(len(one))], bool)
-    merged, *places = one.merged(other, kept)
-    columns = (column for table in (one, other, merged) for column in (table.data, table.offsets))
-    return [order, other_order, one.find_all([*words, word_of(random)]), *places, *columns]
 
 
 def words_of(random: Random) -> list[str]:
@@ -161,7 +136,6 @@ def _index() -> Any:
 
 TARGETS = {
     "search.index._kernel": (kernel, 1_300),
-    "search.index._tables": (tables, 2_500),
     "search.index._ranking": (ranking, 350),
 }
 """Target and number of inputs of each compiled module."""

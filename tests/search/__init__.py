@@ -35,5 +35,4 @@ def using(kernel: ModuleType | None) -> Iterator[None]:
         patch.setattr(arrays, "kernel", kernel)
         if kernel is None:
             patch.setattr(arrays, "ranking", None)
-            patch.setattr(arrays, "tables", None)
         yield

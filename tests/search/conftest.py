@@ -7,4 +7,4 @@ import os
 from directory_server.search.index import arrays
 
 if os.environ.get("KERNEL") == "none":
-    arrays.kernel = arrays.ranking = arrays.tables = None
+    arrays.kernel = arrays.ranking = None

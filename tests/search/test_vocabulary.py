@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from directory_server.search.index import arrays
 from directory_server.search.index.strings import StringTable, letters_of
@@ -78,6 +76,7 @@ def test_strings_are_sorted_and_merged(strings: set[str], others: set[str]) -> N
             part, kept_places, others_places = first.merged(new, kept)
             found = table.find_all([*ordered, "absent from all"])
 
+        assert list(table.picked(np.flatnonzero(found[:-1] % 2))) == ordered[1::2]
         assert list(first) == [given[place] for place in order] == sorted(strings)
         assert list(table) == ordered
         assert [table[place] for place in places.tolist()] == list(first)
@@ -92,50 +91,17 @@ def test_strings_are_sorted_and_merged(strings: set[str], others: set[str]) -> N
         assert table.are_ascii().tolist() == [each.isascii() for each in ordered]
 
 
-@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
-def test_many_strings_are_sorted_as_in_python() -> None:
-    random = Random(3)
-    strings = list({"".join(random.choices("ab", k=random.randrange(20))) for _ in range(5_000)})
-    with using(None):
-        expected = StringTable.sort(strings)[1].tolist()
-    assert StringTable.sort(strings)[1].tolist() == expected
+@given(st.sets(st.text("ab\0\uffff", max_size=40), min_size=1), st.sets(st.text("ab\0", max_size=9)), st.integers(1, 5))
+def test_equal_beginnings_are_sorted_and_merged_in_batches(strings: set[str], others: set[str], batch: int) -> None:
+    new = StringTable.of(sorted(others - strings))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("directory_server.search.index.strings.BATCH", batch)
+        first, order = StringTable.sort(list(strings))
+        table, places, new_places = first.merged(new)
 
-
-@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
-@pytest.mark.parametrize("offsets", [[], [0, 2, 1, 2], [0, 9], [3, 4]])
-def test_compiled_tables_reject_offsets_outside_the_data(offsets: list[int]) -> None:
-    assert arrays.tables is not None
-    valid = np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2], np.uint32)
-    invalid = np.frombuffer(b"ab", np.uint8), np.array(offsets, np.uint32)
-    for tables in ((*valid, *invalid), (*invalid, *valid)):
-        with pytest.raises(ValueError, match=r"offsets|number"):
-            arrays.tables.find_all(*tables)
-    for first, second in ((valid, invalid), (invalid, valid)):
-        with pytest.raises(ValueError, match=r"offsets|number"):
-            arrays.tables.merge(*first, np.ones(2, np.bool_), *second, *outputs(4, 4, 2, 2))
-    with pytest.raises(ValueError, match=r"offsets|number"):
-        arrays.tables.sort(*invalid)
-
-
-def outputs(size: int, count: int, own: int, others: int) -> tuple[NDArray[Any], ...]:
-    """Return the arrays that a merge writes."""
-    return np.zeros(size, np.uint8), np.zeros(count + 1, np.uint32), np.zeros(own, np.int32), np.zeros(others, np.int32)
-
-
-@pytest.mark.skipif(arrays.tables is None, reason="there is no compiled module")
-def test_a_merge_writes_arrays_of_the_right_size_only() -> None:
-    assert arrays.tables is not None
-    one = np.frombuffer(b"ac", np.uint8), np.array([0, 1, 2], np.uint32)
-    other = np.frombuffer(b"b", np.uint8), np.array([0, 1], np.uint32)
-    kept = np.array([True, False])
-    found = outputs(2, 2, 2, 1)
-    arrays.tables.merge(*one, kept, *other, *found)
-    assert [each.tolist() for each in found] == [[97, 98], [0, 1, 2], [0, -1], [1]]
-    for sizes in ((1, 2, 2, 1), (3, 2, 2, 1), (2, 1, 2, 1), (2, 3, 2, 1), (2, 2, 1, 1), (2, 2, 2, 2)):
-        with pytest.raises(ValueError, match=r"columns differ|do not fit"):
-            arrays.tables.merge(*one, kept, *other, *outputs(*sizes))
-    with pytest.raises(ValueError, match="columns differ"):
-        arrays.tables.merge(*one, kept[:1], *other, *outputs(2, 2, 2, 1))
+    assert [list(strings)[place] for place in order] == list(first) == sorted(strings)
+    assert list(table) == sorted(strings | others)
+    assert [table[place] for place in [*places.tolist(), *new_places.tolist()]] == [*first, *new]
 
 
 def test_lone_surrogates_of_a_query_are_not_found() -> None:

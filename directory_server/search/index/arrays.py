@@ -24,6 +24,3 @@ kernel = compiled("search.index._kernel", 3)
 
 ranking = compiled("search.index._ranking", 4)
 """Scores of the documents of a plan."""
-
-tables = compiled("search.index._tables", 2)
-"""Sorting and merging of strings, for changes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -17,14 +16,8 @@ from .memory import Keep, in_memory
 
 T = TypeVar("T", bound=np.generic)
 
-SORTED_AT_ONCE = 4_000
-"""Strings that are sorted in one call without the compiled module: a sort of all would block the other threads."""
-
-MANY = 20
-"""To go over all strings is faster than to look up more than 1 / MANY of them."""
-
 BATCH = 50_000
-"""Strings whose letters are computed in one NumPy call: a long call would block all threads."""
+"""Strings that are read, encoded or merged at a time: a long call of NumPy may block all threads."""
 
 MAX_BYTES = 2**32 - 1
 """Bytes of all strings of a table, which offsets of 32 bits can address."""
@@ -61,18 +54,14 @@ class StringTable:
     @classmethod
     def of_bytes(cls, strings: Sequence[bytes | memoryview]) -> StringTable:
         """Return the table of strings in UTF-8, which are different and sorted."""
-        return cls(*packed(strings))
+        return cls(*_packed(strings))
 
     @classmethod
     def sort(cls, strings: Sequence[str]) -> tuple[StringTable, Longs]:
         """Return the table of `strings`, which are different, and the place of each of its strings in `strings`."""
-        if arrays.tables is not None:
-            data, offsets, order = arrays.tables.sort(*_packed_strings(strings))
-            table = cls(np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.uint32))
-            return table, np.frombuffer(order, np.int32).astype(np.int64)
-        keys = [encoded(each) for each in strings]
-        ordered = _sorted(list(zip(keys, range(len(keys)), strict=True)))
-        return cls.of_bytes([key for key, _ in ordered]), np.array([place for _, place in ordered], np.int64)
+        data, offsets = _packed_strings(strings)
+        order = _order(data, offsets)
+        return cls(*_taken(data, offsets, order)), order
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -116,38 +105,17 @@ class StringTable:
         if arrays.kernel is not None:
             found: tuple[int, bool] = arrays.kernel.bisect(self.data, self.offsets, key)
             return found
-        view, places = self._view, self._places
-
-        def read(number: int) -> bytes:
-            return bytes(view[places[number] : places[number + 1]])
-
-        number = bisect_left(range(len(self)), key, key=read)
-        return number, number < len(self) and read(number) == key
+        number = bisect_left(range(len(self)), key, key=self._key)
+        return number, number < len(self) and self._key(number) == key
 
     def find_all(self, strings: Sequence[str]) -> Longs:
         """Return the number of each of `strings`, -1 for absent ones."""
-        keys = [encoded(each) for each in strings]
-        if arrays.tables is not None:
-            data, offsets = packed(keys)
-            return np.frombuffer(arrays.tables.find_all(self.data, self.offsets, data, offsets), np.int64)
-        if len(keys) * MANY > len(self):
-            numbers = {string: number for number, string in enumerate(self)}
-            return np.fromiter((numbers.get(string, -1) for string in strings), np.int64, len(keys))
-        places = map(self._bisect, keys)
-        return np.fromiter((number if is_found else -1 for number, is_found in places), np.int64, len(keys))
-
-    def subset(self, kept: Bools) -> StringTable:
-        """Return the table of the strings where `kept` is true."""
-        return StringTable(*selected(self.data, self.offsets, kept))
+        places = map(self._bisect, map(encoded, strings))
+        return np.fromiter((number if is_found else -1 for number, is_found in places), np.int64, len(strings))
 
     def picked(self, numbers: Longs) -> StringTable:
         """Return the table of the strings with these ascending numbers."""
-        if len(numbers) * MANY < len(self):
-            view, places = self._view, self._places
-            return StringTable.of_bytes([view[places[number] : places[number + 1]] for number in numbers.tolist()])
-        kept = np.zeros(len(self), bool)
-        kept[numbers] = True
-        return self.subset(kept)
+        return StringTable(*_taken(self.data, self.offsets, numbers))
 
     def merged(
         self, other: StringTable, kept: Bools | None = None, keep: Keep = in_memory
@@ -158,28 +126,45 @@ class StringTable:
         """
         if kept is None:
             kept = np.ones(len(self), bool)
-        places, other_places = np.empty(len(self), np.int32), np.empty(len(other), np.int32)
-        if arrays.tables is not None:
-            size = int(np.diff(self.offsets).sum(where=kept)) + int(other.offsets[-1] - other.offsets[0])
-            if size > MAX_BYTES:
-                raise OverflowError(f"strings of more than {MAX_BYTES} bytes")
-            count = int(np.count_nonzero(kept)) + len(other)
-            data, offsets = keep.empty(size, np.uint8), keep.empty(count + 1, np.uint32)
-            columns = self.data, self.offsets, kept, other.data, other.offsets
-            arrays.tables.merge(*columns, data, offsets, places, other_places)
-            return StringTable(data, offsets), places, other_places
-        own = ((key, number) for number, key in enumerate(self._keys()) if kept[number])
-        pairs = sorted(chain(own, ((key, -1 - number) for number, key in enumerate(other._keys()))))
-        places[:] = -1
-        for place, (_, number) in enumerate(pairs):
-            if number >= 0:
-                places[number] = place
-            else:
-                other_places[-1 - number] = place
-        return StringTable.of_bytes([key for key, _ in pairs]), places, other_places
+        size = int(np.diff(self.offsets).sum(where=kept)) + int(other.offsets[-1] - other.offsets[0])
+        if size > MAX_BYTES:
+            raise OverflowError(f"strings of more than {MAX_BYTES} bytes")
+        count = int(np.count_nonzero(kept)) + len(other)
+        data, offsets = keep.empty(size, np.uint8), keep.empty(count + 1, np.uint32)
+        places, other_places = np.full(len(self), -1, np.int32), np.empty(len(other), np.int32)
+        behind = np.fromiter(
+            (self._bisect(other._key(number))[0] for number in range(len(other))), np.int64, len(other)
+        )
+        begin = other_begin = 0
+        offsets[0] = 0
+        # BATCH of its strings at a time, and the others before the next ones.
+        for first in range(0, len(self) + 1, BATCH):
+            last = min(first + BATCH, len(self))
+            other_end = len(other) if last == len(self) else int(behind.searchsorted(last))
+            own, others = first + np.flatnonzero(kept[first:last]), np.arange(other_begin, other_end)
+            before = behind[other_begin:other_end]
+            ranks = np.arange(len(own)) + before.searchsorted(own, side="right")
+            other_ranks = np.arange(len(others)) + own.searchsorted(before)
+            end = begin + len(own) + len(others)
+            order = np.empty(end - begin, np.int64)
+            order[ranks], order[other_ranks] = own - first, others + (last - first - other_begin)
+            one, two = self._part(first, last), other._part(other_begin, other_end)
+            both = np.concatenate([one[0], two[0]]), np.append(one[1], two[1][1:] + one[1][-1])
+            ordered, ends = _taken(*both, order)
+            data[offsets[begin] : offsets[begin] + len(ordered)] = ordered
+            offsets[begin + 1 : end + 1] = offsets[begin] + ends[1:]
+            places[own], other_places[others] = begin + ranks, begin + other_ranks
+            begin, other_begin = end, other_end
+            keep.forget()
+        return StringTable(data, offsets), places, other_places
 
-    def _keys(self) -> list[bytes]:
-        return [bytes(self._view[start:end]) for start, end in pairwise(self._places)]
+    def _part(self, first: int, last: int) -> tuple[Bytes, Offsets]:
+        """Return the data and offsets of the strings from number `first` to `last`."""
+        offsets = self.offsets[first : last + 1]
+        return self.data[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+    def _key(self, number: int) -> bytes:
+        return bytes(self._view[self._places[number] : self._places[number + 1]])
 
     def lengths(self, keep: Keep = in_memory) -> Bytes:
         """Return the characters of each string, at most 255."""
@@ -217,15 +202,54 @@ class StringTable:
             yield slice(first, first + len(part)), part
 
 
-def _sorted(pairs: list[tuple[bytes, int]]) -> list[tuple[bytes, int]]:
-    runs = [sorted(pairs[first : first + SORTED_AT_ONCE]) for first in range(0, len(pairs), SORTED_AT_ONCE)]
-    # A sort of two sorted runs only merges them.
-    while len(runs) > 1:
-        runs = [sorted(chain(*runs[first : first + 2])) for first in range(0, len(runs), 2)]
-    return runs[0] if runs else []
+def _order(data: Bytes, offsets: Offsets) -> Longs:
+    """Return the numbers of different strings in their order: by 8 bytes at a time, as long as some are equal.
+
+    NumPy sorts numbers without the interpreter lock.
+    """
+    lengths = _lengths(offsets)
+    # Of strings that are equal but for zero bytes at the end, the shorter one is the first.
+    order = lengths.argsort(kind="stable")
+    open_places = np.arange(len(order))
+    groups, depth = np.zeros(len(order), np.int64), 0
+    while len(open_places):
+        numbers = order[open_places]
+        keys = _keys(data, offsets, numbers, depth)
+        by_key = np.lexsort((keys, groups))
+        numbers, keys = numbers[by_key], keys[by_key]
+        order[open_places] = numbers
+        is_first = np.concatenate([[True], (keys[1:] != keys[:-1]) | (groups[1:] != groups[:-1])])
+        groups = np.cumsum(is_first)
+        depth += 8
+        # The last string of a group is the longest one.
+        is_last = np.append(is_first[1:], True)
+        is_open = ~(is_first & is_last) & (lengths[numbers[is_last]] > depth)[groups - 1]
+        open_places, groups = open_places[is_open], groups[is_open]
+    return order
 
 
-def packed(strings: Sequence[bytes | memoryview]) -> tuple[Bytes, Offsets]:
+def _keys(data: Bytes, offsets: Offsets, numbers: Longs, depth: int) -> Sets:
+    """Return the bytes from `depth` to `depth` + 8 of strings as numbers that compare like them."""
+    starts = offsets[numbers].astype(np.int64) + depth
+    ends = offsets[numbers + 1].astype(np.int64)
+    keys = np.zeros(len(numbers), np.uint64)
+    for places in (starts + place for place in range(8)):
+        # Behind the end of a string are zeros.
+        found = data.take(places, mode="clip") if len(data) else np.zeros(len(places), np.uint8)
+        keys = keys << np.uint64(8) | np.where(places < ends, found, 0).astype(np.uint64)
+    return keys
+
+
+def _taken(data: Bytes, offsets: Offsets, numbers: Longs) -> tuple[Bytes, Offsets]:
+    """Return the data and offsets of the strings with these numbers."""
+    starts = offsets[numbers].astype(np.int64)
+    lengths = offsets[numbers + 1] - starts
+    taken = offsets_of(lengths)
+    # The offset from the first byte of a string is the same in both.
+    return data[np.arange(int(taken[-1])) + np.repeat(starts - taken[:-1], lengths)], taken
+
+
+def _packed(strings: Sequence[bytes | memoryview]) -> tuple[Bytes, Offsets]:
     """Return the data and offsets of `strings`."""
     return np.frombuffer(b"".join(strings), np.uint8), offsets_of(
         np.fromiter(map(len, strings), np.int64, len(strings))
@@ -258,14 +282,6 @@ def offsets_of(lengths: Longs) -> Offsets:
 def _lengths(offsets: Offsets) -> Longs:
     lengths: Longs = offsets[1:].astype(np.int64) - offsets[:-1]
     return lengths
-
-
-def selected(data: Bytes, offsets: Offsets, kept: Bools) -> tuple[Bytes, Offsets]:
-    """Return the data and offsets of the strings where `kept` is true."""
-    lengths = _lengths(offsets)
-    if kept.all():
-        return data, offsets
-    return data[np.repeat(kept, lengths)], offsets_of(lengths[kept])
 
 
 def letters_of(string: str) -> np.uint64:
