@@ -27,16 +27,19 @@ MIXED: Mapping[str, Sequence[str]] = {
         "cjk_4", "other_languages_4", "sentences_4", "products_4", "capability_4", "category_4", "conditions_4",
     ),
     "terms_5": ("symbols", "foreign_entries"),
+    "fresh_7": (
+        "cjk_7", "other_languages_7", "sentences_7", "products_7", "capability_7", "category_7", "conditions_7",
+    ),
 }  # fmt: skip
 """The kinds of the queries of a set with several kinds, by its name. Other sets have one kind, their name."""
 
 KINDS = (
     "cjk", "other_languages", "cjk_2", "other_languages_2", "english_2",
     "sentences", "products", "capability", "category", "conditions",
-    *MIXED["fresh_3"], *MIXED["fresh_4"], *MIXED["terms_5"],
+    *MIXED["fresh_3"], *MIXED["fresh_4"], *MIXED["terms_5"], *MIXED["fresh_7"],
 )  # fmt: skip
-"""Kinds of queries. A kind with the number 2, 3 or 4 was written later, on other topics; those of 4 are
-on topics that were in no table of words when they were written.
+"""Kinds of queries. A kind with the number 2, 3, 4 or 7 was written later, on other topics; those of 4 and 7
+are on topics that were in no table of words when they were written.
 
 Those of `symbols` have names such as "C#" and "A/B". Those of `foreign_entries` are English queries for entries that
 are described in Chinese, Japanese or Korean only.

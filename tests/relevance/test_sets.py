@@ -22,13 +22,15 @@ LANGUAGES = {
     "other_languages_3": {"de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl"},
     "cjk_4": {"zh", "ja", "ko"},
     "other_languages_4": {"de", "es", "fr", "pt", "it", "ru", "ar", "id", "nl", "pl", "tr"},
+    "cjk_7": {"zh", "ja", "ko"},
+    "other_languages_7": {"de", "es", "fr", "pt", "it", "ru", "ar", "nl", "pl", "tr", "sv", "fi"},
 }
 """The languages of the queries of a kind; English for other kinds."""
 
 LEAST = 30
 """Queries of a set."""
 
-LEAST_OF_A_LANGUAGE = {"other_languages_3": 1, "other_languages_4": 1}
+LEAST_OF_A_LANGUAGE = {"other_languages_3": 1, "other_languages_4": 1, "other_languages_7": 1}
 """Queries of each language, by kind; OTHERWISE for other kinds."""
 
 OTHERWISE = 4
