@@ -33,6 +33,7 @@ FLOORS: Mapping[str, float] = {
     "fresh_3": 0.73,
     "fresh_4": 0.66,
     "terms_5": 0.44,
+    "fresh_7": 0.64,
     "sentences": 0.71,
     "capability": 0.80,
     "category": 0.88,

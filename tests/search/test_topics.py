@@ -10,7 +10,8 @@ import pytest
 from attrs import evolve, frozen
 
 from directory_server.search import ImpactIndex
-from directory_server.search.query.concepts import expansions
+from directory_server.search.query import concepts
+from directory_server.search.query.concepts import concept_evidence, expansions
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.stop_words import STOP_WORDS
 from directory_server.search.query.translation import Translation
@@ -183,3 +184,34 @@ async def test_a_request_for_a_server_asks_for_no_concept_beside_its_topic(query
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus(table))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
     assert {each.name for each in found} == expected
+
+
+UNITS = """equivalents\trelated\texpressions
+unit conversion\tmeasure\tunit
+restaurant reservation\tdining\tbook table
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "rarest", "expected"),
+    [
+        ("restart the unit of journald", 0.9, {"unit conversion": True}),
+        # A word that tells the topic, and is rarer than the concept's: one word of it may have another sense.
+        ("restart the unit of journald", 9.0, {}),
+        ("book a table at journald", 9.0, {"restaurant reservation": False}),
+        # It is no rarer than the words of the concept.
+        ("restart the unit of journald", 1.1, {"unit conversion": True}),
+    ],
+)
+@awaited
+async def test_a_concept_gives_way_to_a_rarer_word(
+    monkeypatch: pytest.MonkeyPatch, query: str, rarest: float, expected: dict[str, bool]
+) -> None:
+    monkeypatch.setattr(concepts, "TELLING", 1.0)
+    entries = [make_entry("a/x", "unit conversion measure"), make_entry("a/y", "restaurant reservation dining")]
+    index = ImpactIndex(inline)
+    await index.apply(additions(*entries, *(make_entry(f"b/{number}", "else") for number in range(9))))
+    collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", UNITS))
+    found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
+    evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest)
+    assert {each.name: each.context > 0 for each in evidence} == expected

@@ -23,6 +23,9 @@ from .translation import NOTHING, Translation
 CONTEXT_SHARE = 0.2
 """The part of the weight of the other words of the query that a concept gets."""
 
+TELLING = 7.25
+"""The rarity (idf) from which a word tells the topic of a query: 18 entries of 26,000 have it."""
+
 TERM_DECAY = 0.85
 """The weight of each further term of a concept, relative to the one before it."""
 
@@ -118,17 +121,22 @@ def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
 
 
 def concept_evidence(
-    expanded: Sequence[Expansion], collection: Collection, query_weight: float, factor: float
+    expanded: Sequence[Expansion], collection: Collection, query_weight: float, factor: float, rarest: float
 ) -> list[ConceptEvidence]:
     """Return the evidence of the concepts of a query. A `factor` of 0 gives none.
 
     A concept is worth `factor` times the rarity of the words that ask for it. Concepts share that of a common word.
+    `rarest` is the rarity of the rarest word that no concept knows. If it tells the topic, a concept of commoner words
+    gets nothing for other words. One word asks for no concept then: it may have another sense ("restart the unit").
     """
     shared_by = Counter(term for each in expanded for term in each.stems)
     found = []
     for each in expanded if factor else ():
         own = {term: factor * word_idf(term, collection) for term in each.stems}
-        context = CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
+        has_topic = rarest >= TELLING and factor * rarest > max(own.values())
+        if has_topic and len(own) == 1:
+            continue
+        context = 0.0 if has_topic else CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
         shares = {term: weight / sqrt(shared_by[term]) for term, weight in own.items()}
         found.append(ConceptEvidence(each.name, each.terms, shares, context))
     return found

@@ -118,7 +118,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
     if expanded and not exact:
         # A query that is a name is not expanded.
         is_name = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
-        concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name)
+        concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name, _rarest(parts, expanded))
     if not (parts or others or exact or concepts or names):
         others = fragment_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []
@@ -182,6 +182,15 @@ def _topic(
     if parts and translation.language:
         others = [*others, *country_groups(translation, collection)]
     return request, parts, others, expanded
+
+
+def _rarest(parts: Sequence[Part], expanded: Sequence[Expansion]) -> float:
+    """Return the weight of the rarest word that was typed as documents have it, and that asks for no concept."""
+    known = {term for each in expanded for term in each.stems}
+    return max(
+        (part.weight for part in parts if part.alternatives and not part.is_corrected and part.stems.isdisjoint(known)),
+        default=0.0,
+    )
 
 
 def _parts_of_concepts(
