@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .domain.ports.additions import EntryAdditions
     from .domain.ports.runtime import Bus, Offload
+    from .domain.ports.search import LikenessSource
     from .web.access_log import AccessRecord
     from .web.pages import EntryPart
     from .web.parts import WebPart
@@ -56,7 +57,7 @@ class Running:
     `services` run in the background. `observe` gets the finished requests of each reactor turn, and `searched` each
     search: its API, client and keywords, and whether it had hits. `load` reads what the first requests need, `write`
     writes what the last requests have left. `additions` is what the feature adds to the views of entries, `entry_part`
-    what it shows of them on pages.
+    what it shows of them on pages. `likeness` takes part in the order of the first hits of searches.
     """
 
     services: Sequence[IService] = ()
@@ -66,6 +67,7 @@ class Running:
     write: Callable[[], Awaitable[None]] = nothing
     additions: EntryAdditions | None = None
     entry_part: EntryPart | None = None
+    likeness: LikenessSource | None = None
 
 
 @frozen

@@ -24,7 +24,7 @@ ONLY_IN = {
     "psycopg": {"postgres"},
     "orjson": {"serialization", "search.index"},
     "sqlite3": {"sqlite"},
-    "numpy": {"search"},
+    "numpy": {"features", "search"},
     "rapidfuzz": {"search"},
     "time": {*COMPOSERS, "machine", "supervisor", "workers"},
     "twisted.application.internet.TimerService": set(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.pages import Extension
@@ -37,6 +38,11 @@ def extensions() -> tuple[Extension, ...]:
 def run_features(host: Host) -> tuple[Running, ...]:
     """Return what the features do in a server."""
     return tuple(feature.run(host) for feature in FEATURES if feature.run is not None)
+
+
+def likeness_source(running: Sequence[Running]) -> LikenessSource | None:
+    """Return the likeness of the first feature that has one."""
+    return next((feature.likeness for feature in running if feature.likeness is not None), None)
 
 
 def search_observer(running: Sequence[Running]) -> Callable[[str, str, str, bool], None]:

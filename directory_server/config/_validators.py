@@ -140,6 +140,17 @@ def url_or_path(_: object, __: object, text: str) -> None:
         raise ValueError("must be an http or https URL without a password, or the path of a file")
 
 
+def endpoint_url(_: object, __: object, text: str) -> None:
+    """Validate an http or https URL of ASCII characters without credentials, or an empty string."""
+    try:
+        parts = urlsplit(text)
+        is_url = parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0
+    except ValueError:
+        is_url = False
+    if text and not (is_url and text.isascii() and text.isprintable() and " " not in text):
+        raise ValueError("must be an http or https URL without a password")
+
+
 OFFICIAL_REGISTRY = "https://registry.modelcontextprotocol.io"
 
 

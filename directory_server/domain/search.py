@@ -38,12 +38,20 @@ DEFAULT_ORDER: Order = "relevance"
 _HOUR = 3_600
 
 
+Likeness = Callable[[Sequence[int]], "Sequence[float] | None"]
+"""Returns how close entries are to what a query means, from a source beside their words, or None if it does not know.
+
+Entries are given by the numbers that `search.entry_key` has for them. A usual entry has 0, one that is very close 1.
+"""
+
+
 @value
 class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
 
     `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
     claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
+    `likeness` takes part in the order of the first hits; equal ones give the same order.
     """
 
     keywords: str
@@ -52,6 +60,7 @@ class Query:
     sort: Order = DEFAULT_ORDER
     until: int = 0
     browse: bool = False
+    likeness: Likeness | None = field(default=None, repr=False)
 
     def sorted_by(self, sort: Order, now: float) -> Query:
         """Return this query in the order `sort`; `now` is in seconds since the epoch."""

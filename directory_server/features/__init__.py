@@ -8,12 +8,13 @@ from attrs import AttrsInstance
 
 from ..feature import Feature
 from .docs import FEATURE as DOCS
+from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
 from .reports import FEATURE as REPORTS
 from .statistics import FEATURE as STATISTICS
 from .verification import FEATURE as VERIFICATION
 
-FEATURES: tuple[Feature, ...] = (VERIFICATION, STATISTICS, REPORTS, FEEDS, DOCS)
+FEATURES: tuple[Feature, ...] = (VERIFICATION, STATISTICS, REPORTS, FEEDS, DOCS, EMBEDDINGS)
 
 SECTIONS: dict[str, type[AttrsInstance]] = {
     feature.name: feature.settings for feature in FEATURES if feature.settings is not None

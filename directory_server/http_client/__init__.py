@@ -3,6 +3,7 @@
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
 from ._errors import BadCertificate, BadResponse
+from ._requests import RequestBody
 from ._responses import (
     MAX_DELAY,
     REDIRECT_CODES,
@@ -27,6 +28,7 @@ __all__ = [
     "CertificatePolicy",
     "HeadBoundedPool",
     "HeadBoundedProtocol",
+    "RequestBody",
     "cancellable",
     "date_of",
     "drop",

@@ -16,9 +16,11 @@ and gives the reasons of hits.
 from .impact_index import ImpactIndex
 from .index.memory import Spill, in_memory
 from .index.packing import TextAnalysis
+from .index.rows import key_of as entry_key
 from .index.versions import file_version
 from .index_file import MappedIndexFile
 from .percolator import percolate
+from .query.parsing import topic
 from .query.tables import load_tables
 
 __all__ = [
@@ -26,8 +28,10 @@ __all__ = [
     "MappedIndexFile",
     "Spill",
     "TextAnalysis",
+    "entry_key",
     "file_version",
     "in_memory",
     "load_tables",
     "percolate",
+    "topic",
 ]

@@ -144,7 +144,7 @@ class ImpactIndex:
         parsed = parse(query.keywords)
         if is_expensive(query, parsed, collection):
             return await self._searches(_in_thread, _plan_and_search, search, query, parsed, collection, live, pinned)
-        plan = build_plan(parsed, collection)
+        plan = build_plan(parsed, collection, query.likeness)
         if is_expensive_plan(plan, collection):
             return await self._searches(_in_thread, search, query, plan, collection, live, pinned)
         # A plan may take as long as its search.
@@ -215,7 +215,7 @@ def _plan_and_search(
     live: Sequence[Bools],
     pinned: Sequence[Ints],
 ) -> T:
-    return search(query, build_plan(parsed, collection), collection, live, pinned)
+    return search(query, build_plan(parsed, collection, query.likeness), collection, live, pinned)
 
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:

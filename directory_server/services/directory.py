@@ -12,7 +12,7 @@ from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import NotFound
 from ..domain.ports.additions import EntryAdditions
 from ..domain.ports.runtime import Bus
-from ..domain.ports.search import Index
+from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit
 from ..domain.versions import Version
@@ -43,6 +43,7 @@ class Directory:
     _bus: Bus
     _searched: SearchObserver = _ignore
     _additions: Sequence[EntryAdditions] = ()
+    _likeness: LikenessSource | None = None
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
@@ -119,6 +120,8 @@ class Directory:
         return outcomes
 
     async def _counted(self, query: Query, source: Source | None) -> CachedPage:
+        if self._likeness is not None:
+            query = evolve(query, likeness=await self._likeness(query))
         generation, key = self._index.generation, key_of(query)
         cached = self._pages.get(generation, key)
         if cached is None:

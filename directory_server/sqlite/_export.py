@@ -76,6 +76,11 @@ _DIRECTORY = {
     "target": "SELECT id, mcp_id, kind, host, body, due_at, state, texts FROM target ORDER BY id",
     "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",
     "verification_plan": "SELECT id, seq, selection FROM verification_plan",
+    "embedding_model": """
+        SELECT model, log, seq, is_complete, revision, removed, '' AS holder, 0.0 AS until
+        FROM embedding_model ORDER BY model
+    """,
+    "embedding": "SELECT model, mcp_id, revision, digest, vector FROM embedding ORDER BY model, mcp_id",
 }
 """Tables of the directory database, and their rows in the order of their keys."""
 
@@ -115,7 +120,15 @@ class Export:
     session_secret: bytes
 
 
-_KEYS = {"analysed": 2, "new_secret": 2, "seen": 2, "spent": 3, "statistic_count": 3, "statistic_query": 2}
+_KEYS = {
+    "analysed": 2,
+    "new_secret": 2,
+    "seen": 2,
+    "embedding": 2,
+    "spent": 3,
+    "statistic_count": 3,
+    "statistic_query": 2,
+}
 """The number of columns of keys that have more than one."""
 
 

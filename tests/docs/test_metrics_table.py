@@ -27,6 +27,8 @@ class _Checks(list[None]):
 
 def exposed() -> dict[str, set[str]]:
     """Return the names of the metrics of a scrape, each with the names of its labels."""
+    from directory_server.features.embeddings.metrics import EmbeddingMetrics
+    from directory_server.features.embeddings.vectors import Vectors
     from directory_server.features.verification.checks import Checked
     from directory_server.features.verification.metrics import CheckMetrics
     from directory_server.web.access_log import AccessRecord
@@ -39,6 +41,7 @@ def exposed() -> dict[str, set[str]]:
     metrics.database_timer("charges")(0.001)
     target = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example")
     check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
+    EmbeddingMetrics(metrics.registry).watch(Vectors(), lambda: False)
     checks = CheckMetrics(metrics.registry)
     checks.observe(Checked(target, check, 0.1, is_change=False))
     checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
-from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.search import Likeness, Query
+from directory_server.search import ImpactIndex, entry_key
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
 from directory_server.search.ranking.likeness import RERANKED, with_likeness
@@ -121,6 +124,64 @@ async def test_pages_have_each_hit_once(limit: int, keywords: str) -> None:
     assert paged[:100] == [hit.mcp_id for hit in first.hits]
 
 
+def preferring(name: str) -> Likeness:
+    """Return a likeness by which only the entry `name` means what the query means."""
+    key = entry_key(mcp_id_of(name))
+    return lambda entries: [float(entry == key) for entry in entries]
+
+
+@awaited
+@pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella zzyzx plan qqxyz unknownword"])
+async def test_a_likeness_that_comes_with_the_query_takes_the_place_of_that_of_words(keywords: str) -> None:
+    index = await make_index(50)
+    name = "org.example/entry-031"
+    page = await index.search(Query(keywords, likeness=preferring(name)))
+    # The first one has a concept of the query.
+    assert page.hits[1].mcp_id == mcp_id_of(name)
+    assert (await index.search(Query(keywords))).hits[1].mcp_id != mcp_id_of(name)
+
+
+@awaited
+@pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella plan -guitar"])
+async def test_pages_with_a_likeness_have_each_hit_once(keywords: str) -> None:
+    index = await make_index(3 * RERANKED)
+    name = (await index.search(Query(keywords, limit=60))).hits[40].server_name
+    paged: list[str] = []
+    query: Query | None = Query(keywords, limit=60, likeness=preferring(name))
+    while query is not None:
+        page = await index.search(query)
+        paged += [hit.mcp_id for hit in page.hits]
+        query = evolve(query, after=page.next) if page.next else None
+    assert mcp_id_of(name) in paged[:2]
+    assert len(paged) == len(set(paged)) == (3 * RERANKED + 1 if "-" not in keywords else 225 + 1)
+
+
+@awaited
+async def test_an_unknown_likeness_changes_nothing() -> None:
+    index = await make_index(50)
+    without = await index.search(Query("umbrella plan"))
+    unknown = await index.search(Query("umbrella plan", likeness=lambda entries: None))
+    assert [hit.mcp_id for hit in unknown.hits] == [hit.mcp_id for hit in without.hits]
+
+
+@awaited
+async def test_the_likeness_of_a_name_is_not_asked_for() -> None:
+    def fail(entries: Sequence[int]) -> Sequence[float]:
+        raise AssertionError
+
+    index = await make_index(8)
+    await index.search(Query("org.example/entry-003", likeness=fail))
+    await index.search(Query("umbrella plan", sort="stars", until=1, likeness=lambda entries: None))
+
+
+@awaited
+async def test_an_extreme_likeness_is_bounded() -> None:
+    index = await make_index(50)
+    page = await index.search(Query("umbrella plan", likeness=lambda entries: [1e300 * (-1) ** n for n in entries]))
+    assert page.next is None or np.isfinite(page.next.score)
+    assert len(page.hits) == 50
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task") or os.cpu_count() == 1, reason="Linux with processors")
 def test_products_of_vectors_start_no_threads() -> None:
     """A search would wait for the threads of other processors, on the reactor's thread."""
@@ -134,7 +195,7 @@ def test_no_document_loses_by_rounding() -> None:
     # Nothing is like the query: the vectors of all documents are empty. A lower score would repeat pages.
     rows = SimpleNamespace(vectors=np.zeros((50, 128), np.int8))
     segments: Any = [SimpleNamespace(rows=rows)]
-    plan: Any = SimpleNamespace(vector=bytes([1] * 128), conditions=())
+    plan: Any = SimpleNamespace(vector=bytes([1] * 128), likeness=None, conditions=())
     hits = [(float(np.float32(10 / (3 + number))), 0, number) for number in range(50)]
     changed = with_likeness(plan, segments, hits)
     assert all(new >= old for (new, *_), (old, *_) in zip(changed, hits, strict=True))

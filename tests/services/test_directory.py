@@ -14,7 +14,7 @@ from directory_server.domain.errors import Gone, NotFound, Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.search import Index
 from directory_server.domain.ports.storage import Store
-from directory_server.domain.search import Page, Position, Query
+from directory_server.domain.search import Likeness, Page, Position, Query
 from directory_server.domain.views import Hit
 from directory_server.run_sync import run_sync
 from directory_server.serialization import encode_hit, hits_of
@@ -85,6 +85,26 @@ def test_a_page_is_cached_until_a_change() -> None:
     ports.generation += 1
     run_sync(directory.search(Query("mail")))
     assert ports.queries == [Query("mail"), Query("mail", 5), Query("mail")]
+
+
+def test_pages_with_different_likeness_are_cached_apart() -> None:
+    def first(entries: Sequence[int]) -> Sequence[float]:
+        return [1.0 for _ in entries]
+
+    def second(entries: Sequence[int]) -> Sequence[float]:
+        return [0.0 for _ in entries]
+
+    likeness: list[Likeness | None] = [None, first, second, first, None]
+    given = iter(likeness)
+
+    async def source(query: Query) -> Likeness | None:
+        return next(given)
+
+    ports = StubPorts()
+    directory = evolve(ports.directory, likeness=source)
+    for _ in likeness:
+        run_sync(directory.search(Query("mail")))
+    assert [query.likeness for query in ports.queries] == [None, first, second]
 
 
 def test_the_cache_keeps_the_most_recently_used_pages() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Sequence, Set
 from pathlib import Path
 from typing import Protocol
 
 from ..changes import Change
 from ..entries import Entry
-from ..search import Page, Query, ToolHit
+from ..search import Likeness, Page, Query, ToolHit
+
+LikenessSource = Callable[[Query], "Awaitable[Likeness | None]"]
+"""Returns the likeness for a query, None if there is none for it now. It never raises, and answers soon."""
 
 
 class Subscriber(Protocol):

@@ -87,6 +87,11 @@ class ParsedQuery:
         return bool(self.required or self.phrases or self.excluded)
 
 
+def topic(keywords: str) -> str:
+    """Return `keywords` without filters and exclusions, as they are written."""
+    return PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords).strip()
+
+
 def parse(keywords: str) -> ParsedQuery:
     """Return the parsed query. Nothing is a syntax error: all that is not a filter is words."""
     if _ONLY_LOWER.fullmatch(keywords):

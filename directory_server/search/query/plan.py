@@ -7,6 +7,7 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
+from ...domain.search import Likeness
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
@@ -60,8 +61,8 @@ class Plan:
     least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
     by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it has none.
     `vector` is what the query means (see `text.word_vectors`), None if that is unknown or the query is a name.
-    `unknown_weight` is the total idf of the words that no entry has. `is_translated` is true if the query is in another
-    language than English.
+    `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight` is the total idf of
+    the words that no entry has. `is_translated` is true if the query is in another language than English.
     """
 
     parts: Sequence[Part]
@@ -79,6 +80,7 @@ class Plan:
     filters_only: bool
     allows_focus: bool
     vector: bytes | None
+    likeness: Likeness | None
     unknown_weight: float
     is_translated: bool
 
@@ -94,8 +96,8 @@ class Plan:
         return bool(self.required or self.excluded or self.phrases)
 
 
-def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
-    """Return the plan of `query`."""
+def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | None = None) -> Plan:
+    """Return the plan of `query`, whose first hits are also ranked by `likeness`."""
     query = with_whole_names(query, collection)
     given, name, request = query, query_name(query, collection), find_conditions(query.words)
     if request.conditions and name.exact:
@@ -146,6 +148,7 @@ def build_plan(query: ParsedQuery, collection: Collection) -> Plan:
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
         # One word says too little of what is meant.
         vector=None if exact or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
+        likeness=None if exact or (names and len(parts) <= 1) else likeness,
         unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
         is_translated=bool(translation.language),
     )

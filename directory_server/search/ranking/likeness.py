@@ -21,8 +21,12 @@ from .scoring import PINNED_SCORE, Ranked, ordered
 RERANKED = 100
 """The documents that may gain: those of the greatest scores."""
 
-SHARE, SHARE_WITH_CONDITIONS = 0.3, 0.12
-"""The greatest gain, as a share of the best score. With conditions, the words say less of what the query means."""
+SHARES = 0.3, 0.12
+"""The gain of a likeness of 1, as a share of the best score: without and with conditions, beside which the words say
+less of what the query means."""
+
+ENCODED_SHARES = 0.4, 0.16
+"""The same for a likeness that comes with the query, which knows more than the vectors of words."""
 
 DEVIATIONS, MAX_LIKENESS = 8, 1.2
 """The likeness of 1, in standard deviations of that of all entries and the query; and the greatest one that counts."""
@@ -47,7 +51,7 @@ def reranked(
 
     `best` returns at most that many documents after a position, by descending score without it.
     """
-    if plan.vector is None:
+    if plan.vector is None and plan.likeness is None:
         return best(limit, after)
     first = best(RERANKED, None)
     gained = [hit for hit in with_likeness(plan, segments, first) if after is None or hit[0] <= after.score]
@@ -68,7 +72,8 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     """Return `hits`, the best first, with the scores that they gain by likeness. Pinned ones gain nothing."""
     pins = [hit for hit in hits if hit[0] >= PINNED_SCORE]
     others = hits[len(pins) :]
-    if plan.vector is None or not others:
+    encoded = _encoded_likeness(plan, segments, others)
+    if not others or (encoded is None and plan.vector is None):
         return [*hits]
     vectors = np.stack([segments[number].rows.vectors[doc_id] for _, number, doc_id in others]).astype(np.float32)
     lengths = np.sqrt(np.square(vectors).sum(axis=1, dtype=np.float64))
@@ -76,12 +81,23 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     best = others[0][0]
     own = np.array([score for score, _, _ in others])
     scores = _exact(own / best)
-    share = SHARE_WITH_CONDITIONS if plan.conditions else SHARE
-    scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
+    if encoded is not None:
+        scores += _exact(ENCODED_SHARES[bool(plan.conditions)] * encoded)
+    elif plan.vector is not None:
+        likeness = _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths)
+        scores += _exact(SHARES[bool(plan.conditions)] * likeness)
     scores += NEIGHBOUR_SHARE * (_neighbours(vectors, lengths) @ scores)
     # Rounding may lower a score, and the next page begins below the last raw score.
     columns = np.maximum(best * scores, own).astype(np.float32).tolist()
     return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
+
+
+def _encoded_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> _Doubles | None:
+    """Return the likeness that came with the query, of each of `hits`, from 0 to MAX_LIKENESS; None if unknown."""
+    if plan.likeness is None or not hits:
+        return None
+    found = plan.likeness([int(segments[number].rows.keys[doc_id]) for _, number, doc_id in hits])
+    return None if found is None else np.clip(np.array(found), 0, MAX_LIKENESS)
 
 
 def _likeness(query: NDArray[np.int8], vectors: NDArray[np.float32], lengths: _Doubles) -> _Doubles:

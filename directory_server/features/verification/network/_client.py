@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import Deferred, succeed
 from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
 from twisted.internet.error import ConnectionDone, ConnectionLost, DNSLookupError
 from twisted.internet.interfaces import (
@@ -21,7 +20,7 @@ from twisted.internet.interfaces import (
 )
 from twisted.web.client import URI, Agent, ResponseNeverReceived
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
+from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
 from .... import hosts
@@ -31,6 +30,7 @@ from ....http_client import (
     REDIRECT_CODES,
     BoundedAgent,
     HeadBoundedPool,
+    RequestBody,
     drop,
     header,
     port_of,
@@ -158,7 +158,7 @@ class Client:
             fields.setRawHeaders(name, [value])
         agent = BoundedAgent(self._agent, max_bytes)
         origin = target_of(url).origin
-        producer = _Body(body) if method == "POST" else None
+        producer = RequestBody(body) if method == "POST" else None
         try:
             response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
         except ResponseNeverReceived as error:
@@ -195,28 +195,6 @@ async def body_of(response: IResponse) -> bytes:
     body = bytearray()
     await read_body(response, body.extend)
     return bytes(body)
-
-
-@implementer(IBodyProducer)
-class _Body:
-    """The body of a request, written at once."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self.length = len(body)
-
-    def startProducing(self, consumer: Any) -> Deferred[None]:
-        consumer.write(self._body)
-        return succeed(None)
-
-    def pauseProducing(self) -> None:
-        pass
-
-    def resumeProducing(self) -> None:
-        pass
-
-    def stopProducing(self) -> None:
-        pass
 
 
 @implementer(IAgentEndpointFactory)

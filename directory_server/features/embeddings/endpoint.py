@@ -1,0 +1,144 @@
+"""The endpoint of a model: requests for vectors, with bounds on time and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import field, frozen
+from twisted.internet.defer import CancelledError, Deferred, TimeoutError, succeed
+from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
+from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgent, IResponse
+
+from ... import __version__, serialization
+from ...domain.errors import DirectoryError
+from ...domain.ports.runtime import Offload
+from ...http_client import (
+    BadCertificate,
+    BadResponse,
+    BoundedAgent,
+    CertificatePolicy,
+    HeadBoundedPool,
+    RequestBody,
+    cancellable,
+    drop,
+    read_body,
+)
+from .responses import max_bytes, vectors_of
+from .settings import EmbeddingsConfig
+
+CONNECT = 5.0
+"""Timeout of a connection attempt in seconds."""
+
+CONNECTIONS = 4
+"""Idle connections that are kept."""
+
+QUERY_DEADLINE, PASSAGES_DEADLINE = 5.0, 120.0
+"""Timeouts in seconds of a request with a query, which searches do not wait for, and of one with texts of entries."""
+
+
+class EndpointFailed(DirectoryError):
+    """The endpoint gave no vectors; the message says what "it" did."""
+
+    code = "endpoint_failed"
+
+
+@frozen(eq=False)
+class Endpoint:
+    """An endpoint of the form `POST /v1/embeddings`. `key` is sent to it and to nobody else: redirects are errors."""
+
+    _agent: IAgent
+    _clock: Any
+    _offload: Offload
+    _settings: EmbeddingsConfig
+    _key: str = field(default="", repr=False)
+    close: Callable[[], Deferred[None]] = lambda: succeed(None)
+
+    async def query(self, text: str) -> bytes:
+        """Return the stored vector of a query. Raises EndpointFailed and CancelledError."""
+        model, prefix = self._settings.query_model or self._settings.model, self._settings.query_prefix
+        # One vector is decoded in less than a millisecond.
+        return vectors_of_response(await self._body(model, [prefix + text], QUERY_DEADLINE), 1)[0]
+
+    async def passages(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """Return the stored vectors of texts of entries. Raises EndpointFailed and CancelledError."""
+        prefixed = [self._settings.passage_prefix + text for text in texts]
+        body = await self._body(self._settings.model, prefixed, PASSAGES_DEADLINE)
+        return await self._offload(vectors_of_response, body, len(texts))
+
+    async def _body(self, model: str, texts: Sequence[str], deadline: float) -> bytes:
+        """Return the body of the response to a request for vectors of `texts`, within `deadline` seconds."""
+        fetching = Deferred.fromCoroutine(cancellable(self._post(model, texts)))
+        try:
+            return await fetching.addTimeout(deadline, self._clock)
+        except TimeoutError:
+            raise EndpointFailed(f"It did not answer within {deadline:g} seconds.") from None
+        except DNSLookupError:
+            raise EndpointFailed("It cannot be reached: its name is not known.") from None
+        except ConnectError as error:
+            raise EndpointFailed(f"It cannot be reached: {str(error).rstrip('.')}.") from None
+        except BadResponse as error:
+            raise EndpointFailed(error.message) from None
+        except (ConnectionLost, ConnectionDone, ResponseFailed, ResponseNeverReceived) as error:
+            raise EndpointFailed(_reason(error)) from None
+
+    async def _post(self, model: str, texts: Sequence[str]) -> bytes:
+        members: dict[str, object] = {"model": model, "input": texts, "encoding_format": "float"}
+        if self._settings.dimensions:
+            members["dimensions"] = self._settings.dimensions
+        response = await self._request(serialization.encode(members), len(texts))
+        if response.code != 200:
+            drop(response)
+            raise EndpointFailed(f"It answered {response.code}.")
+        body = bytearray()
+        await read_body(response, body.extend)
+        return bytes(body)
+
+    async def _request(self, body: bytes, count: int) -> IResponse:
+        agent = BoundedAgent(self._agent, max_bytes(count))
+        headers = Headers(
+            {
+                "Accept": ["application/json"],
+                "Accept-Encoding": ["gzip"],
+                "Content-Type": ["application/json"],
+                "User-Agent": [f"directory-server/{__version__} (embeddings)"],
+            }
+        )
+        if self._key:
+            headers.setRawHeaders("Authorization", [f"Bearer {self._key}"])
+        url = self._settings.url.encode("ascii")
+        try:
+            return await agent.request(b"POST", url, headers, RequestBody(body))
+        except ResponseNeverReceived as error:
+            # The endpoint may have closed a kept connection just before.
+            if not all(failure.check(ConnectionDone, ConnectionLost) for failure in error.reasons):
+                raise
+        return await agent.request(b"POST", url, headers, RequestBody(body))
+
+
+def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key: str) -> Endpoint:
+    """Return the endpoint of `settings`. The machine's certificate authorities are trusted."""
+    pool = HeadBoundedPool(reactor)
+    pool.maxPersistentPerHost = CONNECTIONS
+    agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
+    return Endpoint(agent, reactor, offload, settings, key, pool.closeCachedConnections)
+
+
+def vectors_of_response(body: bytes, count: int) -> Sequence[bytes]:
+    """Return the vectors of a response. Raises EndpointFailed."""
+    try:
+        return vectors_of(body, count)
+    except BadResponse as error:
+        raise EndpointFailed(error.message) from None
+
+
+def _reason(error: Exception) -> str:
+    causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
+    for cause in causes:
+        if isinstance(cause, BadResponse | BadCertificate):
+            return cause.message
+        if isinstance(cause, CancelledError):
+            raise cause
+    return f"Its response broke off: {str(causes[-1]).rstrip('.') or type(causes[-1]).__name__}."

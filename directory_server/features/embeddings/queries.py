@@ -1,0 +1,172 @@
+"""The likeness for a query: its vector from the endpoint within a deadline, or from a cache."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+from twisted.application.service import Service
+from twisted.internet.defer import CancelledError, Deferred, TimeoutError
+from twisted.logger import Logger
+
+from ...domain.search import Likeness, Query
+from ...search import topic
+from .circuit import Circuit
+from .endpoint import Endpoint, EndpointFailed
+from .vectors import Vectors
+
+MAX_TEXT = 1_000
+"""Characters of a query that the model reads."""
+
+CACHED = 2_000
+"""Queries whose vectors are cached."""
+
+MAX_RUNNING = 16
+"""Requests for vectors of queries at a time."""
+
+T = TypeVar("T")
+
+
+@frozen
+class QueryLikeness:
+    """The likeness of entries and a query. Those of the same text and the same vectors are equal."""
+
+    text: str
+    revision: int
+    _query: bytes = field(eq=False, repr=False)
+    _vectors: Vectors = field(eq=False, repr=False)
+    _missed: Callable[[], None] = field(eq=False, repr=False)
+
+    def __call__(self, entries: Sequence[int]) -> Sequence[float] | None:
+        found = self._vectors.likeness(self._query, entries)
+        if found is None:
+            self._missed()
+        return found
+
+
+class QueryVectors(Service):
+    """Returns the likeness for a query, None if there is none for it within `timeout` seconds.
+
+    A later response of the endpoint is for later searches. Several searches for the same text share a request.
+    `is_ready` returns whether all entries had a vector once. `count` is called with the outcome of each search.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        vectors: Vectors,
+        clock: Any,
+        timeout: float,
+        is_ready: Callable[[], bool],
+        count: Callable[[str], None],
+        observe: Callable[[float], None],
+    ) -> None:
+        self._endpoint = endpoint
+        self._vectors = vectors
+        self._clock = clock
+        self._timeout = timeout
+        self._is_ready = is_ready
+        self._count = count
+        self._observe = observe
+        self._circuit = Circuit()
+        self._cached: OrderedDict[str, bytes] = OrderedDict()
+        self._without: OrderedDict[str, None] = OrderedDict()
+        """Texts whose last first page had no likeness, so that later pages have the same order."""
+        self._waiting: dict[str, list[Deferred[bytes | None]]] = {}
+        self._requests: set[Deferred[None]] = set()
+
+    async def __call__(self, query: Query) -> Likeness | None:
+        text = topic(query.keywords)[:MAX_TEXT] if query.sort == "relevance" else ""
+        # One word says too little of what is meant.
+        if not text or (text.isascii() and len(text.split()) < 2):
+            return None
+        vector = await self._vector(text, is_first=query.after is None)
+        if query.after is None:
+            if vector is None:
+                _put(self._without, text, None)
+            else:
+                self._without.pop(text, None)
+        if vector is None:
+            return None
+        return QueryLikeness(text, self._vectors.revision, vector, self._vectors, self._miss)
+
+    def stopService(self) -> None:
+        """Cancel the requests that run."""
+        super().stopService()
+        for request in [*self._requests]:
+            request.cancel()
+
+    async def _vector(self, text: str, *, is_first: bool) -> bytes | None:
+        if not self._is_ready():
+            self._count("incomplete")
+            return None
+        if not is_first and text in self._without:
+            self._count("unlike_first_page")
+            return None
+        vector = self._cached.get(text)
+        if vector is not None:
+            self._cached.move_to_end(text)
+            self._count("cached")
+            return vector
+        answer: Deferred[bytes | None] = Deferred()
+        if text in self._waiting:
+            self._waiting[text].append(answer)
+        elif len(self._waiting) >= MAX_RUNNING:
+            self._count("busy")
+            return None
+        elif not self._circuit.allows(self._clock.seconds()):
+            self._count("paused")
+            return None
+        else:
+            self._waiting[text] = [answer]
+            request = Deferred.fromCoroutine(self._ask(text))
+            self._requests.add(request)
+            request.addBoth(lambda _: self._requests.discard(request))
+        try:
+            vector = await answer.addTimeout(self._timeout, self._clock)
+        except TimeoutError:
+            self._count("late")
+            return None
+        self._count("failed" if vector is None else "used")
+        return vector
+
+    async def _ask(self, text: str) -> None:
+        """Ask the endpoint for the vector of `text`, cache it and pass it to all searches that wait for it."""
+        began, vector = self._clock.seconds(), None
+        try:
+            vector = await self._endpoint.query(text)
+            if len(vector) != self._vectors.dimensions:
+                vector = None
+                raise EndpointFailed(f"It gave a vector of another length than {self._vectors.dimensions}.")
+            _put(self._cached, text, vector)
+            seconds = self._clock.seconds() - began
+            self._observe(seconds)
+            if seconds > self._timeout:
+                raise EndpointFailed(f"It took longer than {self._timeout:g} seconds.")
+            if self._circuit.succeed():
+                self._log.info("Embeddings of queries are used again")
+        except EndpointFailed as error:
+            if self._circuit.fail(self._clock.seconds()):
+                self._log.warn("Searches are ranked without embeddings for a while: {reason}", reason=error.message)
+        except CancelledError:
+            pass
+        except Exception:
+            self._circuit.fail(self._clock.seconds())
+            self._log.failure("Unexpected error while reading the vector of a query")
+        finally:
+            for answer in self._waiting.pop(text):
+                answer.callback(vector)
+
+    def _miss(self) -> None:
+        self._count("missing")
+
+
+def _put(cache: OrderedDict[str, T], text: str, value: T) -> None:
+    cache[text] = value
+    cache.move_to_end(text)
+    if len(cache) > CACHED:
+        cache.popitem(last=False)

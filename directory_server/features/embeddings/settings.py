@@ -1,0 +1,26 @@
+"""Settings of embeddings."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import AtLeast, above_zero, endpoint_url, setting
+
+
+@frozen
+class EmbeddingsConfig:
+    """An endpoint of the form `POST /v1/embeddings`, whose model takes part in the order of the first hits."""
+
+    url: str = setting(
+        "", "URL of the endpoint, such as http://127.0.0.1:11434/v1/embeddings; if empty: no embeddings.", endpoint_url
+    )
+    model: str = setting("", "Name of the model; another name makes all vectors anew.")
+    query_model: str = setting("", "Name of the model for queries, if the endpoint has another one for them.")
+    key_file: str = setting("", "File with the key of the endpoint, which is read at the start; if empty: no key.")
+    query_prefix: str = setting("", "Text before each query, as the model demands.")
+    passage_prefix: str = setting("", "Text before the text of each entry; another one makes all vectors anew.")
+    dimensions: int = setting(
+        0, "Numbers of a vector to ask for, if the model can shorten its vectors; 0: as the model has them.", AtLeast(0)
+    )
+    timeout: float = setting(0.1, "Seconds that a search waits for the vector of its query.", above_zero)
+    batch: int = setting(16, "Number of entries in a request, at most 128.", AtLeast(1))

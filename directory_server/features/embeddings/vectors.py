@@ -1,0 +1,127 @@
+"""The vectors of all entries in memory, and the likeness of entries and a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from ...search import entry_key
+
+SAMPLE = 1_024
+"""Entries by which a usual likeness is measured. Their mean is then that of all to 3 % of the standard deviation."""
+
+DEVIATIONS = 6
+"""The likeness of 1, in standard deviations of that of the query and all entries."""
+
+LEAST_KNOWN = 0.9
+"""The least share of entries with a vector. The others get the mean likeness; too many would be ranked by chance."""
+
+GROWTH = 1.25
+"""Factor by which the memory grows."""
+
+_Doubles = NDArray[np.float64]
+
+
+@frozen(eq=False)
+class _Table:
+    """Rows of vectors. `keys` are the keys of entries in order, and `places` the rows of these.
+
+    `sample` has unit vectors of the first entries in the order of keys, which are hashes.
+    """
+
+    rows: NDArray[np.int8]
+    keys: NDArray[np.uint64] = field(factory=lambda: np.empty(0, np.uint64))
+    places: NDArray[np.int64] = field(factory=lambda: np.empty(0, np.int64))
+    sample: _Doubles = field(factory=lambda: np.empty((0, 0)))
+
+
+class Vectors:
+    """Vectors of entries, a byte for each number, in a growing array. Only one thread may add at a time."""
+
+    def __init__(self) -> None:
+        self._table = _Table(np.empty((0, 0), np.int8))
+        self.revision = 0
+        """The number of additions."""
+
+    def __len__(self) -> int:
+        return len(self._table.keys)
+
+    @property
+    def dimensions(self) -> int:
+        """The numbers of a vector; 0 if there is none."""
+        return int(self._table.rows.shape[1])
+
+    @property
+    def size(self) -> int:
+        """The bytes of all arrays."""
+        table = self._table
+        return table.rows.nbytes + table.keys.nbytes + table.places.nbytes + table.sample.nbytes
+
+    def clear(self) -> None:
+        """Remove all vectors."""
+        self._table = _Table(np.empty((0, 0), np.int8))
+        self.revision += 1
+
+    def add(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Add the vectors of entries by their ids, the last one of each. Vectors of other lengths are left out."""
+        dimensions = self.dimensions or len(vectors[0][1])
+        latest = {entry_key(mcp_id): vector for mcp_id, vector in vectors if len(vector) == dimensions}
+        table = self._table
+        known = _find(table, [*latest])
+        added = np.array([key for key, place in zip(latest, known, strict=True) if place < 0], np.uint64)
+        count = len(table.keys)
+        rows = _with_room(table.rows, count, count + len(added), dimensions)
+        places = np.where(known < 0, count + np.cumsum(known < 0) - 1, known)
+        # A search that reads a row meanwhile may get a part of the old vector, which has nearly the same direction.
+        rows[places] = np.frombuffer(b"".join(latest.values()), np.int8).reshape(-1, dimensions)
+        keys = np.concatenate([table.keys, added])
+        every = np.concatenate([table.places, np.arange(count, count + len(added))])
+        order = keys.argsort(kind="stable")
+        keys, every = keys[order], every[order]
+        self._table = _Table(rows, keys, every, _units(rows[every[:SAMPLE]]))
+        self.revision += 1
+
+    def likeness(self, query: bytes, entries: Sequence[int]) -> Sequence[float] | None:
+        """Return the likeness of each of `entries` and the vector of a query; None if too few vectors are known."""
+        table = self._table
+        places = _find(table, entries)
+        known = places >= 0
+        if len(query) != table.rows.shape[1] or known.mean() < LEAST_KNOWN:
+            return None
+        direction = np.frombuffer(query, np.int8).astype(np.float64)
+        direction /= np.sqrt(direction @ direction)
+        usual = table.sample @ direction
+        found = _units(table.rows[places[known]]) @ direction
+        deviations = (found - usual.mean()) / max(float(usual.std()), 1e-9)
+        likeness = np.full(len(entries), deviations.mean() / DEVIATIONS)
+        likeness[known] = deviations / DEVIATIONS
+        values: list[float] = likeness.tolist()
+        return values
+
+
+def _find(table: _Table, entries: Sequence[int]) -> NDArray[np.int64]:
+    """Return the row of each of `entries`, -1 for those without a vector."""
+    keys = np.array(entries, np.uint64)
+    if not len(table.keys):
+        return np.full(len(keys), -1, np.int64)
+    at = np.minimum(table.keys.searchsorted(keys), len(table.keys) - 1)
+    return np.where(table.keys[at] == keys, table.places[at], -1)
+
+
+def _with_room(rows: NDArray[np.int8], used: int, needed: int, dimensions: int) -> NDArray[np.int8]:
+    """Return `rows`, whose first `used` are kept, or a larger copy of them if they are fewer than `needed`."""
+    if needed <= len(rows):
+        return rows
+    larger = np.empty((max(needed, int(GROWTH * len(rows))), dimensions), np.int8)
+    if used:
+        larger[:used] = rows[:used]
+    return larger
+
+
+def _units(rows: NDArray[np.int8]) -> _Doubles:
+    units = rows.astype(np.float64)
+    units /= np.maximum(np.sqrt(np.einsum("ij,ij->i", units, units)), 1)[:, None]
+    return units
