@@ -45,13 +45,19 @@ Entries are given by the numbers that `search.entry_key` has for them. A usual e
 """
 
 
+def no_likeness(entries: Sequence[int]) -> Sequence[float] | None:
+    """Return None: words alone are known."""
+    return None
+
+
 @value
 class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
 
     `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
     claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
-    `likeness` takes part in the order of the first hits; equal ones give the same order.
+    `likeness` takes part in the order of the first hits; equal ones give the same order. None is for a query that was
+    not prepared yet (see `Directory.prepare`).
     """
 
     keywords: str

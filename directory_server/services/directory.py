@@ -14,7 +14,7 @@ from ..domain.ports.additions import EntryAdditions
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
-from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit
+from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
 from ..domain.versions import Version
 from ..domain.views import Detail
 from .page_cache import CachedPage, PageCache, key_of
@@ -64,6 +64,12 @@ class Directory:
             self._searched(*source, query.keywords, bool(hits))
         return hits
 
+    async def prepare(self, query: Query) -> Query:
+        """Return `query` with the likeness that it has now: several searches for it then have the same order."""
+        if self._likeness is None or query.likeness is not None:
+            return query
+        return evolve(query, likeness=await self._likeness(query) or no_likeness)
+
     async def detail(self, mcp_id: str) -> Detail:
         """Return the full view of the entry `mcp_id`. Raises NotFound."""
         return await self.detail_of(await self.entry(mcp_id))
@@ -100,6 +106,7 @@ class Directory:
         With another `version`, return those of the hits that have it. The page ends after the version that brings the
         total bytes to `most`.
         """
+        query = await self.prepare(query)
         page = await self.search(query, source)
         versions = await self._store.latest([hit.mcp_id for hit in page.hits], most, version=version)
         if versions and sum(len(each.body) for each in versions) >= most:
@@ -120,8 +127,7 @@ class Directory:
         return outcomes
 
     async def _counted(self, query: Query, source: Source | None) -> CachedPage:
-        if self._likeness is not None:
-            query = evolve(query, likeness=await self._likeness(query))
+        query = await self.prepare(query)
         generation, key = self._index.generation, key_of(query)
         cached = self._pages.get(generation, key)
         if cached is None:

@@ -39,6 +39,7 @@ class RestHandlers:
             if fields is None:
                 body, position = await self._directory.search_form(search, _body, source)
             else:
+                search = await self._directory.prepare(search)
                 page = await self._directory.search(search, source)
                 body, position = await self._selected_fields(search, page, fields)
         if position is not None:

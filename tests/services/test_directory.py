@@ -14,7 +14,7 @@ from directory_server.domain.errors import Gone, NotFound, Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.search import Index
 from directory_server.domain.ports.storage import Store
-from directory_server.domain.search import Likeness, Page, Position, Query
+from directory_server.domain.search import Likeness, Page, Position, Query, no_likeness
 from directory_server.domain.views import Hit
 from directory_server.run_sync import run_sync
 from directory_server.serialization import encode_hit, hits_of
@@ -104,7 +104,23 @@ def test_pages_with_different_likeness_are_cached_apart() -> None:
     directory = evolve(ports.directory, likeness=source)
     for _ in likeness:
         run_sync(directory.search(Query("mail")))
-    assert [query.likeness for query in ports.queries] == [None, first, second]
+    assert [query.likeness for query in ports.queries] == [no_likeness, first, second]
+
+
+def test_several_searches_for_a_prepared_query_have_one_likeness() -> None:
+    asked: list[Query] = []
+
+    async def source(query: Query) -> Likeness | None:
+        asked.append(query)
+        return None
+
+    ports = StubPorts()
+    directory = evolve(ports.directory, likeness=source)
+    query = run_sync(directory.prepare(Query("mail")))
+    for limit in (1, 2):
+        run_sync(directory.search(evolve(query, limit=limit)))
+    assert asked == [Query("mail")]
+    assert run_sync(ports.directory.prepare(Query("mail"))) == Query("mail")
 
 
 def test_the_cache_keeps_the_most_recently_used_pages() -> None:

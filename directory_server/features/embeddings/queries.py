@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 from twisted.logger import Logger
@@ -46,10 +46,19 @@ class QueryLikeness:
         return found
 
 
+@define(eq=False)
+class _Waiting:
+    """The searches that wait for a request, and its beginning in seconds."""
+
+    began: float
+    answers: list[Deferred[bytes | None]] = field(factory=list)
+
+
 class QueryVectors(Service):
     """Returns the likeness for a query, None if there is none for it within `timeout` seconds.
 
-    A later response of the endpoint is for later searches. Several searches for the same text share a request.
+    A later response of the endpoint is for later searches. Searches for the same text share a request, and none waits
+    for one that began longer ago.
     `is_ready` returns whether all entries had a vector once. `count` is called with the outcome of each search.
     """
 
@@ -76,7 +85,7 @@ class QueryVectors(Service):
         self._cached: OrderedDict[str, bytes] = OrderedDict()
         self._without: OrderedDict[str, None] = OrderedDict()
         """Texts whose last first page had no likeness, so that later pages have the same order."""
-        self._waiting: dict[str, list[Deferred[bytes | None]]] = {}
+        self._waiting: dict[str, _Waiting] = {}
         self._requests: set[Deferred[None]] = set()
 
     async def __call__(self, query: Query) -> Likeness | None:
@@ -111,22 +120,28 @@ class QueryVectors(Service):
             self._cached.move_to_end(text)
             self._count("cached")
             return vector
+        now = self._clock.seconds()
+        waiting = self._waiting.get(text)
+        is_new = waiting is None
+        if waiting is None:
+            if len(self._waiting) >= MAX_RUNNING:
+                self._count("busy")
+                return None
+            if not self._circuit.allows(now):
+                self._count("paused")
+                return None
+            waiting = self._waiting[text] = _Waiting(now)
+        if (left := waiting.began + self._timeout - now) <= 0:
+            self._count("late")
+            return None
         answer: Deferred[bytes | None] = Deferred()
-        if text in self._waiting:
-            self._waiting[text].append(answer)
-        elif len(self._waiting) >= MAX_RUNNING:
-            self._count("busy")
-            return None
-        elif not self._circuit.allows(self._clock.seconds()):
-            self._count("paused")
-            return None
-        else:
-            self._waiting[text] = [answer]
+        waiting.answers.append(answer)
+        if is_new:
             request = Deferred.fromCoroutine(self._ask(text))
             self._requests.add(request)
             request.addBoth(lambda _: self._requests.discard(request))
         try:
-            vector = await answer.addTimeout(self._timeout, self._clock)
+            vector = await answer.addTimeout(left, self._clock)
         except TimeoutError:
             self._count("late")
             return None
@@ -157,7 +172,7 @@ class QueryVectors(Service):
             self._circuit.fail(self._clock.seconds())
             self._log.failure("Unexpected error while reading the vector of a query")
         finally:
-            for answer in self._waiting.pop(text):
+            for answer in self._waiting.pop(text).answers:
                 answer.callback(vector)
 
     def _miss(self) -> None:

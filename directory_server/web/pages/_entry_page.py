@@ -12,7 +12,7 @@ from ... import serialization
 from ...client_config import install_options
 from ...domain.entries import Entry
 from ...domain.ports.storage import Store
-from ...domain.search import Query
+from ...domain.search import Query, no_likeness
 from ...domain.views import Detail, Hit
 from ...http import Request
 from ...services.directory import Directory
@@ -124,7 +124,7 @@ class EntryPage:
         words = similar_words(entry)
         if not words:
             return []
-        page = await self._directory.search(Query(words, MAX_SIMILAR + 1))
+        page = await self._directory.search(Query(words, MAX_SIMILAR + 1, likeness=no_likeness))
         return [hit for hit in page.hits if hit.mcp_id != entry.mcp_id][:MAX_SIMILAR]
 
 

@@ -139,6 +139,18 @@ def test_searches_for_the_same_text_share_a_request() -> None:
     assert len(harness.endpoint.requests) == 1
 
 
+def test_nothing_waits_for_a_request_that_is_late_already() -> None:
+    harness = Harness(waits=True)
+    first = harness.begin()
+    harness.clock.advance(TIMEOUT / 2)
+    second = harness.begin()
+    harness.clock.advance(TIMEOUT / 2)
+    assert first == second == [None]
+    assert harness.likeness() is None
+    assert harness.outcomes == {"late": 3}
+    assert len(harness.endpoint.requests) == 1
+
+
 def test_few_requests_run_at_a_time() -> None:
     harness = Harness(waits=True)
     running = [harness.begin(Query(f"text {number}")) for number in range(MAX_RUNNING)]
