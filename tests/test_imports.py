@@ -93,7 +93,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
     (libraries_stay_in_their_package, "importer._importer", "import orjson"),
     (libraries_stay_in_their_package, "services.feed", "from twisted.web import http"),
     (libraries_stay_in_their_package, "services.feed", "def late():\n    from twisted.internet import reactor"),
-    (libraries_stay_in_their_package, "sqlite._keyring", "from time import time"),
+    (libraries_stay_in_their_package, "tables._keyring", "from time import time"),
     (libraries_stay_in_their_package, "web.access_log", "from twisted.internet.task import LoopingCall"),
     (libraries_stay_in_their_package, "storage._sqlite", "from twisted.application.internet import TimerService"),
     (nothing_installs_a_reactor_when_imported, "tap", "from twisted.internet import reactor"),

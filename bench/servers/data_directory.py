@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.domain.entries import Entry
 from directory_server.domain.keys import digest, new_id, new_key_secret
 from directory_server.domain.ports.search import Analysis
@@ -54,7 +54,7 @@ def count_entries(folder: Path) -> int:
 def create_keys(folder: Path, count: int, limit: int | None) -> list[str]:
     """Create keys with a quota of `limit` requests per hour in a data directory; return their secrets."""
     data = sqlite.DataDirectory(folder)
-    ring = sqlite.SqliteKeyRing(data.directory, time.time)
+    ring = tables.StoredKeyRing(sqlite.SqliteTables(data.directory), time.time)
     secrets = [run_sync(ring.create("bench", limit=limit, expires_at=None))[1] for _ in range(count)]
     data.close()
     return secrets

@@ -8,16 +8,13 @@ from ._connection import Cursor
 from ._curation import PostgresCuration
 from ._database import Database
 from ._import import import_data
-from ._key_uses import PostgresKeyUses
-from ._keyring import PostgresKeyRing
+from ._key_cache import PostgresKeyCache
 from ._last_read import LastRead
 from ._link import Link, Statements
-from ._new_secrets import PostgresNewSecrets
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
 from ._pulse import CHANNEL, Pulse
 from ._quota import TRIAL, PostgresQuota
 from ._restore import after_restore
-from ._roster import PostgresRoster
 from ._shared import session_secret
 from ._store import PostgresStore
 from ._tables import PostgresTables
@@ -39,11 +36,8 @@ __all__ = [
     "PostgresAttempts",
     "PostgresBus",
     "PostgresCuration",
-    "PostgresKeyRing",
-    "PostgresKeyUses",
-    "PostgresNewSecrets",
+    "PostgresKeyCache",
     "PostgresQuota",
-    "PostgresRoster",
     "PostgresStore",
     "PostgresTables",
     "Pulse",

@@ -4,14 +4,11 @@ from ._change_bus import DataVersionBus
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
 from ._export import Export, ExportedTable, export
-from ._key_uses import SqliteKeyUses
-from ._keyring import SqliteKeyRing
+from ._key_cache import SqliteKeyCache
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
 from ._restore import after_restore
-from ._roster import SqliteRoster
 from ._separate_tables import SeparateTables
-from ._sessions import SqliteNewSecrets
 from ._store import SqliteStore
 from ._tables import SqliteTables
 from ._visibility import SqliteCuration
@@ -24,11 +21,8 @@ __all__ = [
     "ExportedTable",
     "SeparateTables",
     "SqliteCuration",
-    "SqliteKeyRing",
-    "SqliteKeyUses",
-    "SqliteNewSecrets",
+    "SqliteKeyCache",
     "SqliteQuota",
-    "SqliteRoster",
     "SqliteStore",
     "SqliteTables",
     "StorageWatch",

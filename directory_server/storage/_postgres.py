@@ -99,13 +99,13 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         curation=postgres.PostgresCuration(database, names),
         mirrors=tables.StoredMirrors(access),
         verifications=tables.StoredVerifications(access),
-        keys=postgres.PostgresKeyRing(database, now, charges, reads, None if connected is None else connected.pulse),
-        key_uses=postgres.PostgresKeyUses(database),
+        keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),
+        key_uses=tables.StoredKeyUses(access),
         quota=quota,
         accounts=tables.StoredAccounts(access, now),
         sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
-        new_secrets=postgres.PostgresNewSecrets(database, now),
-        roster=postgres.PostgresRoster(database),
+        new_secrets=tables.StoredNewSecrets(access, now),
+        roster=tables.StoredRoster(access),
         statistics_tables=access,
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
@@ -148,12 +148,12 @@ class _Connected:
         self.reactor = environment.reactor
         reactor, offload = environment.reactor, environment.offload
         self._database = database
-        self.pulse = postgres.Pulse(database, environment.monotonic)
+        pulse = postgres.Pulse(database, environment.monotonic)
         self.charges = postgres.Link(
             database,
             reactor,
             offload,
-            lost=self.pulse.lose,
+            lost=pulse.lose,
             observe=environment.database_timer("charges"),
             charge=postgres.TRIAL,
         )
@@ -163,12 +163,13 @@ class _Connected:
             offload,
             channel=postgres.CHANNEL,
             notified=lambda payloads: self.bus.notified(payloads),
-            lost=self.pulse.lose,
+            lost=pulse.lose,
             silent=self._end_all,
             observe=environment.database_timer("reads"),
         )
+        self.keys = postgres.PostgresKeyCache(self.charges, pulse)
         self.bus = postgres.PostgresBus(
-            self.reads, self.pulse, last_read, reactor, lambda reason: self.lost(reason), measured=now.measured
+            self.reads, pulse, last_read, reactor, lambda reason: self.lost(reason), measured=now.measured
         )
         self.lost: Callable[[str], None] = lambda reason: None
         """Called with the reason once the database went back."""

@@ -1,28 +1,37 @@
 """Adapters of ports on the rows of a database, written once for SQLite and PostgreSQL."""
 
-from ._accounts import COLUMNS as ACCOUNT_COLUMNS
 from ._accounts import StoredAccounts
 from ._dialects import input_columns, postgres_statement, sqlite_statement
+from ._key_uses import StoredKeyUses
+from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
+from ._new_secrets import StoredNewSecrets
 from ._publishers import StoredPublicationLog, StoredPublisherTokens
 from ._registry_tokens import StoredRegistryTokens
+from ._roster import StoredRoster
 from ._sessions import StoredSessions
 from ._tables import Row, Rows, Statement, Tables
 from ._verifications import StoredVerifications
 
 __all__ = [
-    "ACCOUNT_COLUMNS",
+    "FIND_KEY",
+    "NoCache",
     "Row",
     "Rows",
     "Statement",
     "StoredAccounts",
+    "StoredKeyRing",
+    "StoredKeyUses",
     "StoredMirrors",
+    "StoredNewSecrets",
     "StoredPublicationLog",
     "StoredPublisherTokens",
     "StoredRegistryTokens",
+    "StoredRoster",
     "StoredSessions",
     "StoredVerifications",
     "Tables",
+    "found_key",
     "input_columns",
     "postgres_statement",
     "sqlite_statement",

@@ -13,7 +13,7 @@ import pytest
 from bench.growth import SIZES, axes, sizes
 from bench.reports.growth_report import Axis, Curve, exponent, svg, table
 from bench.servers.data_directory import create_many_keys, open_store, publish
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.domain.entries import Entry
 from directory_server.run_sync import run_sync
 
@@ -107,7 +107,7 @@ def test_many_keys_authenticate(tmp_path: Path) -> None:
     secrets = create_many_keys(tmp_path, 5, 100)
     assert len(set(secrets)) == 5
     data = sqlite.DataDirectory(tmp_path)
-    ring = sqlite.SqliteKeyRing(data.directory, time.time)
+    ring = tables.StoredKeyRing(sqlite.SqliteTables(data.directory), time.time)
     found = [run_sync(ring.find(secret)) for secret in secrets]
     data.close()
     assert len({key.id for key in found if key is not None}) == 5

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from twisted.internet.defer import Deferred
 from twisted.internet.threads import blockingCallFromThread
 
-from directory_server import sqlite
+from directory_server import sqlite, tables
 from directory_server.cli.main import main
 from directory_server.domain.keys import ApiKey
 from directory_server.run_sync import inline, run_sync
@@ -33,8 +33,8 @@ class CommandLine:
     """A data directory, and the command on it."""
 
     data: Path
-    keyring: sqlite.SqliteKeyRing
-    key_uses: sqlite.SqliteKeyUses
+    keyring: tables.StoredKeyRing
+    key_uses: tables.StoredKeyUses
     store: sqlite.SqliteStore
     quota: sqlite.SqliteQuota
 
@@ -70,8 +70,8 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Comma
     opened = sqlite.DataDirectory(folder)
     yield CommandLine(
         folder,
-        sqlite.SqliteKeyRing(opened.directory, time.time),
-        sqlite.SqliteKeyUses(opened.directory),
+        tables.StoredKeyRing(sqlite.SqliteTables(opened.directory), time.time),
+        tables.StoredKeyUses(sqlite.SqliteTables(opened.directory)),
         sqlite.SqliteStore(opened.directory, inline, TextAnalysis()),
         sqlite.SqliteQuota(opened.quota, time.time),
     )

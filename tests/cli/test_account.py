@@ -26,7 +26,7 @@ class Directory:
 
     data: Path
     accounts: tables.StoredAccounts
-    keys: sqlite.SqliteKeyRing
+    keys: tables.StoredKeyRing
 
     def run(self, *arguments: str) -> Result:
         return CliRunner().invoke(main, ["--data-dir", str(self.data), *arguments])
@@ -59,7 +59,7 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
     yield Directory(
         tmp_path / "data",
         tables.StoredAccounts(sqlite.SqliteTables(opened.directory), time.time),
-        sqlite.SqliteKeyRing(opened.directory, time.time),
+        tables.StoredKeyRing(sqlite.SqliteTables(opened.directory), time.time),
     )
     opened.close()
 

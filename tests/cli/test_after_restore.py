@@ -27,7 +27,7 @@ class OpenDirectory:
 
     def __init__(self, folder: Path) -> None:
         self.data = sqlite.DataDirectory(folder)
-        self.keys = sqlite.SqliteKeyRing(self.data.directory, time.time)
+        self.keys = tables.StoredKeyRing(sqlite.SqliteTables(self.data.directory), time.time)
         self.tokens = StoredRegistryTokens(sqlite.SqliteTables(self.data.directory), time.time)
         self.publishers = StoredPublisherTokens(sqlite.SqliteTables(self.data.directory), time.time)
         self.accounts = tables.StoredAccounts(sqlite.SqliteTables(self.data.directory), time.time)

@@ -21,12 +21,12 @@ import pytest
 
 from directory_server import postgres, tables
 from directory_server.features import reports, statistics
-from directory_server.postgres import _curation, _listing, _log, _roster
+from directory_server.postgres import _curation, _listing, _log
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
 from directory_server.postgres._tables import numbered
 from directory_server.run_sync import run_sync
-from directory_server.tables import _verifications, postgres_statement
+from directory_server.tables import _roster, _verifications, postgres_statement
 
 from .. import engines
 
@@ -69,7 +69,6 @@ WHOLE = {
     "_mirrors._ENTRIES": "counts the names of an upstream, once after a sync run, in the order of an index",
     "_mirrors._FORGET": "deletes the names of a full sync, once after it",
     "_mirrors._UNSEEN": "compares the names of an upstream with those of a full sync, at its end",
-    "_roster._FOUND_ACCOUNTS": "is a part of statements with a limit",
     "_roster._ACCOUNT": "is a part of statements with a condition",
     "_roster._COUNTS": "ends at its limits",
     "_roster._KEY": "is a part of statements with a condition",
@@ -90,6 +89,7 @@ WHOLE = {
 VALUES: Mapping[str, Sequence[object]] = {
     "_accounts._DELETE_ENDED": [1e9],
     "_key_uses._FORGET": [1e9 + 10],
+    "_key_uses._OLD": [1e9 + 10],
     "_keyring._ENDED": [2e9 - 3600, 2e9],
     "_publishers._FORGET": [1e9 + 10],
     "_publishers._OLD": [1e9 + 10],
@@ -100,6 +100,9 @@ table, so the server plans these statements for their values."""
 
 DUE = {"kind": "remote", "kinds": ["package", "remote"], "hosts": ["host1"], "seconds": 60.0, "limit": 10}
 """Parameters of statements for due targets."""
+
+FIRST_PAGE = {"text": "", "before": math.inf, "after": "", "limit": 10}
+"""Values of the lists of accounts and keys."""
 
 LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "newest": (_log._NEWEST, [10]),
@@ -113,15 +116,15 @@ LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "any due": (_verifications._FIRST_DUE, DUE | {"now": 2e9}),
     "none due": (_verifications._FIRST_DUE, DUE | {"now": 0.0}),
     "number of due": (_verifications._COUNT_DUE, DUE | {"now": 1e9 + 10}),
-    "keys": (_roster._KEYS, ["", math.inf, "", 10]),
-    "keys, next page": (_roster._KEYS, ["", 1e9 + 5_000, "0", 10]),
-    "keys of an account": (_roster._OWNED_KEYS, ["", math.inf, "", 10, md5(b"77").hexdigest()]),
-    "accounts": (_roster._ACCOUNTS, ["", math.inf, "", 10]),
-    "accounts, next page": (_roster._ACCOUNTS, ["", 1e9 + 2_500, "0", 10]),
-    "all accounts": (_roster._ALL_ACCOUNTS, [0, 10]),
-    "all keys": (_roster._ALL_KEYS, [0, 10]),
-    "all keys, next page": (_roster._ALL_KEYS, [5_000, 10]),
-    "pending accounts": (_roster._PENDING_ACCOUNTS, ["", math.inf, "", 10]),
+    "keys": (_roster._KEYS, FIRST_PAGE),
+    "keys, next page": (_roster._KEYS, FIRST_PAGE | {"before": 1e9 + 5_000, "after": "0"}),
+    "keys of an account": (_roster._OWNED_KEYS, FIRST_PAGE | {"owner": md5(b"77").hexdigest()}),
+    "accounts": (_roster._ACCOUNTS, FIRST_PAGE),
+    "accounts, next page": (_roster._ACCOUNTS, FIRST_PAGE | {"before": 1e9 + 2_500, "after": "0"}),
+    "all accounts": (_roster._ALL_ACCOUNTS, {"after": 0, "limit": 10}),
+    "all keys": (_roster._ALL_KEYS, {"after": 0, "limit": 10}),
+    "all keys, next page": (_roster._ALL_KEYS, {"after": 5_000, "limit": 10}),
+    "pending accounts": (_roster._PENDING_ACCOUNTS, FIRST_PAGE),
 }
 """Statements of lists, with values."""
 

@@ -10,7 +10,8 @@ from twisted.logger import Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, DataVersionBus, SqliteKeyRing, SqliteStore
+from directory_server.sqlite import Database, DataVersionBus, SqliteStore, SqliteTables
+from directory_server.tables import StoredKeyRing
 
 from ..conftest import Open
 from ..contract.bus import BusContract
@@ -48,7 +49,7 @@ def bus(directory_database: Database, clock: Clock) -> Iterator[DataVersionBus]:
 
 def test_wakes_for_new_and_revoked_keys(bus: DataVersionBus, clock: Clock, open_database: Open) -> None:
     woken: list[None] = []
-    keys = SqliteKeyRing(open_database("directory"), clock.seconds)
+    keys = StoredKeyRing(SqliteTables(open_database("directory")), clock.seconds)
     bus.startService()
     bus.subscribe(lambda: woken.append(None))
     key, _ = run_sync(keys.create("laptop", limit=20, expires_at=None))

@@ -58,10 +58,11 @@ def test_streams_of_a_revoked_key_end_within_a_second(server: Server) -> None:
 
 
 def revoke_in_another_process(server: Server) -> None:
-    from directory_server.sqlite import Database, SqliteKeyRing
+    from directory_server.sqlite import Database, SqliteTables
+    from directory_server.tables import StoredKeyRing
 
     database = Database(server.folder, "directory")
-    run_sync(SqliteKeyRing(database, server.clock.seconds).revoke(server.key_id))
+    run_sync(StoredKeyRing(SqliteTables(database), server.clock.seconds).revoke(server.key_id))
     database.close()
 
 

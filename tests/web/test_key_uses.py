@@ -15,8 +15,8 @@ from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import KeyUse
 from directory_server.http.proxies import Proxies
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteKeyRing, SqliteKeyUses, SqliteTables
-from directory_server.tables import StoredAccounts
+from directory_server.sqlite import Database, SqliteTables
+from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses
 from directory_server.web.key_uses import INTERVAL, KeyUseRecorder
 
 from ..logs import captured_lines
@@ -123,7 +123,7 @@ def test_uses_are_deleted_after_their_lifetime(server: Server) -> None:
     assert stored(server) == []
 
 
-class FailingUses(SqliteKeyUses):
+class FailingUses(StoredKeyUses):
     """Uses whose storage is unavailable while `fails`."""
 
     fails = True
@@ -164,8 +164,9 @@ def works(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def recording(directory_database: Database) -> Recording:
     clock = Clock()
-    ann = run_sync(StoredAccounts(SqliteTables(directory_database), clock.seconds).add("ann@example.org"))
-    keys, uses = SqliteKeyRing(directory_database, clock.seconds), FailingUses(directory_database)
+    tables = SqliteTables(directory_database)
+    ann = run_sync(StoredAccounts(tables, clock.seconds).add("ann@example.org"))
+    keys, uses = StoredKeyRing(tables, clock.seconds), FailingUses(tables)
     made = [run_sync(keys.create("k", limit=1, expires_at=None, owner=ann.id))[0].id for _ in range(2)]
     return Recording(clock, uses, KeyUseRecorder(uses, Proxies(), clock.seconds, 60.0), ann.id, made)
 

@@ -31,9 +31,6 @@ from directory_server.sqlite import (
     DataDirectory,
     SeparateTables,
     SqliteCuration,
-    SqliteKeyRing,
-    SqliteKeyUses,
-    SqliteNewSecrets,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
@@ -41,7 +38,10 @@ from directory_server.sqlite import (
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredKeyRing,
+    StoredKeyUses,
     StoredMirrors,
+    StoredNewSecrets,
     StoredPublicationLog,
     StoredPublisherTokens,
     StoredRegistryTokens,
@@ -136,15 +136,15 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(accounts.register("new@example.org", "hash", most=9))
     link = run_sync(accounts.link(account.id, lifetime=600.0))
     session = run_sync(StoredSessions(SqliteTables(data.directory), now, *SESSION_TIMES).open(account.id, CLIENT))
-    keys = SqliteKeyRing(data.directory, now)
+    keys = StoredKeyRing(SqliteTables(data.directory), now)
     for number in range(12):
         owner = account.id if number % 2 else None
         key, replaced = run_sync(keys.create(f"key {number}", limit=number or None, expires_at=None, owner=owner))
         if number == 0:
             first, revoked = key, replaced
     key, secret = run_sync(keys.rotate(key.id, grace=60.0))
-    run_sync(SqliteNewSecrets(data.directory, now).put("session", key.id, NEW_SECRET))
-    run_sync(SqliteKeyUses(data.directory).record([KeyUse(key.id, 999_999.5, CLIENT)]))
+    run_sync(StoredNewSecrets(SqliteTables(data.directory), now).put("session", key.id, NEW_SECRET))
+    run_sync(StoredKeyUses(SqliteTables(data.directory)).record([KeyUse(key.id, 999_999.5, CLIENT)]))
     run_sync(keys.revoke(first.id))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
     tokens = StoredRegistryTokens(SqliteTables(data.directory), now)

@@ -14,9 +14,6 @@ from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import (
     Database,
     PostgresCuration,
-    PostgresKeyRing,
-    PostgresKeyUses,
-    PostgresNewSecrets,
     PostgresQuota,
     PostgresStore,
     PostgresTables,
@@ -28,8 +25,6 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
     SqliteCuration,
-    SqliteKeyRing,
-    SqliteKeyUses,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
@@ -37,7 +32,10 @@ from directory_server.sqlite import (
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredKeyRing,
+    StoredKeyUses,
     StoredMirrors,
+    StoredNewSecrets,
     StoredPublicationLog,
     StoredPublisherTokens,
     StoredRegistryTokens,
@@ -147,7 +145,10 @@ def test_spent_quota_stays_spent(data: DataDirectory, folder: Path, database: Da
 
 def test_keys_stay_valid(filled: Filled, data: DataDirectory, folder: Path, database: Database) -> None:
     imported(folder, database)
-    keys, old = PostgresKeyRing(database, lambda: NOW), SqliteKeyRing(data.directory, lambda: NOW)
+    keys, old = (
+        StoredKeyRing(PostgresTables(database), lambda: NOW),
+        StoredKeyRing(SqliteTables(data.directory), lambda: NOW),
+    )
     assert list(run_sync(keys.list())) == list(run_sync(old.list()))
     for secret in (filled.key, filled.replaced):
         found = run_sync(keys.find(secret))
@@ -157,7 +158,7 @@ def test_keys_stay_valid(filled: Filled, data: DataDirectory, folder: Path, data
     assert run_sync(keys.find(filled.revoked)) is None
     every = [key.id for key in run_sync(old.list())]
     assert run_sync(keys.live(every)) == run_sync(old.live(every)) != set(every)
-    new_secrets = PostgresNewSecrets(database, lambda: NOW)
+    new_secrets = StoredNewSecrets(PostgresTables(database), lambda: NOW)
     assert run_sync(new_secrets.take("session", filled.key_id)) == NEW_SECRET
 
 
@@ -178,8 +179,8 @@ def test_accounts_sessions_and_tokens_stay_valid(
     of_linked = run_sync(sessions.list(linked.id))
     assert of_linked == run_sync(StoredSessions(old_tables, lambda: NOW, *SESSION_TIMES).list(linked.id))
     assert [each.client for each in of_linked] == [CLIENT]
-    uses = run_sync(PostgresKeyUses(database).list(linked.id))
-    assert uses == run_sync(SqliteKeyUses(data.directory).list(linked.id))
+    uses = run_sync(StoredKeyUses(PostgresTables(database)).list(linked.id))
+    assert uses == run_sync(StoredKeyUses(SqliteTables(data.directory)).list(linked.id))
     tokens, old_tokens = (
         StoredRegistryTokens(PostgresTables(database), lambda: NOW),
         StoredRegistryTokens(SqliteTables(data.directory), lambda: NOW),

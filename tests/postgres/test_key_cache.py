@@ -1,4 +1,4 @@
-"""PostgreSQL adapter of KeyRing: look-ups that are cached while no key has ended."""
+"""The cache of look-ups of keys on PostgreSQL, while no key has ended."""
 
 from __future__ import annotations
 
@@ -9,29 +9,17 @@ import psycopg
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.domain.errors import NotFound, TooManyKeys
 from directory_server.domain.keys import ApiKey
-from directory_server.postgres import Database, PostgresKeyRing, PostgresTables, Pulse, _keyring
+from directory_server.postgres import Database, PostgresKeyCache, PostgresTables, Pulse, _key_cache
 from directory_server.postgres._pulse import CONFIRMED, end_keys
 from directory_server.run_sync import run_sync
-from directory_server.tables import StoredAccounts
+from directory_server.tables import StoredAccounts, StoredKeyRing
 
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
 from ..engines import Engine
 from ..process.conftest import TIMEOUT
-from ..sqlite.conftest import run_concurrently
 from .conftest import Open, PostgresAdapterTest
-
-
-class TestPostgresKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
-    """Keys without a cache, as in commands."""
-
-    async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
-        return PostgresKeyRing(self.open_database(), now)
-
-    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
-        return StoredAccounts(PostgresTables(self.open_database()), now)
 
 
 class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
@@ -42,9 +30,12 @@ class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract)
         self.time = Clock()
         self.databases: list[Database] = []
 
-    async def keys(self, now: Callable[[], float]) -> PostgresKeyRing:
-        self.databases.append(self.open_database())
-        return PostgresKeyRing(self.databases[-1], now, pulse=Pulse(self.databases[-1], self.time.seconds))
+    async def keys(self, now: Callable[[], float]) -> StoredKeyRing:
+        database = self.open_database()
+        self.databases.append(database)
+        return StoredKeyRing(
+            PostgresTables(database), now, PostgresKeyCache(database, Pulse(database, self.time.seconds))
+        )
 
     async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
         return StoredAccounts(PostgresTables(self.databases[0]), now)
@@ -61,7 +52,8 @@ class Process:
         self.clock = Clock()
         self.asked: list[str] = []
         self.pulse = Pulse(database, self.clock.seconds)
-        self.keys = PostgresKeyRing(database, lambda: 1_000_000.0, self, pulse=self.pulse)
+        self.cache = PostgresKeyCache(self, self.pulse)
+        self.keys = StoredKeyRing(PostgresTables(database), lambda: 1_000_000.0, self.cache)
 
     async def run(self, statement: str, *parameters: object, **_: object) -> Any:
         self.asked.append(statement)
@@ -262,47 +254,10 @@ def test_a_mistyped_secret_is_rejected_without_the_database(process: Process) ->
 
 
 def test_the_cache_is_bounded(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_keyring, "CACHED", 4)
+    monkeypatch.setattr(_key_cache, "CACHED", 4)
     sizes = []
     for _ in range(8):
         assert process.found(process.create()[1])
-        sizes.append(len(process.keys._known))
+        sizes.append(len(process.cache._known))
     # A full cache keeps the newest half.
     assert sizes == [1, 2, 3, 4, 3, 4, 3, 4]
-
-
-def test_processes_that_create_keys_together_keep_the_limit(open_database: Open) -> None:
-    ann = run_sync(StoredAccounts(PostgresTables(open_database()), lambda: 1_000_000.0).add("ann@example.org"))
-    outcomes: list[bool] = []
-    rings = [PostgresKeyRing(open_database(), lambda: 1_000_000.0) for _ in range(6)]
-
-    def create(number: int) -> None:
-        for _ in range(3):
-            try:
-                run_sync(rings[number].create("laptop", limit=1, expires_at=None, owner=ann.id, most=7))
-            except TooManyKeys:
-                outcomes.append(False)
-            else:
-                outcomes.append(True)
-
-    run_concurrently(create, 6)
-    assert outcomes.count(True) == 7
-    assert len(run_sync(rings[0].list(ann.id))) == 7
-
-
-@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
-def test_text_that_the_database_cannot_hold_is_not_found(process: Process, text: str) -> None:
-    assert not process.found(text)
-    assert run_sync(process.keys.live([text])) == set()
-    assert list(run_sync(process.keys.list(text))) == []
-    with pytest.raises(NotFound):
-        run_sync(process.keys.revoke(text))
-    with pytest.raises(NotFound):
-        run_sync(process.keys.rotate(text, grace=0))
-
-
-def test_no_secret_is_stored(process: Process) -> None:
-    _, secret = process.create()
-    rows = run_sync(process.database.run("SELECT api_key::text, secret::text FROM api_key, secret"))
-    assert secret not in str(rows)
-    assert secret.encode().hex() not in str(rows)

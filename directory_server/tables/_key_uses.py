@@ -1,0 +1,70 @@
+"""The KeyUses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from ..domain.clients import Client
+from ..domain.entries import is_storable
+from ..domain.keys import KeyUse
+from ._tables import Row, Rows, Tables
+
+# Keys that another transaction deletes are skipped. Processes that record together lock the rows in the order of the
+# ids, so a record waits for other records only, and never in a circle.
+_LOCK = """
+    SELECT id FROM api_key WHERE id = ANY(:ids) AND revoked_at IS NULL ORDER BY id FOR KEY SHARE SKIP LOCKED
+"""
+
+_RECORD = """
+    INSERT INTO key_use (key_id, at, network, client)
+    SELECT key_id, at, network, client FROM input(key_id text, at double precision, network text, client text)
+    WHERE true
+    ON CONFLICT (key_id) DO UPDATE SET at = excluded.at, network = excluded.network, client = excluded.client
+    WHERE excluded.at >= key_use.at
+"""
+
+_LIST = "SELECT key_id, at, network, client FROM key_use"
+
+_OWNED = f"{_LIST} JOIN api_key ON api_key.id = key_id WHERE owner = :owner"
+
+_OLD = "SELECT 1 FROM key_use WHERE at <= :before LIMIT 1"
+
+_FORGET = """
+    DELETE FROM key_use WHERE key_id IN (SELECT key_id FROM key_use WHERE at <= :before FOR UPDATE SKIP LOCKED)
+"""
+
+
+@frozen
+class StoredKeyUses:
+    """Last uses of keys."""
+
+    _tables: Tables
+
+    async def record(self, uses: Sequence[KeyUse]) -> None:
+        by_id = {use.key_id: use for use in uses if is_storable(use.key_id)}
+
+        def write(rows: Rows) -> None:
+            recorded = [by_id[key_id] for (key_id,) in rows.all(_LOCK, ids=sorted(by_id))]
+            rows.many(_RECORD, [_row(use) for use in recorded])
+
+        if by_id:
+            await self._tables.write(write)
+
+    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        rows: Sequence[Row] = []
+        if owner is None:
+            rows = await self._tables.read(lambda rows: rows.all(_LIST))
+        elif is_storable(owner):
+            rows = await self._tables.all(_OWNED, owner=owner)
+        return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
+
+    async def forget(self, before: float) -> None:
+        """Delete old uses. Do not write if there are none: a write makes all processes on SQLite look for changes."""
+        if await self._tables.one(_OLD, before=before):
+            await self._tables.write(lambda rows: rows.execute(_FORGET, before=before))
+
+
+def _row(use: KeyUse) -> dict[str, object]:
+    return {"key_id": use.key_id, "at": use.at, "network": use.client.network, "client": use.client.name}

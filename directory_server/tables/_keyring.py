@@ -1,0 +1,261 @@
+"""The KeyRing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from attrs import Factory, field, frozen
+
+from ..domain.entries import is_storable
+from ..domain.errors import NotFound, TooManyKeys
+from ..domain.keys import (
+    COUNTED_AFTER_END,
+    ApiKey,
+    check_grace,
+    check_label,
+    check_limit,
+    check_new_key,
+    check_rotation,
+    digest,
+    is_key_secret,
+    new_id,
+    new_key_secret,
+)
+from ._tables import Row, Rows, Tables
+
+_CREATE = """
+    INSERT INTO api_key (id, label, quota, created_at, expires_at, owner)
+    VALUES (:id, :label, :quota, :created_at, :expires_at, :owner)
+"""
+
+_LOCK_OWNER = "SELECT 1 FROM account WHERE id = :owner FOR UPDATE"
+
+_COUNT = """
+    SELECT count(*) FROM api_key WHERE owner = :owner
+    AND coalesce(least(revoked_at, expires_at), revoked_at, expires_at, :now) > :counted_since
+"""
+
+_ADD_SECRET = """
+    INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (:digest, :key_id, :last_four, :created_at)
+"""
+
+# The last field: the keys of a pending account share one quota, which is charged to the account.
+FIELDS = """
+    api_key.id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
+    (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
+"""
+
+# `last_four` is of the current secret, also while an older one is still valid.
+FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
+
+_KEY = f"SELECT {FIELDS} {FROM}"
+
+_LIVE = """
+    revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
+    AND (owner IS NULL OR EXISTS (SELECT 1 FROM account WHERE account.id = owner AND disabled_at IS NULL))
+"""
+
+FIND_KEY = f"""
+    SELECT {FIELDS}, given.expires_at, (SELECT keys FROM pulse) {FROM}
+    JOIN secret AS given ON given.key_id = api_key.id
+    WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {_LIVE}
+"""
+"""The valid key of the secret with a digest, in the columns of `found_key`."""
+
+_GET = f"{_KEY} WHERE api_key.id = :id"
+
+_LOCK = "SELECT 1 FROM api_key WHERE id = :id FOR UPDATE"
+
+_IN_ORDER = "ORDER BY api_key.created_at, api_key.ordinal"
+
+_LIST = f"{_KEY} {_IN_ORDER}"
+
+_OWNED = f"{_KEY} WHERE owner = :owner {_IN_ORDER}"
+
+_RENAME = "UPDATE api_key SET label = :label WHERE id = :id"
+
+_SET_LIMIT = "UPDATE api_key SET quota = :quota WHERE id = :id"
+
+_REVOKE = "UPDATE api_key SET revoked_at = coalesce(revoked_at, :now) WHERE id = :id"
+
+_RETIRE = "UPDATE secret SET expires_at = least(coalesce(expires_at, :end), :end) WHERE key_id = :id"
+
+_REPLACED = """
+    SELECT key_id, max(secret.expires_at) FROM api_key JOIN secret ON key_id = api_key.id
+    WHERE owner = :owner AND secret.expires_at > :now GROUP BY key_id
+"""
+
+_LIVE_IDS = f"SELECT id FROM api_key WHERE id = ANY(:ids) AND {_LIVE}"
+
+# A UNION, so that each part uses its index.
+_ENDED = """
+    SELECT id FROM api_key WHERE revoked_at > :since
+    UNION SELECT id FROM api_key WHERE expires_at > :since AND expires_at <= :now
+    UNION SELECT api_key.id FROM account JOIN api_key ON owner = account.id WHERE disabled_at > :since
+"""
+
+
+class KeyCache(Protocol):
+    """Look-ups of secrets by their digests. `now` is in seconds since the epoch."""
+
+    def get(self, given: bytes, now: float) -> ApiKey | None:
+        """Return the cached key of a digest; None if it is not cached, or may have ended or changed since."""
+
+    def __contains__(self, given: bytes) -> bool:
+        """Return whether a digest was that of a key a short time ago."""
+
+    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
+        """Return the valid key of a digest, as the database has it, None if there is none. Raises Unavailable."""
+
+
+@frozen
+class NoCache:
+    """A KeyCache that asks the database each time, for commands."""
+
+    _tables: Tables
+
+    def get(self, given: bytes, now: float) -> ApiKey | None:
+        return None
+
+    def __contains__(self, given: bytes) -> bool:
+        return False
+
+    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
+        row = await self._tables.one(FIND_KEY, digest=given, now=now)
+        return found_key(row)[0] if row else None
+
+
+def found_key(row: Row) -> tuple[ApiKey, float, int]:
+    """Return the key in a row of FIND_KEY, when the key or its secret ends, and the counter of ended keys."""
+    *fields, replaced_at, counter = row
+    key = ApiKey(*fields)
+    return key, min(key.expires_at or math.inf, replaced_at or math.inf), counter
+
+
+@frozen
+class StoredKeyRing:
+    """API keys. `now` is in seconds since the epoch. The `cache` looks secrets up."""
+
+    _tables: Tables
+    _now: Callable[[], float]
+    _cache: KeyCache = field(default=Factory(lambda self: NoCache(self._tables), takes_self=True))
+
+    async def create(
+        self,
+        label: str,
+        *,
+        limit: int | None,
+        expires_at: float | None,
+        owner: str | None = None,
+        most: int | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Create a key; return it and its secret.
+
+        Raises BadInput for an invalid label, limit or expiry, and TooManyKeys if the owner has `most` keys.
+        """
+        now = self._now()
+        check_new_key(label, limit, expires_at, now)
+        key_id, secret = new_id(), new_key_secret()
+        row = {"id": key_id, "label": label, "quota": limit, "created_at": now, "expires_at": expires_at}
+
+        def write(rows: Rows) -> tuple[ApiKey, str]:
+            if most is not None:
+                # Of several processes that count, one after the other adds a key.
+                rows.lock(_LOCK_OWNER, owner=owner)
+                if rows.one(_COUNT, owner=owner, now=now, counted_since=now - COUNTED_AFTER_END)[0] >= most:
+                    raise TooManyKeys(most)
+            rows.execute(_CREATE, owner=owner, **row)
+            _add_secret(rows, key_id, secret, now)
+            return _get(rows, key_id), secret
+
+        return await self._tables.write(write)
+
+    async def find(self, secret: str) -> ApiKey | None:
+        now, given = self._now(), digest(secret)
+        key = self._cache.get(given, now)
+        if key is not None:
+            return key
+        # A secret that was one a short time ago needs no check of its format.
+        if given not in self._cache and not is_key_secret(secret):
+            return None
+        return await self._cache.look_up(given, now)
+
+    async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        rows: Sequence[Row] = []
+        if owner is None:
+            rows = await self._tables.read(lambda rows: rows.all(_LIST))
+        elif is_storable(owner):
+            rows = await self._tables.all(_OWNED, owner=owner)
+        return [ApiKey(*row) for row in rows]
+
+    async def rename(self, key_id: str, label: str) -> None:
+        check_label(label)
+        await self._change(key_id, _RENAME, label=label)
+
+    async def set_limit(self, key_id: str, limit: int | None) -> None:
+        check_limit(limit)
+        await self._change(key_id, _SET_LIMIT, quota=limit)
+
+    async def revoke(self, key_id: str) -> None:
+        """Revoke a key; the time of an earlier revocation stays. Raises NotFound."""
+        await self._change(key_id, _REVOKE, now=self._now())
+
+    async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
+        """Replace the secret of a key; the old one stays valid for `grace` seconds.
+
+        Raises NotFound, and BadInput for an ended key or an invalid grace.
+        """
+        now = self._now()
+        check_grace(grace)
+        secret = new_key_secret()
+
+        def write(rows: Rows) -> tuple[ApiKey, str]:
+            check_rotation(_lock(rows, key_id), now)
+            rows.execute(_RETIRE, id=key_id, end=now + grace)
+            _add_secret(rows, key_id, secret, now)
+            key = _get(rows, key_id)
+            rows.end_keys([key_id])
+            return key, secret
+
+        return await self._tables.write(write)
+
+    async def replaced(self, owner: str) -> Mapping[str, float]:
+        return dict(await self._tables.all(_REPLACED, owner=owner, now=self._now())) if is_storable(owner) else {}
+
+    async def live(self, key_ids: Collection[str]) -> set[str]:
+        asked = [key_id for key_id in key_ids if is_storable(key_id)]
+        return {key_id for (key_id,) in await self._tables.all(_LIVE_IDS, ids=asked, now=self._now())}
+
+    async def ended(self, within: float) -> set[str]:
+        now = self._now()
+        return {key_id for (key_id,) in await self._tables.all(_ENDED, since=now - within, now=now)}
+
+    async def _change(self, key_id: str, statement: str, **values: object) -> None:
+        """Run a statement that changes a key, whose cached look-ups then end. Raises NotFound."""
+
+        def write(rows: Rows) -> None:
+            _lock(rows, key_id)
+            rows.execute(statement, id=key_id, **values)
+            rows.end_keys([key_id])
+
+        await self._tables.write(write)
+
+
+def _lock(rows: Rows, key_id: str) -> ApiKey:
+    """Return a key whose row is locked until the end of the transaction. Raises NotFound."""
+    if is_storable(key_id):
+        rows.lock(_LOCK, id=key_id)
+    return _get(rows, key_id)
+
+
+def _get(rows: Rows, key_id: str) -> ApiKey:
+    row = rows.one(_GET, id=key_id) if is_storable(key_id) else None
+    if row is None:
+        raise NotFound(f"No key has the id {key_id!r}.")
+    return ApiKey(*row)
+
+
+def _add_secret(rows: Rows, key_id: str, secret: str, now: float) -> None:
+    rows.execute(_ADD_SECRET, digest=digest(secret), key_id=key_id, last_four=secret[-4:], created_at=now)

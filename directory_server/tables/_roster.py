@@ -1,0 +1,175 @@
+"""The Roster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ..domain.accounts import Account
+from ..domain.entries import is_storable
+from ..domain.keys import ApiKey
+from ..domain.roster import (
+    ListedAccount,
+    ListedKey,
+    NumberedAccount,
+    NumberedKey,
+    RosterCounts,
+    RosterTotals,
+    numbered_key,
+    searched,
+)
+from ._accounts import COLUMNS
+from ._keyring import FIELDS, FROM
+from ._tables import Row, Rows, Tables
+
+_ACCOUNT = f"""
+    SELECT {COLUMNS},
+        (SELECT count(*) FROM api_key WHERE owner = account.id AND revoked_at IS NULL)
+    FROM account
+"""
+
+_ACCOUNTS = f"""
+    {_ACCOUNT}
+    WHERE strpos(email, :text) > 0 AND (created_at, id) < (:before, :after)
+    ORDER BY created_at DESC, id DESC LIMIT :limit
+"""
+
+# The few pending accounts are sorted: "+" keeps the order of the index account_listed from being used.
+_PENDING_ACCOUNTS = f"""
+    {_ACCOUNT}
+    WHERE approved_at IS NULL AND disabled_at IS NULL
+        AND strpos(email, :text) > 0 AND (+created_at, id) < (:before, :after)
+    ORDER BY +created_at DESC, id DESC LIMIT :limit
+"""
+
+_KEY = f"SELECT {FIELDS}, coalesce(account.email, '') {FROM} LEFT JOIN account ON account.id = owner"
+
+_ON_PAGE = "revoked_at IS NULL AND (api_key.created_at, api_key.id) < (:before, :after)"
+
+# With the collation C, `lower` changes ASCII letters only.
+_HAS_TEXT = 'strpos(lower(label COLLATE "C"), :text) > 0 OR strpos(api_key.id, :text) > 0'
+
+_NEWEST_KEYS = "ORDER BY api_key.created_at DESC, api_key.id DESC LIMIT :limit"
+
+# The addresses are searched once, not for each key.
+_KEYS = f"""
+    {_KEY} WHERE {_ON_PAGE}
+    AND ({_HAS_TEXT} OR owner IN (SELECT account.id FROM account WHERE strpos(email, :text) > 0)) {_NEWEST_KEYS}
+"""
+
+_OWNED_KEYS = f"""
+    {_KEY} WHERE {_ON_PAGE} AND owner = :owner AND ({_HAS_TEXT} OR strpos(account.email, :text) > 0) {_NEWEST_KEYS}
+"""
+
+_VALID_KEY = f"{_KEY} WHERE api_key.id = :id AND revoked_at IS NULL"
+
+_ALL_ACCOUNTS = f"""
+    SELECT account.ordinal, {COLUMNS},
+        (SELECT count(*) FROM api_key WHERE owner = account.id AND revoked_at IS NULL)
+    FROM account WHERE account.ordinal > :after ORDER BY account.ordinal LIMIT :limit
+"""
+
+_ALL_KEYS = f"""
+    SELECT api_key.ordinal, {FIELDS}, coalesce(account.email, ''), at, network, client {FROM}
+    LEFT JOIN account ON account.id = owner LEFT JOIN key_use ON key_use.key_id = api_key.id
+    WHERE api_key.ordinal > :after ORDER BY api_key.ordinal LIMIT :limit
+"""
+
+_END_OF_PAGE = {
+    "account": "SELECT created_at, id FROM account WHERE id = :id",
+    "api_key": "SELECT created_at, id FROM api_key WHERE id = :id",
+}
+
+_COUNTS = """
+    SELECT (SELECT count(*) FROM (SELECT 1 FROM account LIMIT :most) AS counted),
+        (SELECT count(*) FROM (
+            SELECT 1 FROM account WHERE approved_at IS NULL AND disabled_at IS NULL LIMIT :most
+        ) AS counted),
+        (SELECT count(*) FROM (SELECT 1 FROM account WHERE disabled_at IS NOT NULL LIMIT :most) AS counted),
+        (SELECT count(*) FROM (SELECT 1 FROM api_key WHERE revoked_at IS NULL LIMIT :most) AS counted)
+"""
+
+_TOTAL_KEYS = """
+    SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now))
+    FROM api_key
+"""
+
+_TOTAL_ACCOUNTS = """
+    SELECT CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN approved_at IS NULL THEN 'pending'
+        WHEN password IS NOT NULL THEN 'active' ELSE 'invited' END AS state, count(*)
+    FROM account GROUP BY state
+"""
+
+
+@frozen
+class StoredRoster:
+    """Accounts and keys. Reads run in threads."""
+
+    _tables: Tables
+
+    async def accounts(
+        self, text: str = "", *, pending: bool = False, after: str = "", limit: int
+    ) -> Sequence[ListedAccount]:
+        query = _PENDING_ACCOUNTS if pending else _ACCOUNTS
+        return [_account(row) for row in await self._page(query, text, "account", after, limit)]
+
+    async def account(self, account_id: str) -> ListedAccount | None:
+        if not is_storable(account_id):
+            return None
+        row = await self._tables.read(lambda rows: rows.one(f"{_ACCOUNT} WHERE id = :id", id=account_id))
+        return _account(row) if row else None
+
+    async def keys(self, text: str = "", *, owner: str = "", after: str = "", limit: int) -> Sequence[ListedKey]:
+        if not is_storable(owner):
+            return []
+        query = _OWNED_KEYS if owner else _KEYS
+        return [_key(row) for row in await self._page(query, text, "api_key", after, limit, owner=owner)]
+
+    async def key(self, key_id: str) -> ListedKey | None:
+        if not is_storable(key_id):
+            return None
+        row = await self._tables.read(lambda rows: rows.one(_VALID_KEY, id=key_id))
+        return _key(row) if row else None
+
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+        rows = await self._tables.read(lambda rows: rows.all(_ALL_ACCOUNTS, after=after, limit=limit))
+        return [NumberedAccount(number, Account(*fields), keys) for number, *fields, keys in rows]
+
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+        rows = await self._tables.read(lambda rows: rows.all(_ALL_KEYS, after=after, limit=limit))
+        return [numbered_key(*row) for row in rows]
+
+    async def counts(self, most: int) -> RosterCounts:
+        return RosterCounts(*await self._tables.read(lambda rows: rows.one(_COUNTS, most=most + 1)))
+
+    async def totals(self, now: float) -> RosterTotals:
+        def read(rows: Rows) -> RosterTotals:
+            keys, valid = rows.one(_TOTAL_KEYS, now=now)
+            return RosterTotals(keys, valid, dict(rows.all(_TOTAL_ACCOUNTS)))
+
+        return await self._tables.read(read)
+
+    async def _page(self, query: str, text: str, table: str, after: str, limit: int, **more: str) -> Sequence[Row]:
+        """Return the rows of `query` after the one of `table` with the id `after`; none if it does not exist."""
+        if not is_storable(after):
+            return []
+
+        def read(rows: Rows) -> Sequence[Row]:
+            end = rows.one(_END_OF_PAGE[table], id=after) if after else (math.inf, "")
+            if end is None:
+                return []
+            return rows.all(query, text=searched(text), before=end[0], after=end[1], limit=limit, **more)
+
+        return await self._tables.read(read)
+
+
+def _account(row: Row) -> ListedAccount:
+    *fields, keys = row
+    return ListedAccount(Account(*fields), keys)
+
+
+def _key(row: Row) -> ListedKey:
+    *fields, email = row
+    return ListedKey(ApiKey(*fields), email)
