@@ -38,6 +38,13 @@ async def test_abbreviation_of_one_entry_is_one_word() -> None:
 
 
 @awaited
+async def test_name_of_one_entry_with_a_half_that_is_no_word_is_one_word() -> None:
+    banks = [make_entry(f"org.example/bank-{n}", "Accounts of a bank") for n in range(MIN_KNOWN)]
+    index = await index_of(make_entry("org.example/charges", "Charges by PagBank"), *banks, *OTHERS)
+    assert await search_names(index, "charges PagBank") == ["org.example/charges"]
+
+
+@awaited
 async def test_parts_of_a_name_between_separators_stay_apart() -> None:
     index = await index_of(*WHOLE, make_entry("org.example/x", "A linter"), *OTHERS)
     assert "org.example/x" in await search_names(index, "TypeScript-linter")

@@ -1,4 +1,4 @@
-"""Feedback does not run on corrected words alone."""
+"""Corrections of words: rare words beside them, and feedback, which does not run on corrected words alone."""
 
 from __future__ import annotations
 
@@ -33,3 +33,23 @@ async def test_feedback_runs_on_a_known_word_beside_a_corrected_one() -> None:
 @awaited
 async def test_feedback_runs_on_one_misspelt_word() -> None:
     assert await allows_feedback("kalendars")
+
+
+@awaited
+async def test_a_rare_word_is_rarer_than_its_corrections() -> None:
+    servers = [make_entry(f"org.example/{number}", "A server of meetinks") for number in range(20)]
+    index = ImpactIndex(inline)
+    await index.apply(additions(make_entry("org.example/xserver", "Counts servir"), *servers))
+    parts = build_plan(parse("servir meetinks"), index.snapshot.collection).parts
+    (part,) = [part for part in parts if "servir" in part.stems]
+    own, corrected = part.groups
+    assert part.weight == own.idf > 2 * corrected.idf
+
+
+@awaited
+async def test_a_rare_word_of_the_table_is_no_misspelling() -> None:
+    index = ImpactIndex(inline)
+    boxes = [make_entry(f"org.example/{number}", "Sells boxes") for number in range(20)]
+    await index.apply(additions(make_entry("org.example/foxes", "Counts foxes"), *boxes))
+    parts = build_plan(parse("foxes"), index.snapshot.collection).parts
+    assert [list(group.terms) for part in parts for group in part.groups] == [[index.snapshot.collection.find("fox")]]

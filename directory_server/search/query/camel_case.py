@@ -22,6 +22,7 @@ def with_whole_names(query: ParsedQuery, collection: Collection) -> ParsedQuery:
 
 
 def _is_known(word: Word, split: Word, collection: Collection) -> bool:
-    # An abbreviation such as "KSeF" has single letters as parts, which are no words.
-    least = 1 if min(map(len, split.parts)) == 1 else MIN_KNOWN
-    return all(collection.word(part)[1] >= least for part in word.parts)
+    rarest = min(collection.word(part)[1] for part in word.parts)
+    # "PagBank" has a half that is no word of its own, and the parts of "KSeF" are single letters.
+    has_no_halves = any(len(part) == 1 or collection.word(part)[1] < rarest for part in split.parts)
+    return rarest >= (1 if has_no_halves else MIN_KNOWN)

@@ -12,6 +12,7 @@ from ..index.collection import REMEMBERED, Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..index.translated_terms import translated_term
 from ..text.analysis import stem
+from ..text.word_vectors import word_vectors
 from .compounds import MAX_FREQUENCY, Compound, split
 from .foreign import TRANSLATED_WEIGHT, part_of, translated_part
 from .groups import Part, TermGroup, group_of, raise_weights
@@ -145,15 +146,16 @@ def _plain_last_part(collection: Collection, word: str) -> Part | None:
 def _word_groups(word: str, weights: Mapping[int, float], collection: Collection) -> list[TermGroup]:
     """Return the groups of a word and of the other terms that may stand for it.
 
-    A known word is as rare as it is: "bus" is not as common as "business", though that may be meant. Its translation in
-    entries of other scripts is as rare as the word.
+    A known word is as rare as it is: "bus" is not as common as "business", and "semver" not as "server", though these
+    may be meant. Its translation in entries of other scripts is as rare as the word.
     """
     own, frequency = collection.word(word)
-    longer = {term: weight for term, weight in weights.items() if term != own}
-    if own is None or frequency < MIN_KNOWN or max(longer.values(), default=0.0) <= EXTRA_COMPLETION_WEIGHT:
+    others = {term: weight for term, weight in weights.items() if term != own}
+    are_minor = frequency >= MIN_KNOWN and max(others.values(), default=0.0) <= EXTRA_COMPLETION_WEIGHT
+    if own is None or not frequency or are_minor:
         found = [group_of(word, weights, collection)]
     else:
-        found = [group_of(word, {own: 1.0}, collection), group_of(f"{word}…", longer, collection)]
+        found = [group_of(word, {own: 1.0}, collection), group_of(f"{word}…", others, collection)]
     groups = [group for group in found if group is not None]
     term = collection.find(translated_term(word))
     if term is not None and (frequency := collection.document_frequency(term)):
@@ -195,7 +197,10 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
     elif longer and len(part) > CORRECTABLE_LENGTHS.start:
         raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
     is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN and part not in GENERAL_WORDS
-    return weights, frequency, is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()
+    may_be_misspelt = is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()
+    # A word that documents and the table have is a word, however few documents have it.
+    is_word = may_be_misspelt and frequency > 0 and word_vectors().knows([stem(part)])
+    return weights, frequency, may_be_misspelt and not is_word
 
 
 def joined_groups(query: ParsedQuery, collection: Collection) -> Iterator[TermGroup]:

@@ -30,7 +30,7 @@ MAX_WORDS = 128
 KEY_BYTES = 32
 """Bytes of the longest word of the table, in UTF-8."""
 
-LEAST_KNOWN = 0.8
+LEAST_KNOWN = 0.7
 """The least share of known terms of a query that has a vector. Inflected words of other languages are often unknown,
 and the rest alone means something else."""
 
