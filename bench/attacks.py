@@ -4,16 +4,13 @@
 
 starts a server with the sample catalogue. Slow clients open connections and send one byte on each every half second,
 while another client searches. Then as many clients send pipelines and incomplete bodies at once and read nothing. Then
-endless bodies are sent, and the server's memory is compared before and after. If slowhttptest is installed, it attacks
-too. The command fails if a connection outlives its deadline, a search fails or memory grows.
+endless bodies are sent, and the server's memory is compared before and after. The command fails if a connection
+outlives its deadline, a search fails or memory grows.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -149,27 +146,6 @@ def long(running: Running, megabytes: int) -> Iterator[str]:
             yield f"{name}: the body was not rejected, or memory grew"
 
 
-TOOL = {"slow headers": ["-H"], "slow bodies": ["-B", "-s", "8192"], "slow readers": ["-X", "-k", "3"]}
-
-
-def slowhttptest(running: Running, count: int) -> Iterator[str]:
-    """Run slowhttptest, print its results, and yield error messages."""
-    tool = shutil.which("slowhttptest")
-    if tool is None:
-        print("\nslowhttptest is not installed and is skipped")
-        return
-    print("\nslowhttptest")
-    for name, arguments in TOOL.items():
-        url = f"http://127.0.0.1:{running.port}/healthz"
-        command = [tool, *arguments, "-c", str(count), "-r", "500", "-i", "5", "-l", "30", "-p", "3", "-u", url]
-        output = subprocess.run(command, capture_output=True, text=True, cwd=tempfile.gettempdir()).stdout
-        available = "service available:" in output and "NO" not in output.rpartition("service available:")[2][:20]
-        ended = re.sub(r"\x1b\[[\d;]*m", "", output).rpartition("Exit status:")[2].strip()
-        print(f"{name:<14} {'others were served' if available else 'others were not served'}; {ended}", flush=True)
-        if not available:
-            yield f"slowhttptest, {name}: others were not served"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--connections", type=int, default=1_000, help="connections of each slow attack")
@@ -181,7 +157,6 @@ def main() -> None:
             *slow(running, key, options.connections),
             *crowds(running, key, options.connections),
             *long(running, options.megabytes),
-            *slowhttptest(running, options.connections),
         ]
     sys.exit("\n".join(["", *errors]) if errors else None)
 

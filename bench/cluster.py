@@ -1,7 +1,7 @@
-"""Compare PostgreSQL with SQLite: imports, loading, charges, look-ups, changes, listings, requests, and failures.
+"""Compare PostgreSQL with SQLite: imports, loading, charges, changes, requests, and failures.
 
     python -m bench.cluster                                      all rows on the real catalogue: about six minutes
-    python -m bench.cluster --only charges,requests              some rows
+    python -m bench.cluster --only charges requests              some rows
     python -m bench.cluster --entries FILE --seconds 1 --repeats 1 --keys 500      a small run
 
 starts a PostgreSQL server, measures each row on both storages in turn, and prints a table with the targets. Of CPU
@@ -37,7 +37,7 @@ from .reports.cluster_report import Row, failed, table
 from .servers.data_directory import create_many_keys
 from .servers.database_kills import lost_after_kills
 from .servers.measured_storages import Cost, MeasuredStorage, database_server, in_folder, on_database
-from .servers.stored_content import contents, entry_ids, key_ids, list_pages, publish_times, read_changes
+from .servers.stored_content import contents, key_ids, publish_times
 
 T = TypeVar("T")
 
@@ -135,9 +135,7 @@ class Comparison:
         """Add a row for charges of keys, whose ids are `names` for each of `storages`."""
         texts = []
         for storage, ids in zip(storages, names, strict=True):
-            outcomes, engine = storage.operate(
-                "charge", ids, callers=callers, seconds=self.options.seconds, processes=processes
-            )
+            outcomes, engine = storage.charge(ids, callers=callers, seconds=self.options.seconds, processes=processes)
             count = sum(each.count for each in outcomes)
             rate = sum(each.count / each.seconds for each in outcomes)
             ours, theirs = (1e6 * each / count for each in (sum(each.cpu for each in outcomes), engine))
@@ -147,40 +145,6 @@ class Comparison:
         if (processes, callers) == (2, 64):
             target = "≥ 10,000/s, ≤ 35 + 80 µs", rate >= 10_000 and ours <= 35 and theirs <= 80
         self._add(title, texts, *target)
-
-    def lookups(self) -> None:
-        """Measure look-ups that no cache answers."""
-        for name in ("peek", "find", "entry"):
-            texts = []
-            for storage in self.both:
-                with storage.opened() as opened:
-                    names = {
-                        "peek": key_ids(opened)[:CHARGED],
-                        "find": self._secrets,
-                        "entry": entry_ids(opened, CHARGED),
-                    }[name]
-                found = []
-                for callers in (1, 64):
-                    (outcome,), engine = storage.operate(name, names, callers=callers, seconds=self.options.seconds / 2)
-                    ours, theirs = (1e6 * each / outcome.count for each in (outcome.cpu, engine))
-                    found.append(f"{storage.cpu_text(ours, theirs)}, p50 {outcome.p50:.2f} ms")
-                texts.append("; ".join(found))
-            title = f"{name}{', not cached' if name == 'find' else ''}, 1; 64 callers"
-            self._add(title, texts, "≤ 100 µs ours at 64", ours <= 100)
-
-    def changes(self) -> None:
-        """Measure reading the log of changes, and pages of listings."""
-        rates, pages = [], []
-        texts: list[str] = []
-        for storage, reads in zip(self.both, self._repeated(read_changes).values(), strict=True):
-            rate, ours, engine = (median(each) for each in zip(*reads, strict=True))
-            rates.append(rate)
-            texts.append(f"{rate:,.0f}/s, {storage.cpu_text(ours, engine)}")
-        self._add("changes read", texts, "≥ 15,000/s", rates[1] >= 15_000)
-        for listings in self._repeated(list_pages).values():
-            pages.append([median(each) for each in zip(*listings, strict=True)])
-        texts = [" / ".join(f"{each:.1f}" for each in took) + " ms" for took in pages]
-        self._add("page of 100: latest / all / exact", texts, "≤ 10 ms", max(pages[1]) <= 10)
 
     def publishing(self) -> None:
         """Measure the time from the call of publish to the event of another process."""
@@ -261,22 +225,19 @@ class Comparison:
         return {storage.name: [result for of, result in runs if of is storage] for storage in self.both}
 
 
-ROWS = ("load", "charges", "lookups", "changes", "publishing", "requests", "revocations", "kills")
+ROWS = ("load", "charges", "publishing", "requests", "revocations", "kills")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=Path, default=REAL, help="gzipped JSON Lines, or a document of the registry")
-    parser.add_argument("--only", default=",".join(ROWS), help="rows besides the imports, separated by commas")
+    parser.add_argument("--only", nargs="+", choices=ROWS, default=ROWS, help="rows besides the imports")
     parser.add_argument("--seconds", type=float, default=4.0, help="duration of a measurement")
     parser.add_argument("--repeats", type=int, default=3, help="measurements whose median is taken")
     parser.add_argument("--keys", type=int, default=40_000, help="API keys")
     options = parser.parse_args(arguments)
     options.entries = options.entries.absolute()
-    chosen = options.only.split(",")
-    if unknown := set(chosen) - set(ROWS):
-        parser.error(f"--only must be some of {', '.join(ROWS)}, not {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as name, database_server() as engine:
         folder = Path(name)
         local, other = (in_folder(folder / each) for each in ("data", "other"))
@@ -288,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         comparison.fresh()
         comparison.prepare()
         for each in ROWS:
-            if each in chosen:
+            if each in options.only:
                 getattr(comparison, each)()
     print("\n".join(table(comparison.rows)))
     for each in failed(comparison.rows):

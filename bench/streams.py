@@ -1,10 +1,9 @@
 """Measure the cost of ten thousand streams: memory, opening, broadcasts, heartbeats, and simultaneous reconnects.
 
-    python -m bench.streams [--streams N] [--rounds N] [--idle SECONDS] [--megabytes N] [--against]
+    python -m bench.streams [--streams N] [--rounds N] [--idle SECONDS] [--megabytes N]
 
-starts the server and the clients in separate processes, and prints a table. `--against` also measures Starlette and
-the Python SDK, and nginx with nchan and the TypeScript SDK if they are installed. Rates depend on the machine and its
-load. Compare ratios within one run, and CPU seconds.
+starts the server and the clients in separate processes, and prints a table. Rates depend on the machine and its load:
+compare CPU seconds of runs before and after a change.
 """
 
 from __future__ import annotations
@@ -13,20 +12,9 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
 
 from .clients.stream_clients import StreamClients, stream_clients
-from .servers.stream_contenders import (
-    StreamServer,
-    directory_streams,
-    nchan_streams,
-    python_sdk_streams,
-    requirement,
-    starlette_streams,
-    typescript_sdk_streams,
-)
+from .servers.stream_server import StreamServer, directory_streams
 
 FEW = 5
 """One in FEW streams is open at the first measurement of memory."""
@@ -54,17 +42,14 @@ ROWS = {
 EVENT = b"event: message\ndata: %s\n\n" % (b"x" * 8_000)
 """An event of the measurement with stalled readers."""
 
-READERS = 10
-"""Streams that are read in that measurement."""
-
-Start = Callable[[int], AbstractContextManager[StreamServer]]
-"""Starts a server for a number of streams."""
+READERS, STALLED = 10, 20
+"""Streams that are read in that measurement, and those that are not."""
 
 
-def measure(start: Start, streams: int, rounds: int, idle: float) -> dict[str, float]:
-    """Return the figures of one server."""
+def measure(streams: int, rounds: int, idle: float) -> dict[str, float]:
+    """Return the figures of the server."""
     with (
-        start(streams) as server,
+        directory_streams(streams) as server,
         stream_clients(server.stream_request) as readers,
         stream_clients(server.stream_request) as prober,
     ):
@@ -146,12 +131,12 @@ def _ms(seconds: float) -> float:
     return seconds * 1000
 
 
-def stalled(start: Start, count: int, megabytes: int) -> str:
+def stalled(count: int, megabytes: int) -> str:
     """Publish `megabytes` of events to READERS and `count` stalled readers; return the result as text.
 
     The readers receive four events at a time, and the next ones after they have read them.
     """
-    with start(count + READERS) as server, stream_clients(server.stream_request) as readers:
+    with directory_streams(count + READERS) as server, stream_clients(server.stream_request) as readers:
         readers("open", count + READERS, 10)
         readers("stall", count)
         silent = readers("stalled")
@@ -176,59 +161,21 @@ def stalled(start: Start, count: int, megabytes: int) -> str:
         )
 
 
-def _additions() -> float:
-    """Return the CPU milliseconds of a million additions, a reference for the speed of the machine."""
-    began, total = time.process_time(), 0
-    for number in range(1_000_000):
-        total += number
-    return _ms(time.process_time() - began)
-
-
-def _table(columns: dict[str, dict[str, float]]) -> None:
-    width = max(map(len, ROWS.values())) + 2
-    base = next(iter(columns.values()))
-    print("".ljust(width) + "".join(name.rjust(24) for name in columns))
-    for key, title in ROWS.items():
-        cells = [_cell(found.get(key), base.get(key), found is base) for found in columns.values()]
-        print(title.ljust(width) + "".join(cell.rjust(24) for cell in cells))
-
-
-def _cell(value: float | None, base: float | None, alone: bool) -> str:
-    if value is None:
-        return "-"
-    shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    return shown if alone or not base else f"{shown} (×{value / base:.2f})"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--streams", type=int, default=10_000, help="open streams")
     parser.add_argument("--rounds", type=int, default=10, help="broadcasts")
     parser.add_argument("--idle", type=float, default=30.0, help="seconds of the heartbeat measurement; 0 skips it")
-    parser.add_argument("--stalled", type=int, default=20, help="stalled readers during the memory measurement")
     parser.add_argument("--megabytes", type=int, default=200, help="megabytes published to stalled readers; 0 skips it")
-    parser.add_argument("--against", action="store_true", help="measure other servers too")
-    parser.add_argument("--against-streams", type=int, default=2_000, help="streams of the SDKs, which open slowly")
     chosen = parser.parse_args()
-    print(f"{chosen.streams:,} streams; a million additions take {_additions():.0f} ms on this machine now", flush=True)
     if chosen.megabytes:
-        print(stalled(directory_streams, chosen.stalled, chosen.megabytes), flush=True)
-    columns: dict[str, dict[str, Any]] = {}
-    columns["ours"] = measure(directory_streams, chosen.streams, chosen.rounds, chosen.idle)
-    if chosen.against:
-        others: dict[str, tuple[Start, int]] = {
-            "nginx + nchan": (nchan_streams, chosen.streams),
-            "Starlette": (starlette_streams, chosen.streams),
-            "Python SDK": (python_sdk_streams, chosen.against_streams),
-            "TypeScript SDK": (typescript_sdk_streams, chosen.against_streams),
-        }
-        for name, (start, streams) in others.items():
-            if required := requirement(name):
-                print(f"{name} is skipped: it needs {required}.")
-                continue
-            columns[f"{name}, {streams:,}"] = measure(start, streams, chosen.rounds, 0)
-    print()
-    _table(columns)
+        print(stalled(STALLED, chosen.megabytes), flush=True)
+    figures = measure(chosen.streams, chosen.rounds, chosen.idle)
+    width = max(map(len, ROWS.values())) + 2
+    for key, title in ROWS.items():
+        if key in figures:
+            value = figures[key]
+            print(title.ljust(width) + (f"{value:,.0f}" if value >= 100 else f"{value:.3g}").rjust(12))
 
 
 if __name__ == "__main__":

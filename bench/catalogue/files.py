@@ -22,15 +22,11 @@ QUERIES = (DATA / "queries.jsonl", DATA / "needs.jsonl")
 
 @frozen
 class Judged:
-    """A query and the grades of the names that answer it: 3 best, 1 least.
-
-    `depth` is the number of hits that a published run of another engine returned for the query; 0 if unknown.
-    """
+    """A query and the grades of the names that answer it: 3 best, 1 least."""
 
     kind: str
     q: str
     grades: Mapping[str, int]
-    depth: int = 0
 
 
 def read_entries(path: Path) -> Sequence[Entry]:
@@ -53,10 +49,7 @@ def read_sample() -> Sequence[Entry]:
 def read_judged(path: Path) -> Sequence[Judged]:
     """Return the judged queries of a file, one JSON document per line. Exits with a message if it does not exist."""
     rows = map(json.loads, _existing(path).read_text("utf-8").splitlines())
-    return [
-        Judged(row["kind"], row["q"], {name["name"]: name["grade"] for name in row["relevant"]}, row.get("depth", 0))
-        for row in rows
-    ]
+    return [Judged(row["kind"], row["q"], {name["name"]: name["grade"] for name in row["relevant"]}) for row in rows]
 
 
 def _existing(path: Path) -> Path:

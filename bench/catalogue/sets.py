@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import asdict, field, frozen
+from attrs import field, frozen
 
 from .files import Judged
 
@@ -86,18 +86,6 @@ def read_set(path: Path) -> Sequence[GradedQuery]:
     return [decode_query(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-def write_set(path: Path, queries: Iterable[GradedQuery]) -> None:
-    """Write the queries to a file, best grades first."""
-    path.write_text("".join(f"{line}\n" for line in _lines(queries)), "utf-8")
-
-
 def set_files(folder: Path = SETS) -> Sequence[Path]:
     """Return the files of the sets with grades, ordered by name."""
     return sorted(path for path in folder.glob("*.jsonl") if path.stem != NO_ANSWER)
-
-
-def _lines(queries: Iterable[GradedQuery]) -> Iterator[str]:
-    for each in queries:
-        grades = dict(sorted(each.grades.items(), key=lambda graded: (-graded[1], graded[0])))
-        row = {key: value for key, value in asdict(each).items() if value != ""}
-        yield json.dumps({**row, "grades": grades}, ensure_ascii=False)

@@ -23,22 +23,16 @@ PATIENCE = 120.0
 """Seconds after which a client that has not received the expected data counts as an error."""
 
 _BIND_ADDRESS_NO_PORT = 24  # ip(7)
-_SESSION = re.compile(rb"(?i)\r\nmcp-session-id: *([^\r]+)")
 _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 
 
 @frozen
 class StreamRequest:
-    """How a client opens a stream: it sends the requests in `before`, then `stream`.
-
-    The response to the first request may name a session. KEY and SESSION are replaced by those of the client. The
-    stream is open when `opened` has arrived.
-    """
+    """How a client opens a stream: it sends `stream`, with its key in place of KEY, and waits for `opened`."""
 
     port: int
     stream: bytes
     opened: bytes
-    before: Sequence[bytes] = ()
     keys: Sequence[str] = ("",)
 
 
@@ -48,8 +42,6 @@ class _Reader:
     number: int
     stage: str = "connecting"
     received: bytes = b""
-    session: bytes = b""
-    requests: int = 0
 
 
 @define
@@ -167,22 +159,12 @@ class _Clients:
         if reader.stage == "requested" and self.stream_request.opened in reader.received:
             reader.stage, reader.received = "open", b""
             return True
-        head, _, body = reader.received.partition(b"\r\n\r\n")
-        length = _LENGTH.search(head)
-        if reader.stage == "preparing" and length and len(body) >= int(length[1]):
-            if session := _SESSION.search(head):
-                reader.session = session[1]
-            reader.received = b""
-            self._send(reader)
         return False
 
     def _send(self, reader: _Reader) -> None:
-        before, keys = self.stream_request.before, self.stream_request.keys
-        text = before[reader.requests] if reader.requests < len(before) else self.stream_request.stream
-        reader.stage = "preparing" if reader.requests < len(before) else "requested"
-        reader.requests += 1
-        text = text.replace(b"KEY", keys[reader.number % len(keys)].encode()).replace(b"SESSION", reader.session)
-        reader.socket.send(text)
+        keys = self.stream_request.keys
+        reader.stage = "requested"
+        reader.socket.send(self.stream_request.stream.replace(b"KEY", keys[reader.number % len(keys)].encode()))
 
     def _read(self, reader: _Reader) -> bytes | None:
         try:

@@ -1,4 +1,4 @@
-"""Search engines to compare with: SQLite FTS5, tantivy, PostgreSQL, and the official registry's substring match."""
+"""Search engines to compare with: SQLite FTS5, and the official registry's substring match."""
 
 from __future__ import annotations
 
@@ -51,58 +51,6 @@ def full_text(entries: Sequence[Entry], tokenizer: str, expression: Callable[[st
             return []
         select = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT ?"
         return [names[number] for (number,) in database.execute(select, (match, DEPTH))]
-
-    return search
-
-
-def tantivy_engine(entries: Sequence[Entry]) -> Engine | None:
-    """Return an engine on tantivy, ranked by its BM25, or None if the package is not installed.
-
-    The package is not a dependency: `pip install tantivy`.
-    """
-    try:
-        import tantivy
-    except ImportError:
-        return None
-    schema = tantivy.SchemaBuilder().add_text_field("name", stored=True, tokenizer_name="raw")
-    schema = schema.add_text_field("text", tokenizer_name="en_stem")
-    index = tantivy.Index(schema.build())
-    writer = index.writer()
-    for entry in entries:
-        writer.add_document(tantivy.Document(name=entry.name, text="\n".join(_texts(entry))))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-
-    def search(q: str) -> Sequence[str]:
-        query, _ = index.parse_query_lenient(" ".join(re.findall(r"\w+", q)).lower(), ["text"])
-        return [searcher.doc(address)["name"][0] for _, address in searcher.search(query, DEPTH).hits]
-
-    return search
-
-
-def postgres_engine(entries: Sequence[Entry], database: str) -> Engine:
-    """Return an engine on the text search of PostgreSQL, ranked by ts_rank_cd; a hit has one of the words or more.
-
-    The entries are in a temporary table of `database`, a connection string.
-    """
-    import psycopg
-
-    connection = psycopg.connect(database, autocommit=True)
-    connection.execute("CREATE TEMPORARY TABLE entry (name text, words tsvector)")
-    insert = "INSERT INTO entry VALUES (%s, to_tsvector('english', %s))"
-    texts = [(entry.name, "\n".join(_texts(entry)).replace("\0", "")) for entry in entries]
-    connection.cursor().executemany(insert, texts)
-    connection.execute("CREATE INDEX ON entry USING gin (words)")
-    connection.execute("ANALYZE entry")
-    select = """
-        SELECT name FROM entry, to_tsquery('english', %s) AS query WHERE words @@ query
-        ORDER BY ts_rank_cd(words, query, 1) DESC LIMIT %s
-    """
-
-    def search(q: str) -> Sequence[str]:
-        expression = " | ".join(dict.fromkeys(re.findall(r"\w+", q)))
-        return [name for (name,) in connection.execute(select, (expression, DEPTH))] if expression else []
 
     return search
 

@@ -4,59 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-
-from attrs import frozen
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
 IDLE, WINDOW, BUSY = 0.1, 0.5, 60.0
 """Share of a core that an idle process uses at most, seconds in which it is measured, and the longest wait."""
-
-STATES = {
-    "01": "ESTABLISHED",
-    "02": "SYN_SENT",
-    "03": "SYN_RECV",
-    "04": "FIN_WAIT1",
-    "05": "FIN_WAIT2",
-    "06": "TIME_WAIT",
-    "07": "CLOSE",
-    "08": "CLOSE_WAIT",
-    "09": "LAST_ACK",
-    "0A": "LISTEN",
-    "0B": "CLOSING",
-}
-"""Names of the states in /proc/net/tcp (include/net/tcp_states.h of Linux)."""
-
-NOT_CONNECTED = {"TIME_WAIT", "LISTEN"}
-"""States of sockets that are not connections of the process."""
-
-
-@frozen
-class Resources:
-    """The resources that a process uses at one moment; `memory` is the resident memory in bytes."""
-
-    sockets: Mapping[str, int]
-    threads: int
-    files: int
-    memory: int
-
-    @property
-    def connections(self) -> int:
-        return sum(count for state, count in self.sockets.items() if state not in NOT_CONNECTED)
-
-
-def resources(process: int, port: int) -> Resources:
-    """Return the resources of a process, with the sockets whose local port is `port`."""
-    return Resources(
-        sockets(port),
-        _status(process, "Threads"),
-        len(os.listdir(f"/proc/{process}/fd")),
-        memory(process),
-    )
 
 
 def cpu_seconds(processes: Iterable[int]) -> float:
@@ -140,18 +95,6 @@ def open_files(process: int) -> Iterator[str]:
         # The file may be closed in the meantime.
         with suppress(FileNotFoundError):
             yield os.readlink(each)
-
-
-def sockets(port: int) -> Mapping[str, int]:
-    """Return the number of sockets of the local `port` in each state, of all processes (proc_net_tcp(5))."""
-    found = Counter[str]()
-    for table in ("tcp", "tcp6"):
-        with suppress(FileNotFoundError):
-            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-                fields = line.split()
-                if int(fields[1].rpartition(":")[2], 16) == port:
-                    found[STATES.get(fields[3], fields[3])] += 1
-    return found
 
 
 def _status(process: int, field: str) -> int:

@@ -49,11 +49,6 @@ def reciprocal_rank(found: Sequence[str], grades: Grades) -> float:
     return next((1 / rank for rank, name in enumerate(found, 1) if grades.get(name, 0) >= GOOD), 0.0)
 
 
-def success(found: Sequence[str], grades: Grades, depth: int) -> float | None:
-    """Return whether one of the first `depth` hits is of grade GOOD or better, as 0 or 1; None if `depth` is 0."""
-    return float(any(grades.get(name, 0) >= GOOD for name in found[:depth])) if depth else None
-
-
 def mean(values: Sequence[float | None]) -> float | None:
     """Return the mean of the values without None, or None if there are none."""
     known = [value for value in values if value is not None]

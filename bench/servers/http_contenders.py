@@ -1,11 +1,10 @@
-"""The servers that `bench.http` compares with the directory server: nginx, Starlette and the MCP SDKs."""
+"""The servers that `bench.http` compares with the directory server: nginx, Starlette and the MCP SDK for Python."""
 
 from __future__ import annotations
 
 import http.client
 import importlib.util
 import json
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -60,36 +59,18 @@ def contenders(nginx: str | None) -> list[Contender]:
         installed = python.exists() or all(importlib.util.find_spec(each) for each in modules)
         return "" if installed else f"{', '.join(modules)} not installed; {INSTALL}"
 
-    no_node = "" if shutil.which("node") else "node is not installed"
-    no_typescript = no_node or ("" if (INSTALLED / "node_modules").exists() else INSTALL)
     no_nginx = "" if nginx else "nginx is not installed"
     starlette = [interpreter, str(PEERS / "starlette_rest.py"), "{port}", "{folder}/page.json"]
-    found = [
+    sdk = requires("mcp", "uvicorn")
+    command = [interpreter, str(PEERS / "python_sdk.py"), "{port}", "{folder}/tool.json"]
+    return [
         Contender("nginx, static file", [nginx or "", "-c", "{folder}/nginx.conf"], "/", requirement=no_nginx),
         Contender("Starlette, REST", starlette, REST_PATH, requirement=requires("starlette", "uvicorn")),
+        Contender("Python SDK, session, JSON", [*command, "json"], sessions=True, requirement=sdk),
+        Contender("Python SDK, stateless, JSON", [*command, "stateless"], requirement=sdk),
+        Contender("Python SDK, modern", [*command, "json"], modern=True, requirement=sdk),
+        Contender("Python SDK, default", [*command, "default"], sessions=True, requirement=sdk),
     ]
-    for name, script, requirement in (
-        ("Python SDK", "python_sdk.py", requires("mcp", "uvicorn")),
-        ("FastMCP", "fastmcp_server.py", requires("fastmcp")),
-    ):
-        command = [interpreter, str(PEERS / script), "{port}", "{folder}/tool.json"]
-        found += [
-            Contender(f"{name}, session, JSON", [*command, "json"], sessions=True, requirement=requirement),
-            Contender(f"{name}, stateless, JSON", [*command, "stateless"], requirement=requirement),
-            Contender(f"{name}, modern", [*command, "json"], modern=True, requirement=requirement),
-            Contender(f"{name}, default", [*command, "default"], sessions=True, requirement=requirement),
-        ]
-    for number in (1, 2):
-        name = f"TypeScript SDK {number}"
-        command = ["node", str(INSTALLED / f"sdk{number}.mjs"), "{port}", "{folder}/tool.json"]
-        found += [
-            Contender(f"{name}, session, JSON", [*command, "json"], sessions=True, requirement=no_typescript),
-            Contender(f"{name}, stateless, JSON", [*command, "stateless"], requirement=no_typescript),
-            Contender(f"{name}, default", [*command, "default"], sessions=True, requirement=no_typescript)
-            if number == 1
-            else Contender(f"{name}, modern", [*command, "modern"], modern=True, requirement=no_typescript),
-        ]
-    return found
 
 
 @contextmanager
@@ -100,10 +81,6 @@ def running(contender: Contender, core: int | None) -> Iterator[Running]:
         (Path(folder) / "page.json").write_text(_compact(rest_document()))
         (Path(folder) / "tool.json").write_text(_compact(tool_result()))
         (Path(folder) / "nginx.conf").write_text(_NGINX.format(folder=folder, port=port))
-        if contender.command[0] == "node":
-            # Node.js searches packages beside the script.
-            for script in PEERS.glob("sdk*.mjs"):
-                shutil.copy(script, INSTALLED)
         command = [part.format(port=port, folder=folder) for part in contender.command]
         with launch(command, port, core=core) as server:
             yield server

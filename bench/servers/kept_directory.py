@@ -26,8 +26,8 @@ from ..clients.http_load import Settings, load
 from ..clients.http_requests import REST_PATH, Credentials, rest_requests
 from ..measurement.process_stats import CpuMeter, cpu_seconds, memory, peak_memory, proportional_memory
 from .data_directory import create_keys, open_store, publish
+from .instrumented_server import LongestTurns, instrumented
 from .launch import free_port, health, run_command
-from .reactor_turns import LongestTurns, measured_process
 
 SETTINGS = {
     "LOG__ACCESS": "off",
@@ -221,7 +221,7 @@ def kept_server(folder: Path, query: str) -> Iterator[tuple[Kept, Sequence[Row]]
     environ = {f"DIRECTORY_SERVER_{name}": value for name, value in SETTINGS.items()}
     began = time.monotonic()
     options = ("-d", str(folder), "-l", f"tcp:{port}:interface=127.0.0.1")
-    with measured_process(*options, environ={**os.environ, **environ}) as (process, turns):
+    with instrumented(*options, environ={**os.environ, **environ}, log=folder / "bench.log") as (process, turns):
         server = Kept(folder, port, process, turns, key, token)
         server.get(f"{REST_PATH}?keywords={quote(query)}")
         seconds = time.monotonic() - began

@@ -90,14 +90,14 @@ class MeasuredStorage:
         ) as storage:
             yield storage
 
-    def operate(
-        self, name: str, names: Sequence[str], *, callers: int, seconds: float, processes: int = 1
+    def charge(
+        self, key_ids: Sequence[str], *, callers: int, seconds: float, processes: int = 1
     ) -> tuple[Sequence[Operations], float]:
-        """Run an operation in `processes` processes at the same time.
+        """Charge keys in `processes` processes at the same time.
 
         Return their results, and the CPU seconds of the database server meanwhile.
         """
-        arguments = [sys.executable, "-m", "bench.servers.storage_operations", name, str(callers), str(seconds)]
+        arguments = [sys.executable, "-m", "bench.servers.storage_operations", str(callers), str(seconds)]
         started = [
             subprocess.Popen(
                 arguments, cwd=PROJECT, env=self.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -105,15 +105,13 @@ class MeasuredStorage:
             for _ in range(processes)
         ]
         try:
-            for number, each in enumerate(started):
+            for each in started:
                 assert each.stdin is not None
                 assert each.stdout is not None
-                # A process has names of its own where each name is used once.
-                own = names[number::processes] if name == "find" else names
-                each.stdin.write(json.dumps(own) + "\n")
+                each.stdin.write(json.dumps(key_ids) + "\n")
                 each.stdin.flush()
                 if each.stdout.readline() != "ready\n":
-                    raise SystemExit(f"{self.name}: the process for {name} did not start")
+                    raise SystemExit(f"{self.name}: a process that charges did not start")
             engine = self.engine_cpu()
             for each in started:
                 assert each.stdin is not None

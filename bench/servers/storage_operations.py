@@ -1,11 +1,10 @@
-"""A process with the storage of a server, without HTTP, that repeats one operation.
+"""A process with the storage of a server, without HTTP, that repeats charges.
 
-    python -m bench.servers.storage_operations OPERATION CALLERS SECONDS
+    python -m bench.servers.storage_operations CALLERS SECONDS
 
-The configuration comes from the environment. The first line of the standard input is a JSON list of names: ids of keys,
-secrets or ids of entries, depending on OPERATION. The process prints a line when it is ready, begins after the second
-line of the input, and prints the result as JSON. It ends after SECONDS, or, for the operation `find`, when each name
-was used once, so that no cache helps.
+The configuration comes from the environment. The first line of the standard input is a JSON list of ids of keys. The
+process prints a line when it is ready, begins after the second line of the input, and prints the result as JSON. It
+ends after SECONDS.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
@@ -25,8 +24,9 @@ from twisted.internet.task import deferLater, react
 
 from directory_server.composition import environment, machine_runtime
 from directory_server.config import load
+from directory_server.domain.ports.access import Quota
 from directory_server.features import SECTIONS
-from directory_server.storage import Storage, open_storage
+from directory_server.storage import open_storage
 
 LIMIT = 1_000_000_000
 """The quota of a key: every charge is admitted and written."""
@@ -45,28 +45,16 @@ class Operations:
     p99: float
 
 
-def operation(storage: Storage, name: str) -> Callable[[str], Awaitable[object]]:
-    """Return the function that runs one operation on a name."""
-    found: dict[str, Callable[[str], Awaitable[object]]] = {
-        "charge": lambda key_id: storage.quota.charge(key_id, LIMIT),
-        "peek": lambda key_id: storage.quota.peek(key_id, LIMIT),
-        "find": storage.keys.find,
-        "entry": storage.store.entry,
-    }
-    return found[name]
-
-
-async def measure(
-    run: Callable[[str], Awaitable[object]], names: Iterator[str], callers: int, seconds: float
-) -> Operations:
-    """Run operations with `callers` concurrent callers."""
+async def measure(quota: Quota, key_ids: Sequence[str], callers: int, seconds: float) -> Operations:
+    """Charge the keys in turn, with `callers` concurrent callers."""
+    order = cycle(key_ids)
     took: list[float] = []
     began, cpu = time.perf_counter(), time.process_time()
     end = began + seconds
 
     async def call() -> None:
-        while (start := time.perf_counter()) < end and (name := next(names, None)) is not None:
-            await run(name)
+        while (start := time.perf_counter()) < end:
+            await quota.charge(next(order), LIMIT)
             took.append(time.perf_counter() - start)
 
     await gatherResults([Deferred.fromCoroutine(call()) for _ in range(callers)], consumeErrors=True)
@@ -75,23 +63,21 @@ async def measure(
     return Operations(len(took), elapsed, used, took[len(took) // 2] * 1e3, took[len(took) * 99 // 100] * 1e3)
 
 
-async def main(_: Any, name: str, callers: str, seconds: str) -> None:
+async def main(_: Any, callers: str, seconds: str) -> None:
     """Open the storage, wait for the begin, and print the result."""
     runtime = machine_runtime(reactor)
     config = load(file=None, environ=os.environ, settings=[], sections=SECTIONS)
     storage = open_storage(config, environment(reactor, runtime))
     bus_service = storage.serving(lambda reason: None).bus_service
-    names: Sequence[str] = json.loads(sys.stdin.readline())
+    key_ids: Sequence[str] = json.loads(sys.stdin.readline())
     # The storage uses its connections of the reactor when that runs.
     await deferLater(reactor, 0)
     bus_service.startService()
-    run = operation(storage, name)
     # Connections are opened, and statements are prepared.
-    await run(names[-1])
+    await storage.quota.charge(key_ids[-1], LIMIT)
     print("ready", flush=True)
     await runtime.offload(sys.stdin.readline)
-    order = iter(names) if name == "find" else cycle(names)
-    outcome = await measure(run, order, int(callers), float(seconds))
+    outcome = await measure(storage.quota, key_ids, int(callers), float(seconds))
     await maybeDeferred(bus_service.stopService)
     runtime.stop()
     storage.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import time
 from itertools import count
 from threading import Thread
@@ -11,7 +10,7 @@ from threading import Thread
 import pytest
 
 from bench.measurement import process_stats
-from bench.measurement.process_stats import CpuMeter, memory, peak_memory, proportional_memory, resources
+from bench.measurement.process_stats import CpuMeter, memory, peak_memory, proportional_memory
 
 TOLERANCE = 0.04
 """Seconds: four clock ticks."""
@@ -41,16 +40,6 @@ def test_cpu_meter_counts_ended_threads() -> None:
 def test_memory_is_at_most_its_peak() -> None:
     assert 0 < proportional_memory(os.getpid()) <= memory(os.getpid()) * 1.1
     assert memory(os.getpid()) <= peak_memory(os.getpid())
-
-
-def test_resources_count_sockets_of_a_port() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)):
-            found = resources(os.getpid(), port)
-            assert found.sockets == {"LISTEN": 1, "ESTABLISHED": 1}
-            assert found.connections == 1
-            assert found.files > 2
 
 
 def test_a_process_is_idle_once_it_uses_no_processor(monkeypatch: pytest.MonkeyPatch) -> None:

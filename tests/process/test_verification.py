@@ -36,7 +36,7 @@ def fake_remotes() -> Iterator[str]:
     program = (
         "from twisted.internet import reactor\n"
         "from twisted.web.server import Site\n"
-        "from bench.servers.fake_remotes import FakeRemotes\n"
+        "from tests.features.verification.remotes.fake_remotes import FakeRemotes\n"
         "port = reactor.listenTCP(0, Site(FakeRemotes()), interface='127.0.0.1')\n"
         "print(port.getHost().port, flush=True)\n"
         "reactor.run()\n"

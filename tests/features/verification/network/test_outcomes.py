@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from twisted.internet.defer import Deferred
 
-from bench.servers.fake_remotes import OAUTH_SERVER
-from bench.servers.remote_fleet import OUTCOMES, RARE
 from directory_server.domain.verification import MAX_TOOLS, LoginKind, RemoteStatus
+from tests.features.verification.remotes.fake_remotes import OAUTH_SERVER
+from tests.features.verification.remotes.outcomes import OUTCOMES, RARE
 
 from ....contract import awaited
 from .conftest import NOW, Harness

@@ -12,8 +12,8 @@ from attrs import evolve
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.ssl import PrivateCertificate
 
-from bench.servers.fake_remotes import FakeRemotes
 from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from tests.features.verification.remotes.fake_remotes import FakeRemotes
 
 from ....contract import awaited
 from ....process._certificates import holder

@@ -1,0 +1,1 @@
+"""Fake remotes for tests of checks: of every outcome, slow ones and hostile ones."""
