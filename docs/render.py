@@ -29,14 +29,14 @@ DOCUMENTS = (
     "docs/browse.md",
     "docs/protocol.md",
     "docs/operations.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "docs/architecture.md",
     "docs/benchmarks.md",
-    "SECURITY.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
     "docs/decisions/README.md",
 )
-"""The documents in the order of the table of contents. The decisions follow."""
+"""The documents in the order of the table of contents: to use, to operate, to develop. The decisions follow."""
 
 LARGEST = 12_000
 """Characters above which a document or section has a page for each of its sections."""
