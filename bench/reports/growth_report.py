@@ -25,26 +25,11 @@ FIGURES = {
 
 
 @frozen
-class Curve:
-    """The values of one figure at each size of one axis."""
-
-    figure: str
-    points: Sequence[tuple[float, float]]
-
-
-@frozen
 class Axis:
     """The measurements of one axis: the figures by size, in ascending order."""
 
     name: str
     measured: Mapping[int, Mapping[str, float]] = field(factory=dict)
-
-    def curves(self) -> Iterator[Curve]:
-        """Yield the curve of each figure that was measured."""
-        for figure in FIGURES:
-            points = [(size, found[figure]) for size, found in self.measured.items() if figure in found]
-            if points:
-                yield Curve(figure, points)
 
 
 def exponent(points: Sequence[tuple[float, float]]) -> float | None:
@@ -61,18 +46,14 @@ def exponent(points: Sequence[tuple[float, float]]) -> float | None:
 
 def table(axis: Axis) -> Iterator[str]:
     """Yield the table of one axis: a row per figure, a column per size, and the exponent."""
-    curves = list(axis.curves())
-    sizes = list(axis.measured)
-    yield f"{axis.name:<26}" + "".join(f"{size:>12,}" for size in sizes) + f"{'exponent':>12}"
-    for curve in curves:
-        values = dict(curve.points)
-        cells = [_number(values.get(size)) for size in sizes]
-        yield f"{FIGURES[curve.figure]:<26}" + "".join(f"{cell:>12}" for cell in cells) + f"{_power(curve):>12}"
-
-
-def _power(curve: Curve) -> str:
-    found = exponent(curve.points)
-    return "-" if found is None else f"{found:+.2f}"
+    yield f"{axis.name:<26}" + "".join(f"{size:>12,}" for size in axis.measured) + f"{'exponent':>12}"
+    for figure, name in FIGURES.items():
+        values = {size: found[figure] for size, found in axis.measured.items() if figure in found}
+        if values:
+            cells = [_number(values.get(size)) for size in axis.measured]
+            power = exponent(list(values.items()))
+            cells.append("-" if power is None else f"{power:+.2f}")
+            yield f"{name:<26}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 def _number(value: float | None) -> str:

@@ -85,10 +85,7 @@ def goals(rows: Sequence[Row]) -> Iterator[str]:
         ratio = best.cpu / call.cpu
         yield _goal(f"tools/call: {best.server}, CPU", ratio, "at least 6", ratio >= 6)
     search = _find(rows, STUB, "REST, distinct")
-    starlette, nginx = _find(rows, "Starlette, REST", "REST"), _find(rows, "nginx, static file", "REST")
-    if search is not None and starlette is not None:
-        ratio = starlette.cpu / search.cpu
-        yield _goal("REST: Starlette without a key, CPU", ratio, "at least 1.8", ratio >= 1.8)
+    nginx = _find(rows, "nginx, static file", "REST")
     if search is not None and nginx is not None:
         ratio = search.cpu / nginx.cpu
         yield _goal("REST: ours beside nginx's static file, CPU", ratio, "at most 5.5", ratio <= 5.5)

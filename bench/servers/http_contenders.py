@@ -1,4 +1,4 @@
-"""The servers that `bench.http` compares with the directory server: nginx, Starlette and the MCP SDK for Python."""
+"""The servers that `bench.http` compares with the directory server: nginx and the MCP SDK for Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from ..clients.http_requests import REST_PATH
 from .launch import PROJECT, DidNotStart, Running, free_port, launch
 from .stub_page import rest_document, tool_result
 
@@ -55,17 +54,12 @@ def contenders(nginx: str | None) -> list[Contender]:
     python = INSTALLED / "python" / "bin" / "python"
     interpreter = str(python) if python.exists() else sys.executable
 
-    def requires(*modules: str) -> str:
-        installed = python.exists() or all(importlib.util.find_spec(each) for each in modules)
-        return "" if installed else f"{', '.join(modules)} not installed; {INSTALL}"
-
     no_nginx = "" if nginx else "nginx is not installed"
-    starlette = [interpreter, str(PEERS / "starlette_rest.py"), "{port}", "{folder}/page.json"]
-    sdk = requires("mcp", "uvicorn")
+    is_installed = python.exists() or all(map(importlib.util.find_spec, ("mcp", "uvicorn")))
+    sdk = "" if is_installed else f"mcp, uvicorn not installed; {INSTALL}"
     command = [interpreter, str(PEERS / "python_sdk.py"), "{port}", "{folder}/tool.json"]
     return [
         Contender("nginx, static file", [nginx or "", "-c", "{folder}/nginx.conf"], "/", requirement=no_nginx),
-        Contender("Starlette, REST", starlette, REST_PATH, requirement=requires("starlette", "uvicorn")),
         Contender("Python SDK, session, JSON", [*command, "json"], sessions=True, requirement=sdk),
         Contender("Python SDK, stateless, JSON", [*command, "stateless"], requirement=sdk),
         Contender("Python SDK, modern", [*command, "json"], modern=True, requirement=sdk),

@@ -20,7 +20,7 @@ ROWS = [
     row(STUB, "MCP, distinct", 2.0),
     row(f"{REAL}, 25,984", "REST, distinct", 10.0),
     row(TWO_PROCESSES, "MCP, distinct", 2.2, client=1.9),
-    row("Starlette, REST", "REST", 1.7),
+    row("another server", "REST", 1.7),
     row("nginx, static file", "REST", 0.2),
     row("Python SDK, modern", "MCP modern", 20.0),
     row("Python SDK, default", "MCP", 40.0),
@@ -30,7 +30,7 @@ ROWS = [
 def test_each_row_has_its_cpu_time_and_its_ratio_to_ours() -> None:
     lines = {line[:34].strip(): line[57:].split() for line in table(ROWS[2:3] + ROWS[:1] + ROWS[4:])}
     assert lines[f"{REAL}, 25,984"][:4] == ["1000.0", "900.0", "1500.0", "10.00"]
-    assert lines["Starlette, REST"][:4] == ["170.0", "153.0", "255.0", "1.70"]
+    assert lines["another server"][:4] == ["170.0", "153.0", "255.0", "1.70"]
     # The server that the row is compared with was not measured.
     assert lines["Python SDK, default"][3] == "-"
 
@@ -46,7 +46,6 @@ def test_goals_compare_cpu_times() -> None:
     lines = list(goals(ROWS))
     assert [("NOT reached" in line, line.split(":")[0]) for line in lines] == [
         (False, "tools/call"),
-        (True, "REST"),
         (False, "REST"),
         (True, "distinct search end to end, REST, distinct"),
         (False, "two processes beside one, MCP, distinct"),
