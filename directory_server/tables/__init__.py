@@ -1,7 +1,9 @@
 """Adapters of ports on the rows of a database, written once for SQLite and PostgreSQL."""
 
 from ._accounts import StoredAccounts
+from ._change_log import Document
 from ._dialects import input_columns, postgres_statement, sqlite_statement
+from ._entries import StoredEntries
 from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
@@ -15,11 +17,13 @@ from ._verifications import StoredVerifications
 
 __all__ = [
     "FIND_KEY",
+    "Document",
     "NoCache",
     "Row",
     "Rows",
     "Statement",
     "StoredAccounts",
+    "StoredEntries",
     "StoredKeyRing",
     "StoredKeyUses",
     "StoredMirrors",

@@ -7,6 +7,9 @@ PostgreSQL, for which SQLite has others:
 * `= ANY(:list)`, `<> ALL(:list)`: a parameter with a list of texts;
 * `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
 * `FROM input(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
+* `INNER JOIN`: a join whose tables SQLite reads in this order;
+* `record.written`, the order of writing, `change.mark`, which SQLite lacks, and `stored_analysis` and
+  `stored_analysis_size` of a record, for the version `:analysis`;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
 * `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of
   insertion.
@@ -25,11 +28,28 @@ _CLOCK = "clock_seconds()"
 
 _POSTGRES_CLOCK = "CAST(extract(epoch FROM statement_timestamp()) AS double precision)"
 
+_ANALYSED = "FROM analysed WHERE analysed.fingerprint = record.fingerprint AND analysed.version = :analysis"
+
+_POSTGRES = (
+    (re.compile(re.escape(_CLOCK)), _POSTGRES_CLOCK),
+    (re.compile(r"\bstored_analysis\b"), f"(SELECT analysed.body {_ANALYSED})"),
+    (re.compile(r"\bstored_analysis_size\b"), f"(SELECT octet_length(analysed.body) {_ANALYSED})"),
+)
+"""Patterns of the parts, and what PostgreSQL has in their place."""
+
 _SQLITE = (
     (re.compile(r"\s+FOR (?:UPDATE|KEY SHARE)(?: SKIP LOCKED)?\b"), ""),
     (re.compile(r"= ANY\(ARRAY\((.*?)\)\)", re.DOTALL), r"IN (\1)"),
     (re.compile(r"= ANY\(:(\w+)\)"), r"IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"<> ALL\(:(\w+)\)"), r"NOT IN (SELECT value FROM json_each(:\1))"),
+    (re.compile(r"\bINNER JOIN\b"), "CROSS JOIN"),
+    (re.compile(r"\brecord\.written\b"), "record.id"),
+    (re.compile(r"\bchange\.mark\b"), "NULL"),
+    (re.compile(r"\bstored_analysis\b"), "CASE WHEN record.analysis = :analysis THEN record.analysed END"),
+    (
+        re.compile(r"\bstored_analysis_size\b"),
+        "CASE WHEN record.analysis = :analysis THEN length(record.analysed) END",
+    ),
     (re.compile(r"\bstrpos\("), "instr("),
     (re.compile(r"\boctet_length\("), "length("),
     (re.compile(r"\bgreatest\("), "max("),
@@ -60,9 +80,9 @@ def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
     """Return `statement` for PostgreSQL, with parameters `$1`, `$2` …, and the names of these."""
     numbers: dict[str, int] = {}
     statement = _INPUT.sub(_input_arrays, statement)
-    numbered = _PARAMETER.sub(
-        lambda match: f"${numbers.setdefault(match[1], len(numbers) + 1)}", statement.replace(_CLOCK, _POSTGRES_CLOCK)
-    )
+    for pattern, replacement in _POSTGRES:
+        statement = pattern.sub(replacement, statement)
+    numbered = _PARAMETER.sub(lambda match: f"${numbers.setdefault(match[1], len(numbers) + 1)}", statement)
     return numbered, tuple(numbers)
 
 

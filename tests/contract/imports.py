@@ -76,11 +76,13 @@ class ImportsContract:
 class ImportedStepContract(ImportsContract):
     """The step of the schema, for adapters with one. Subclasses define how to run a script of SQL."""
 
-    package: str
+    def package(self) -> str:
+        """Return the folder of the steps in the package."""
+        raise NotImplementedError
 
     def script(self) -> str:
         """Return the step."""
-        folder = files("directory_server").joinpath(*self.package.split("/"))
+        folder = files("directory_server").joinpath(*self.package().split("/"))
         (step,) = (each for each in folder.iterdir() if each.name.endswith("_imported.sql"))
         return step.read_text("utf-8")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -10,18 +10,9 @@ import pytest
 from directory_server.postgres import Database, PostgresCuration, PostgresStore
 from directory_server.run_sync import inline, run_sync
 
-from ..contract.listing import ODD_NAMES, ODD_VERSIONS, ListingContract
+from ..contract.listing import ODD_NAMES, ODD_VERSIONS
 from ..contract.store import Briefs, entry
 from ..engines import Engine
-from .conftest import PostgresAdapterTest
-
-
-class TestPostgresListing(PostgresAdapterTest, ListingContract):
-    async def store(self, sources: Sequence[str] = ()) -> PostgresStore:
-        return PostgresStore(self.open_database(), inline, Briefs(), sources)
-
-    async def curation(self, sources: Sequence[str] = ()) -> PostgresCuration:
-        return PostgresCuration(self.open_database(), sources)
 
 
 @pytest.fixture

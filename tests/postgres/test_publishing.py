@@ -19,7 +19,6 @@ from directory_server.postgres import (
     NodeReports,
     PostgresCuration,
     PostgresStore,
-    _log,
     _publishing,
     _store,
     _visibility,
@@ -27,10 +26,10 @@ from directory_server.postgres import (
 from directory_server.postgres._connection import Cursor
 from directory_server.postgres._publishing import BATCH, BATCH_BYTES, Row, batches
 from directory_server.run_sync import inline, run_sync
+from directory_server.tables import _entries, postgres_statement
 
 from ..contract.store import NAME, Briefs, entry
 from ..engines import Engine
-from ..logs import captured_lines
 from ..process.conftest import until
 
 
@@ -260,40 +259,15 @@ def test_a_first_import_updates_the_statistics_of_the_planner(database: Database
     assert publish(1_001, 2_000) == 1_001
 
 
-def test_long_logs_are_read_in_pages(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_log, "PAGE", 3)
-    store = PostgresStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry(f"x/{number}") for number in range(8)]))
-    assert [change.seq for change in run_sync(store.changes(4, 1_000))] == [5, 6, 7]
-    assert [change.seq for change in run_sync(store.changes(7, 1_000))] == [8]
-    assert len(run_sync(store.current("", 1_000))) == 3
-
-
 def test_newest_reads_an_index(database: Database) -> None:
-    query = f"EXPLAIN {_log._NEWEST.replace('$1', '6')}"
+    newest, _ = postgres_statement(_entries._NEWEST)
+    query = f"EXPLAIN {newest.replace('$1', '6')}"
 
     def plan(cursor: Cursor) -> str:
         cursor.execute("SET LOCAL enable_sort = off")
         return "\n".join(row for (row,) in cursor.all(query))
 
     assert "Index Scan Backward using record_published" in run_sync(database.read(plan))
-
-
-def test_newest_lists_an_entry_once(database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry("x/a"), entry("x/b")]))
-    for _ in range(3):
-        run_sync(store.publish("a", [entry("x/b", status="deleted")]))
-        run_sync(store.publish("a", [entry("x/b", status="active")]))
-    assert run_sync(store.newest(9, lambda each: each.name)) == ["x/b", "x/a"]
-
-
-def test_logs_versions_that_were_not_stored(database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
-    with captured_lines() as lines:
-        run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
-    (line,) = [line for line in lines if "versions" in line]
-    assert line == (f"Source a: 3 versions not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
 def test_a_record_is_written_again_under_its_id(database: Database) -> None:

@@ -21,12 +21,12 @@ import pytest
 
 from directory_server import postgres, tables
 from directory_server.features import reports, statistics
-from directory_server.postgres import _curation, _listing, _log
+from directory_server.postgres import _curation
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
-from directory_server.postgres._tables import numbered
+from directory_server.postgres._tables import PostgresRows, numbered
 from directory_server.run_sync import run_sync
-from directory_server.tables import _roster, _verifications, postgres_statement
+from directory_server.tables import _change_log, _entries, _listing, _roster, _verifications, postgres_statement
 
 from .. import engines
 
@@ -64,7 +64,7 @@ WHOLE = {
     "_keyring._LIST": "lists all keys, in tests",
     "_listing._ROWS": "are parts of statements with a limit",
     "_listing._SIZED": "is a part of statements with a condition",
-    "_log._NEWEST": "ends at its limit, in the order of an index",
+    "_entries._NEWEST": "ends at its limit, in the order of an index",
     "_mirrors._COUNT_SEEN": "counts the names of a full sync, once at its end",
     "_mirrors._ENTRIES": "counts the names of an upstream, once after a sync run, in the order of an index",
     "_mirrors._FORGET": "deletes the names of a full sync, once after it",
@@ -76,9 +76,9 @@ WHOLE = {
     "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
     "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
     "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
-    "_store._COUNT": "reads the last row",
-    "_store._HEAD": "reads the last row",
-    "_store._OLDEST": "reads the first row",
+    "_entries._COUNT": "reads the last row",
+    "_entries._HEAD": "reads the last row",
+    "_entries._OLDEST": "reads the first row",
     "_store._PRUNE": "deletes unused analyses, each hour in one process",
     "_verifications._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
     "_verifications._CHECKED": "is a part of statements with a condition",
@@ -105,10 +105,10 @@ FIRST_PAGE = {"text": "", "before": math.inf, "after": "", "limit": 10}
 """Values of the lists of accounts and keys."""
 
 LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
-    "newest": (_log._NEWEST, [10]),
-    "changes": (_log._CHANGES, [5_000, 10, "1"]),
-    "changes at the end": (_log._CHANGES, [9_990, 10, "1"]),
-    "current": (_log._CURRENT, ["8", 10, "1"]),
+    "newest": (_entries._NEWEST, {"limit": 10}),
+    "changes": (_change_log._CHANGES, {"after": 5_000, "limit": 10, "analysis": "1"}),
+    "changes at the end": (_change_log._CHANGES, {"after": 9_990, "limit": 10, "analysis": "1"}),
+    "current": (_change_log._CURRENT, {"after": "8", "limit": 10, "analysis": "1"}),
     "curated": (_curation._CURATED, ["local", "published", "", 10, ""]),
     "curated with a rare text": (_curation._CURATED, ["local", "published", "", 10, "zzz"]),
     "due, all": (_verifications._DUE, DUE | {"now": 2e9}),
@@ -265,7 +265,7 @@ def test_lists_of_versions_read_few_pages(
 ) -> None:
     query = _listing.ListingQuery(*after, 10, versions, since, include_deleted=False, curated=curated)
     with ExplainingCursor(connection) as cursor:
-        found = _listing.listing(cursor, query, most=1_000_000)
+        found = _listing.listing(PostgresRows(cursor), query, most=1_000_000)
         # An index has no name with the last version.
         most = 20 if versions == "9.9.9" and not (since or curated) else MOST_PAGES
         assert (cursor.scans, cursor.pages < most) == ([], True), cursor.pages

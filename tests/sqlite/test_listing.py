@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -12,20 +12,10 @@ import pytest
 
 from directory_server import serialization
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteCuration, SqliteStore
+from directory_server.sqlite import Database, SqliteStore
 
 from ..conftest import Open
-from ..contract.listing import ListingContract
 from ..contract.store import Briefs, entry
-from .conftest import SqliteAdapterTest
-
-
-class TestSqliteListing(SqliteAdapterTest, ListingContract):
-    async def store(self, sources: Sequence[str] = ()) -> SqliteStore:
-        return SqliteStore(self.open_database("directory"), inline, Briefs(), sources)
-
-    async def curation(self, sources: Sequence[str] = ()) -> SqliteCuration:
-        return SqliteCuration(self.open_database("directory"), sources)
 
 
 @pytest.mark.parametrize("versions", ["latest", "all", "1.0.0"])
@@ -63,34 +53,6 @@ def test_rare_versions_and_new_names_are_found_without_reading_the_others(open_d
         assert len(run_sync(store.listing(("", ""), 10, versions="2.0.0"))) == 1
         assert run_sync(store.listing(("", ""), 10, versions="3.0.0")) == []
     assert len(steps) < 20
-
-
-@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
-def test_few_new_names_are_listed_as_many(open_database: Open, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs(), ["a", "b"])
-    run_sync(store.publish("a", [entry(f"x/{number:02}") for number in range(0, 40, 2)]))
-    run_sync(store.publish("a", [entry(f"x/{number:02}", "2.0.0") for number in range(0, 40, 3)]))
-    run_sync(store.publish("b", [entry(f"x/{number:02}", "2.0.0") for number in range(40)]))
-    with database.transaction() as connection:
-        connection.execute("UPDATE record SET updated_at = 1000 + id * 37 % 100")
-        connection.execute("UPDATE entry SET updated_at = 1000 + preferred_id * 53 % 100")
-
-    def pages(since: float) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
-        while page := run_sync(
-            store.listing(found[-1] if found else ("", ""), 3, versions=versions, updated_since=since)
-        ):
-            found += [(each.name, each.version) for each in page]
-        return found
-
-    expected = {}
-    for since in (1000.0, 1050.0, 1090.0, 1200.0):
-        with monkeypatch.context() as patched:
-            patched.setattr("directory_server.sqlite._listing.MAX_RECENT", 0)
-            expected[since] = pages(since)
-        assert pages(since) == expected[since]
-    assert len(expected[1000.0]) > len(expected[1050.0]) > len(expected[1090.0]) > len(expected[1200.0]) == 0
 
 
 def test_entries_of_the_second_schema_version_are_listed(tmp_path: Path) -> None:

@@ -19,8 +19,7 @@ from directory_server.sqlite import Database, SqliteCuration, SqliteStore, _visi
 from directory_server.sqlite._publishing import PAUSE, TRANSACTION
 
 from ..conftest import Open
-from ..contract.store import NAME, Briefs, entry
-from ..logs import captured_lines
+from ..contract.store import Briefs, entry
 
 
 class TickingClock:
@@ -109,14 +108,6 @@ def test_a_name_is_resolved_once_in_a_batch(open_database: Open, monkeypatch: py
     store = SqliteStore(open_database("directory"), inline, Briefs())
     run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
     assert record_counts == [MAX_VERSIONS]
-
-
-def test_logs_versions_that_were_not_stored(open_database: Open) -> None:
-    store = SqliteStore(open_database("directory"), inline, Briefs())
-    with captured_lines() as lines:
-        run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
-    (line,) = [line for line in lines if "versions" in line]
-    assert line == (f"Source a: 3 versions not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
 
 
 def test_names_of_a_source_are_limited(open_database: Open) -> None:

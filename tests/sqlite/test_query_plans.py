@@ -12,8 +12,8 @@ import pytest
 
 from directory_server import sqlite, tables
 from directory_server.features import reports, statistics
-from directory_server.sqlite import _listing, _visibility
-from directory_server.tables import _mirrors, _roster, _sessions, _verifications, sqlite_statement
+from directory_server.sqlite import _visibility
+from directory_server.tables import _listing, _mirrors, _roster, _sessions, _verifications, sqlite_statement
 
 PACKAGES = (sqlite, tables, reports, statistics)
 """The packages whose modules have statements."""
@@ -28,10 +28,11 @@ WHOLE = {
     "_export": "copies everything, in the command `database import`",
     "_verifications._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
     "_verifications._CHECKED": "is a part of statements with a condition",
-    "_store._NEWEST": "ends at its limit, in the order of an index",
-    "_store._COUNT": "reads the last row",
+    "_entries._NEWEST": "ends at its limit, in the order of an index",
+    "_entries._COUNT": "reads the last row",
+    "_entries._HEAD": "reads the last row",
     "_visibility._LOG": "reads the last row",
-    "_listing._ALL_ROWS": "is a part of statements with a condition",
+    "_listing._ROWS": "are parts of statements with a limit",
     "_visibility._NAME": "is a part of statements with a condition",
     "_visibility._CURATED": "looks for a text in all curated names, in an index and in a thread",
     "_accounts._ACCOUNT": "is a part of statements with a condition",
@@ -90,7 +91,7 @@ def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
 
 def exception(name: str) -> str | None:
     """Return the name in WHOLE of a statement, None for those that must not scan a large table."""
-    return next((each for each in (name, name.partition(".")[0]) if each in WHOLE), None)
+    return next((each for each in (name, name.partition("[")[0], name.partition(".")[0]) if each in WHOLE), None)
 
 
 def test_all_exceptions_are_statements() -> None:
@@ -107,13 +108,15 @@ def test_no_statement_reads_a_large_table(connection: sqlite3.Connection, statem
 
 @pytest.mark.parametrize("kind", ["latest", "exact", "all"])
 def test_lists_are_read_in_order(connection: sqlite3.Connection, kind: str) -> None:
-    for statement in (_listing._LISTS[kind], _listing._LISTS_OF_NAME[kind]):
-        steps = plan(connection, statement)
-        assert steps
-        assert not [step for step in steps if "TEMP B-TREE" in step and "LAST" not in step], steps
-    assert "record_version" in " ".join(plan(connection, _listing._LISTS["exact"]))
-    assert any("name=?" in step for step in plan(connection, _listing._LISTS_OF_NAME[kind]))
-    recent = [" ".join(plan(connection, each)) for each in _listing._RECENT]
+    lists = [_listing._LISTS[kind], _listing._CURATED_LISTS[kind]]
+    steps, others = (plan(connection, sqlite_statement(statement)[0]) for statement in lists)
+    assert steps == others
+    assert steps
+    assert not [step for step in steps if "TEMP B-TREE" in step and "LAST" not in step], steps
+    assert kind != "exact" or "record_version" in " ".join(steps)
+    of_names = plan(connection, sqlite_statement(_listing._LISTS_OF_NAMES[kind])[0])
+    assert any("name=?" in step for step in of_names), of_names
+    recent = [" ".join(plan(connection, sqlite_statement(each)[0])) for each in _listing._RECENT.values()]
     assert all("COVERING INDEX" in each and "_updated (updated_at>?)" in each for each in recent), recent
 
 

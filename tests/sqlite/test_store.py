@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +17,11 @@ from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore, _store
+from directory_server.sqlite import Database, SqliteStore
+from directory_server.tables import _entries, sqlite_statement
 
 from ..conftest import Open
-from ..contract.change_log import ChangeLogContract, LongLogContract
-from ..contract.store import Briefs, StoreContract, entry
-from ..contract.store_versions import StoreVersionsContract
-from .conftest import SqliteAdapterTest
-
-
-class TestSqliteStore(SqliteAdapterTest, StoreContract, StoreVersionsContract, ChangeLogContract):
-    async def store(self, sources: Sequence[str] = (), version: str = "1") -> SqliteStore:
-        return SqliteStore(self.open_database("directory"), inline, Briefs(version), sources)
-
-
-class TestSqliteLongLog(SqliteAdapterTest, LongLogContract):
-    async def store(self) -> SqliteStore:
-        return SqliteStore(self.open_database("directory"), inline, Briefs())
-
-    async def lengthen(self, seq: int) -> None:
-        with self.open_database("directory").transaction() as connection:
-            connection.execute("INSERT INTO change (seq, kind, mcp_id, total) VALUES (?, 'added', '', 0)", (seq,))
+from ..contract.store import Briefs, entry
 
 
 def test_offloads_long_operations_only(open_database: Open) -> None:
@@ -61,8 +45,9 @@ def test_offloads_long_operations_only(open_database: Open) -> None:
 
 
 def test_the_newest_entries_are_read_from_an_index(open_database: Open) -> None:
+    newest, _ = sqlite_statement(_entries._NEWEST)
     with open_database("directory").connection() as connection:
-        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {_store._NEWEST}", (6,))]
+        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {newest}", {"limit": 6})]
     assert plan[0] == "SCAN record USING INDEX record_published"
     assert not any("TEMP B-TREE" in step for step in plan)
 
@@ -146,7 +131,7 @@ PUBLISHER = """
     from itertools import count
     from pathlib import Path
     from directory_server.run_sync import inline, run_sync
-    from directory_server.sqlite import Database, SqliteStore, _store
+    from directory_server.sqlite import Database, SqliteStore
     from directory_server.domain.entries import Entry
     from directory_server.search import TextAnalysis
 

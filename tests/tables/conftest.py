@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.postgres import Database as PostgresDatabase
-from directory_server.postgres import PostgresStore, PostgresTables
+from directory_server.postgres import PostgresCuration, PostgresStore, PostgresTables
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteStore, SqliteTables
+from directory_server.sqlite import SqliteCuration, SqliteStore, SqliteTables
 from directory_server.tables import Tables
 
 from .. import engines
@@ -76,12 +76,30 @@ class TablesTest:
         self.open_tables = open_tables
 
 
-def open_store(tables: Tables) -> SqliteStore | PostgresStore:
-    """Return a store of the same data as `tables`."""
+def open_store(tables: Tables, sources: Sequence[str] = (), version: str = "1") -> SqliteStore | PostgresStore:
+    """Return a store of the same data as `tables`, with the `version` of the analysis."""
     if isinstance(tables, SqliteTables):
-        return SqliteStore(tables.database, inline, Briefs())
+        return SqliteStore(tables.database, inline, Briefs(version), sources)
     assert isinstance(tables, PostgresTables)
-    return PostgresStore(tables.database, inline, Briefs())
+    return PostgresStore(tables.database, inline, Briefs(version), sources)
+
+
+def open_curation(tables: Tables, sources: Sequence[str] = ()) -> SqliteCuration | PostgresCuration:
+    """Return the curation of the same data as `tables`."""
+    if isinstance(tables, SqliteTables):
+        return SqliteCuration(tables.database, sources)
+    assert isinstance(tables, PostgresTables)
+    return PostgresCuration(tables.database, sources)
+
+
+def run_script(tables: Tables, script: str) -> None:
+    """Run a script of SQL."""
+    if isinstance(tables, SqliteTables):
+        with tables.database.connection() as connection:
+            connection.executescript(script)
+    else:
+        assert isinstance(tables, PostgresTables)
+        run_sync(tables.database.write(lambda cursor: cursor.execute(script, binary=False)))
 
 
 def rows_of(tables: Tables, query: str) -> list[Any]:

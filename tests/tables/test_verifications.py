@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from directory_server.domain.ports.storage import Store
-from directory_server.postgres import PostgresTables
-from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteTables
 from directory_server.tables import StoredVerifications
 
 from ..contract.package_texts import PackageTextsContract
-from .conftest import TablesTest, number, open_store
+from .conftest import TablesTest, number, open_store, run_script
 
 
 class TestVerifications(TablesTest, PackageTextsContract):
@@ -35,10 +33,4 @@ class TestVerifications(TablesTest, PackageTextsContract):
         return f"UPDATE target SET state = {state}"
 
     def run(self, script: str) -> None:
-        tables = self.open_tables()
-        if isinstance(tables, SqliteTables):
-            with tables.database.connection() as connection:
-                connection.executescript(script)
-        else:
-            assert isinstance(tables, PostgresTables)
-            run_sync(tables.database.write(lambda cursor: cursor.execute(script, binary=False)))
+        run_script(self.open_tables(), script)

@@ -1,0 +1,136 @@
+"""Reading the log of changes and the visible entries, with their analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from ..domain.changes import Change, ChangeKind
+from ._tables import Rows
+
+PAGE = 4_000
+"""Most changes that are read at a time."""
+
+_SIZES = """
+    octet_length(package_texts.body), octet_length(record.body), stored_analysis_size
+"""
+
+_VERIFIED = """
+    LEFT JOIN verification ON verification.mcp_id = page.mcp_id
+    LEFT JOIN package_texts ON package_texts.id = verification.texts
+"""
+
+# The inner queries are limited, so that the joins do not read whole tables.
+_CURRENT = f"""
+    SELECT page.seq, change.mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id, {_SIZES}
+    FROM (
+        SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > :after AND visible_id IS NOT NULL
+        ORDER BY mcp_id LIMIT :limit
+    ) AS page
+    INNER JOIN record ON record.id = visible_id INNER JOIN change ON change.seq = page.seq
+    {_VERIFIED} ORDER BY page.mcp_id
+"""
+
+_CHANGES = f"""
+    SELECT page.seq, page.mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id, {_SIZES}
+    FROM (
+        SELECT seq, change.mark AS mark, kind, mcp_id FROM change WHERE seq > :after ORDER BY seq LIMIT :limit
+    ) AS page
+    INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = visible_id
+    {_VERIFIED} ORDER BY page.seq
+"""
+
+_DOCUMENTS = """
+    SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)
+"""
+
+_TEXTS = "SELECT id, body FROM package_texts WHERE id = ANY(:ids)"
+
+
+@frozen
+class Document:
+    """A visible document, with the id of its row; `analysed` is None if no analysis of the version is stored."""
+
+    row: int
+    fingerprint: bytes
+    body: bytes
+    analysed: bytes | None
+
+
+@frozen
+class LoggedChange:
+    """A change, and what is stored of the now visible entry, None if it has none.
+
+    `mark` is random; another one for the same `seq` shows that the database was restored. SQLite has none.
+    The entry has a verification, the texts of a package, and a document.
+    """
+
+    seq: int
+    mark: int | None
+    kind: ChangeKind
+    mcp_id: str
+    pinned: bool
+    verified: bytes | None
+    texts: bytes | None
+    document: Document | None
+
+    def change(self, analyses: Mapping[int, bytes]) -> Change:
+        """Return the change with the stored analysis, else that of `analyses` by the document's row."""
+        document = self.document
+        body, analysed = None, None
+        if document is not None:
+            body = document.body
+            analysed = analyses[document.row] if document.analysed is None else document.analysed
+        return Change(self.seq, self.kind, self.mcp_id, body, analysed, self.pinned, self.verified, self.texts)
+
+
+def current(rows: Rows, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the visible entries after the id `after`, for Store.current; `analysis` is a version of the Analysis."""
+    return _read(rows, _CURRENT, after, limit, most, analysis)
+
+
+def changes(rows: Rows, after: int, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis."""
+    return _read(rows, _CHANGES, after, limit, most, analysis)
+
+
+def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+    """Return the changes of `query`, up to the one that brings the bytes to `most`.
+
+    Ids and sizes are read first, because a page of large documents would not fit into memory.
+    """
+    page = []
+    for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis):
+        page.append(row)
+        *_, verified, _, _, texts_size, size, analysed = row
+        most -= len(verified or b"") + (texts_size or 0) + (size or 0) + (analysed or 0)
+        if most <= 0:
+            break
+    wanted = {visible for *_, visible, _, _, _ in page if visible is not None}
+    described = {texts for *_, texts, _, _, _, _ in page if texts is not None}
+    bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
+    documents: dict[int, Document] = {}
+    if wanted:
+        for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis):
+            documents[row] = Document(row, *fields)
+    return [
+        LoggedChange(
+            seq=seq,
+            mark=mark,
+            kind=kind,
+            mcp_id=mcp_id,
+            pinned=bool(pinned),
+            verified=verified,
+            # A check may have replaced the texts since. It logs a change.
+            texts=bodies.get(texts),
+            document=None if visible is None else documents[visible],
+        )
+        for seq, mark, kind, mcp_id, pinned, verified, texts, visible, _, _, _ in page
+    ]
+
+
+def missing(logged: Sequence[LoggedChange]) -> list[Document]:
+    """Return the documents without a stored analysis."""
+    documents = {change.document.row: change.document for change in logged if change.document is not None}
+    return [document for document in documents.values() if document.analysed is None]

@@ -1,0 +1,175 @@
+"""The reading part of the Store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from .. import serialization
+from ..domain.changes import Change
+from ..domain.entries import Entry, is_storable
+from ..domain.errors import Unavailable
+from ..domain.ports.runtime import Offload
+from ..domain.ports.search import Analysis
+from ..domain.ports.storage import READ_BYTES
+from ..domain.versions import PUBLISHED, Version
+from ._change_log import Document, LoggedChange, changes, current, missing
+from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
+from ._tables import Rows, Tables
+
+T = TypeVar("T")
+
+_ENTRY = "SELECT body FROM entry JOIN record ON record.id = visible_id WHERE mcp_id = :mcp_id"
+
+_ENTRIES = "SELECT mcp_id, body FROM entry JOIN record ON record.id = visible_id WHERE mcp_id = ANY(:mcp_ids)"
+
+_IDS = """
+    SELECT mcp_id FROM entry WHERE visible_id IS NOT NULL AND mcp_id > :after AND mcp_id < :before
+    ORDER BY mcp_id LIMIT :limit
+"""
+
+_PUBLISHED = "SELECT body FROM record WHERE name = :name AND source = :source ORDER BY record.written"
+
+_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = :name"
+
+_HEAD = "SELECT seq, change.mark FROM change ORDER BY seq DESC LIMIT 1"
+
+_LOG = "SELECT id FROM log"
+
+_OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
+
+_COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
+
+# The expression is that of the index record_published. Without CASE, the planner of PostgreSQL takes the two equal
+# columns for independent, expects a single row, and sorts all records.
+_NEWEST = """
+    SELECT record.id FROM record INNER JOIN entry ON entry.name = record.name
+    WHERE CASE WHEN visible_id = record.id THEN true END
+    ORDER BY least(coalesce(published_at, 0), created_at) DESC, record.written DESC LIMIT :limit
+"""
+
+_BODY = "SELECT body FROM record WHERE id = :id"
+
+
+class StoredEntries:
+    """The reading part of a Store. Subclasses store entries, and analyses that were missing."""
+
+    _tables: Tables
+    _offload: Offload
+    _analysis: Analysis
+
+    async def entry(self, mcp_id: str) -> Entry | None:
+        if not is_storable(mcp_id):
+            return None
+        row = await self._tables.one(_ENTRY, mcp_id=mcp_id)
+        return serialization.restore_entry(row[0]) if row else None
+
+    async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
+        requested = list(filter(is_storable, mcp_ids))
+        bodies = dict(await self._tables.read(lambda rows: rows.all(_ENTRIES, mcp_ids=requested)))
+        return [serialization.restore_entry(bodies[mcp_id]) for mcp_id in requested if mcp_id in bodies]
+
+    async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
+        values: dict[str, Any] = {"after": after, "before": before, "limit": limit}
+        return [mcp_id for (mcp_id,) in await self._tables.read(lambda rows: rows.all(_IDS, **values))]
+
+    async def published(self, name: str) -> Sequence[Entry]:
+        if not is_storable(name):
+            return []
+        bodies = await self._tables.read(lambda rows: rows.all(_PUBLISHED, name=name, source=PUBLISHED))
+        return [serialization.restore_entry(body) for (body,) in bodies]
+
+    async def preferred(self, name: str) -> tuple[str, str] | None:
+        if not is_storable(name):
+            return None
+        row: tuple[str, str] | None = await self._tables.one(_PREFERRED, name=name)
+        return row
+
+    async def head(self) -> int:
+        row = await self._tables.one(_HEAD)
+        if row is None:
+            return 0
+        self._record_read(*row)
+        return int(row[0])
+
+    async def log_id(self) -> str:
+        return str((await self._tables.one(_LOG))[0])
+
+    async def oldest(self) -> int:
+        return int((await self._tables.one(_OLDEST))[0])
+
+    async def count(self) -> int:
+        return int((await self._tables.one(_COUNT))[0])
+
+    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        read = partial(current, after=after, limit=limit, most=most, analysis=self._analysis.version)
+        return await self._analysed(await self._tables.read(read))
+
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+        read = partial(changes, after=after, limit=limit, most=most, analysis=self._analysis.version)
+        return await self._analysed(await self._tables.read(read))
+
+    async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
+        def read(rows: Rows) -> list[T]:
+            ids = rows.all(_NEWEST, limit=limit)
+            return [of(serialization.restore_entry(rows.one(_BODY, id=row)[0])) for (row,) in ids]
+
+        return await self._tables.read(read)
+
+    async def listing(
+        self,
+        after: tuple[str, str],
+        limit: int,
+        *,
+        versions: str = "latest",
+        updated_since: float | None = None,
+        include_deleted: bool = False,
+        curated: bool = False,
+        most: int = READ_BYTES,
+    ) -> Sequence[Version]:
+        if not all(map(is_storable, (*after, versions))):
+            return []
+        query = ListingQuery(*after, limit, versions, updated_since or 0.0, include_deleted, curated)
+        return await self._tables.read(lambda rows: listing(rows, query, most))
+
+    async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
+        if not is_storable(name):
+            return []
+        return await self._tables.read(lambda rows: all_versions(rows, name, after, limit, most))
+
+    async def latest(
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+    ) -> Sequence[Version]:
+        if not is_storable(version):
+            return []
+        requested = list(filter(is_storable, mcp_ids))
+        return await self._tables.read(lambda rows: versions_of_ids(rows, requested, version, most))
+
+    async def version(self, name: str, version: str) -> Version | None:
+        if not (is_storable(name) and is_storable(version)):
+            return None
+        return await self._tables.read(lambda rows: one_version(rows, name, version))
+
+    def _record_read(self, seq: int, mark: int | None) -> None:
+        """Record that the change `seq` was read."""
+
+    async def _store_analyses(self, documents: Sequence[Document], analyses: Mapping[int, bytes]) -> None:
+        """Store `analyses` of `documents` by their rows. Raises Unavailable."""
+        raise NotImplementedError
+
+    async def _analysed(self, logged: Sequence[LoggedChange]) -> Sequence[Change]:
+        """Return the changes with their analyses. Those that are missing are stored, so that the next read has them."""
+        for change in logged:
+            self._record_read(change.seq, change.mark)
+        analyses: dict[int, bytes] = {}
+        if documents := missing(logged):
+            analyses = await self._offload(self._analyses, documents)
+            # Storing the analysis only saves time later, so a failure is ignored.
+            with suppress(Unavailable):
+                await self._store_analyses(documents, analyses)
+        return [change.change(analyses) for change in logged]
+
+    def _analyses(self, documents: Sequence[Document]) -> dict[int, bytes]:
+        return {document.row: self._analysis(serialization.restore_entry(document.body)) for document in documents}

@@ -1,0 +1,126 @@
+"""The Store and the Curation on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.publishing import MAX_VERSIONS
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import SqliteTables
+from directory_server.tables import Tables
+
+from ..contract.change_log import ChangeLogContract, LongLogContract
+from ..contract.imports import ImportedStepContract
+from ..contract.listing import ListingContract
+from ..contract.store import NAME, StoreContract, entry
+from ..contract.store_versions import StoreVersionsContract
+from ..logs import captured_lines
+from .conftest import TablesTest, open_curation, open_store, rows_of, run_script
+
+NAMES_NOW = (("visible_id", "shown"), ("preferred_id", "chosen"))
+"""Columns of `entry` in SQLite, and their names at the step that tells imported entries apart."""
+
+LENGTHEN = "INSERT INTO change (seq, kind, mcp_id, total) VALUES (:seq, 'added', '', 0)"
+
+TOTALS = """
+    SELECT source, names, bytes FROM stored WHERE names > 0
+    UNION ALL SELECT source, count(DISTINCT name), sum(octet_length(body)) FROM record GROUP BY source
+    ORDER BY source
+"""
+
+
+class TestStore(TablesTest, StoreContract, StoreVersionsContract, ChangeLogContract):
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
+        return open_store(self.open_tables(), sources, version)
+
+
+class TestLongLog(TablesTest, LongLogContract):
+    async def store(self) -> Store:
+        return open_store(self.open_tables())
+
+    async def lengthen(self, seq: int) -> None:
+        await self.open_tables().run(LENGTHEN, seq=seq)
+
+
+class TestListing(TablesTest, ListingContract):
+    async def store(self, sources: Sequence[str] = ()) -> Store:
+        return open_store(self.open_tables(), sources)
+
+    async def curation(self, sources: Sequence[str] = ()) -> Curation:
+        return open_curation(self.open_tables(), sources)
+
+
+class TestImports(TablesTest, ImportedStepContract):
+    def package(self) -> str:
+        return "sqlite/schema/directory" if isinstance(self.open_tables(), SqliteTables) else "postgres/schema"
+
+    async def store(self, sources: Sequence[str] = ()) -> Store:
+        return open_store(self.open_tables(), sources)
+
+    async def curation(self) -> Curation:
+        return open_curation(self.open_tables(), ["up"])
+
+    def run(self, script: str) -> None:
+        tables = self.open_tables()
+        names = NAMES_NOW if isinstance(tables, SqliteTables) else ()
+        before = [f"ALTER TABLE entry RENAME COLUMN {name} TO {earlier};" for name, earlier in names]
+        after = [f"ALTER TABLE entry RENAME COLUMN {earlier} TO {name};" for name, earlier in names]
+        run_script(tables, "\n".join([*before, f"{script};", *after]))
+
+    def totals(self) -> Sequence[tuple[str, int, int]]:
+        return rows_of(self.open_tables(), TOTALS)
+
+
+def test_logs_versions_that_were_not_stored(tables: Tables) -> None:
+    store = open_store(tables)
+    with captured_lines() as lines:
+        run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(MAX_VERSIONS + 3)]))
+    (line,) = [line for line in lines if "versions" in line]
+    assert line == (f"Source a: 3 versions not stored, {NAME} 1.0.0 first; the limit is {MAX_VERSIONS} of a name")
+
+
+def test_long_logs_are_read_in_pages(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.tables._change_log.PAGE", 3)
+    store = open_store(tables)
+    run_sync(store.publish("a", [entry(f"x/{number}") for number in range(8)]))
+    assert [change.seq for change in run_sync(store.changes(4, 1_000))] == [5, 6, 7]
+    assert [change.seq for change in run_sync(store.changes(7, 1_000))] == [8]
+    assert len(run_sync(store.current("", 1_000))) == 3
+
+
+def test_newest_lists_an_entry_once(tables: Tables) -> None:
+    store = open_store(tables)
+    run_sync(store.publish("a", [entry("x/a"), entry("x/b")]))
+    for _ in range(3):
+        run_sync(store.publish("a", [entry("x/b", status="deleted")]))
+        run_sync(store.publish("a", [entry("x/b", status="active")]))
+    assert run_sync(store.newest(9, lambda each: each.name)) == ["x/b", "x/a"]
+
+
+@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
+def test_few_new_names_are_listed_as_many(tables: Tables, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tables, ["a", "b"])
+    run_sync(store.publish("a", [entry(f"x/{number:02}") for number in range(0, 40, 2)]))
+    run_sync(store.publish("a", [entry(f"x/{number:02}", "2.0.0") for number in range(0, 40, 3)]))
+    run_sync(store.publish("b", [entry(f"x/{number:02}", "2.0.0") for number in range(40)]))
+    run_sync(tables.run("UPDATE record SET updated_at = 1000 + id * 37 % 100"))
+    run_sync(tables.run("UPDATE entry SET updated_at = 1000 + preferred_id * 53 % 100"))
+
+    def pages(since: float) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        while page := run_sync(
+            store.listing(found[-1] if found else ("", ""), 3, versions=versions, updated_since=since)
+        ):
+            found += [(each.name, each.version) for each in page]
+        return found
+
+    expected = {}
+    for since in (1000.0, 1050.0, 1090.0, 1200.0):
+        with monkeypatch.context() as patched:
+            patched.setattr("directory_server.tables._listing.MAX_RECENT", -1)
+            expected[since] = pages(since)
+        assert pages(since) == expected[since]
+    assert len(expected[1000.0]) > len(expected[1050.0]) > len(expected[1090.0]) > len(expected[1200.0]) == 0
