@@ -1,0 +1,165 @@
+"""Upgrades of a data directory and of a database, from each step of the schema, keep all rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from directory_server.postgres import Database as PostgresDatabase
+from directory_server.postgres import import_data
+from directory_server.postgres._migrations import known_steps
+from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, export
+from directory_server.sqlite._database import Schema
+
+from .. import engines
+from ..postgres.importing.conftest import Filled, filled
+
+__all__ = ["filled"]
+
+RENAMED = {
+    "count": "statistic_count",
+    "query": "statistic_query",
+    "entry.shown": "visible_id",
+    "entry.chosen": "preferred_id",
+    "seen.taken": "accepted",
+    "upstream.question": "selection",
+    "upstream.last_round": "last_run",
+    "upstream.next_round": "next_run",
+    "upstream.mark": "updated_since",
+    "upstream.walked": "full_sync_names",
+    "upstream.walked_at": "full_sync_at",
+    "upstream.walk_full": "progress_full",
+    "upstream.walk_began": "progress_began",
+    "upstream.walk_cursor": "progress_cursor",
+}
+"""Tables and columns of older steps of SQLite, and their names now."""
+
+WRITTEN_BY_STEPS = {"log", "pulse", "schema_step"}
+"""Tables that the steps fill."""
+
+WITH_CURATION = 3
+"""The step of SQLite since which a name without a change may have a row."""
+
+
+def now_named(table: str, columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the names that a table and its columns have now."""
+    return RENAMED.get(table, table), [RENAMED.get(f"{table}.{column}", column) for column in columns]
+
+
+def in_order(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return sorted((tuple(row) for row in rows), key=repr)
+
+
+def sqlite_steps(schema: Schema) -> list[str]:
+    folder = files("directory_server.sqlite").joinpath("schema", schema)
+    return [step.read_text("utf-8") for step in sorted(folder.iterdir(), key=lambda step: step.name)]
+
+
+SQLITE = [
+    (schema, number)
+    for schema in ("directory", "quota", "statistics")
+    for number in range(1, len(sqlite_steps(schema)))
+]
+
+
+def sqlite_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    return {
+        table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        for (table,) in tables.fetchall()
+        if table not in {*WRITTEN_BY_STEPS, "stored"}
+    }
+
+
+@pytest.mark.parametrize(("schema", "number"), SQLITE)
+def test_an_upgrade_of_a_data_directory_keeps_all_rows(
+    filled: Filled, tmp_path: Path, schema: Schema, number: int
+) -> None:
+    expected: dict[str, list[tuple[Any, ...]]] = {}
+    present = sqlite3.connect(f"file:{filled.folder / f'{schema}.db'}?mode=ro", uri=True)
+    with closing(present), closing(sqlite3.connect(tmp_path / f"{schema}.db")) as old:
+        for step in sqlite_steps(schema)[:number]:
+            old.executescript(step)
+        for table, columns in sqlite_columns(old).items():
+            name, names = now_named(table, columns)
+            query = f"SELECT {', '.join(names)} FROM {name}"
+            if name == "entry" and number < WITH_CURATION:
+                query += " WHERE seq > 0"
+            expected[query] = rows = present.execute(query).fetchall()
+            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+            old.executemany(insert, rows)
+        old.execute(f"PRAGMA user_version = {number}")
+        old.commit()
+    stored = "SELECT source, names, bytes FROM stored WHERE names ORDER BY source"
+    with closing(sqlite3.connect(f"file:{filled.folder / 'directory.db'}?mode=ro", uri=True)) as present:
+        totals = present.execute(stored).fetchall()
+    with closing(Database(tmp_path, schema)) as database, database.connection() as connection:
+        assert sum(map(len, expected.values())) > 1
+        for query, rows in expected.items():
+            assert in_order(connection.execute(query).fetchall()) == in_order(rows), query
+        if schema == "directory":
+            assert connection.execute(stored).fetchall() == totals
+            (keys,) = connection.execute("SELECT keys FROM pulse").fetchone()
+            assert keys >= 0
+
+
+@pytest.fixture(scope="module")
+def present(filled: Filled) -> Iterator[psycopg.Connection[Any]]:
+    """Return a connection to a database with one of everything, at the latest step."""
+    with created("upgrade_present") as conninfo:
+        with closing(PostgresDatabase(conninfo)) as database, export(filled.folder) as source:
+            run_sync(database.upgrade())
+            run_sync(import_data(source, database))
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            yield connection
+
+
+@contextmanager
+def created(name: str) -> Iterator[str]:
+    """Create a database; return its connection string as a context manager, and drop it at the end."""
+    conninfo = engines.shared_engine().conninfo
+    with psycopg.connect(conninfo, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+        yield f"{conninfo} dbname={name}"
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def postgres_columns(connection: psycopg.Connection[Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for table, column in connection.execute(
+        "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' "
+        "ORDER BY table_name, ordinal_position"
+    ):
+        found.setdefault(table, []).append(column)
+    return {table: columns for table, columns in found.items() if table not in WRITTEN_BY_STEPS}
+
+
+@pytest.mark.parametrize("number", range(1, len(known_steps())))
+def test_an_upgrade_of_a_database_keeps_all_rows(
+    present: psycopg.Connection[Any], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected: dict[str, list[tuple[Any, ...]]] = {}
+    with created("upgrade_old") as conninfo, closing(PostgresDatabase(conninfo)) as database:
+        with monkeypatch.context() as patched:
+            patched.setattr("directory_server.postgres._database.known_steps", lambda: known_steps()[:number])
+            assert run_sync(database.upgrade()) == list(range(1, number + 1))
+        with psycopg.connect(conninfo, autocommit=True) as old:
+            old.execute("SET session_replication_role = replica")
+            for table, columns in postgres_columns(old).items():
+                query = f"SELECT {', '.join(columns)} FROM {table}"
+                expected[query] = rows = present.execute(query).fetchall()
+                with old.cursor() as cursor:
+                    values = ", ".join(["%s"] * len(columns))
+                    cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
+            assert run_sync(database.upgrade()) == list(range(number + 1, len(known_steps()) + 1))
+            assert sum(map(len, expected.values())) > 100
+            for query, rows in expected.items():
+                assert in_order(old.execute(query).fetchall()) == in_order(rows), query
