@@ -132,7 +132,7 @@ def preferring(name: str) -> Likeness:
 
 @awaited
 @pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella zzyzx plan qqxyz unknownword"])
-async def test_a_likeness_that_comes_with_the_query_takes_the_place_of_that_of_words(keywords: str) -> None:
+async def test_a_likeness_that_comes_with_the_query_counts(keywords: str) -> None:
     index = await make_index(50)
     name = "org.example/entry-031"
     page = await index.search(Query(keywords, likeness=preferring(name)))

@@ -22,7 +22,7 @@ LEAST_KNOWN = 0.9
 GROWTH = 1.25
 """Factor by which the memory grows."""
 
-_Doubles = NDArray[np.float64]
+_Floats = NDArray[np.float32]
 
 
 @frozen(eq=False)
@@ -35,7 +35,7 @@ class _Table:
     rows: NDArray[np.int8]
     keys: NDArray[np.uint64] = field(factory=lambda: np.empty(0, np.uint64))
     places: NDArray[np.int64] = field(factory=lambda: np.empty(0, np.int64))
-    sample: _Doubles = field(factory=lambda: np.empty((0, 0)))
+    sample: _Floats = field(factory=lambda: np.empty((0, 0), np.float32))
 
 
 class Vectors:
@@ -91,9 +91,8 @@ class Vectors:
         known = places >= 0
         if len(query) != table.rows.shape[1] or known.mean() < LEAST_KNOWN:
             return None
-        direction = np.frombuffer(query, np.int8).astype(np.float64)
-        direction /= np.sqrt(direction @ direction)
-        usual = table.sample @ direction
+        (direction,) = _units(np.frombuffer(query, np.int8)[None])
+        usual = (table.sample @ direction).astype(np.float64)
         found = _units(table.rows[places[known]]) @ direction
         deviations = (found - usual.mean()) / max(float(usual.std()), 1e-9)
         likeness = np.full(len(entries), deviations.mean() / DEVIATIONS)
@@ -121,7 +120,7 @@ def _with_room(rows: NDArray[np.int8], used: int, needed: int, dimensions: int) 
     return larger
 
 
-def _units(rows: NDArray[np.int8]) -> _Doubles:
-    units = rows.astype(np.float64)
+def _units(rows: NDArray[np.int8]) -> _Floats:
+    units = rows.astype(np.float32)
     units /= np.maximum(np.sqrt(np.einsum("ij,ij->i", units, units)), 1)[:, None]
     return units

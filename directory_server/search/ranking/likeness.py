@@ -28,6 +28,9 @@ less of what the query means."""
 ENCODED_SHARES = 0.4, 0.16
 """The same for a likeness that comes with the query, which knows more than the vectors of words."""
 
+BESIDE_ENCODED = 0.5
+"""The part of the gain by the vectors of words that remains beside such a likeness."""
+
 DEVIATIONS, MAX_LIKENESS = 8, 1.2
 """The likeness of 1, in standard deviations of that of all entries and the query; and the greatest one that counts."""
 
@@ -83,9 +86,9 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     scores = _exact(own / best)
     if encoded is not None:
         scores += _exact(ENCODED_SHARES[bool(plan.conditions)] * encoded)
-    elif plan.vector is not None:
-        likeness = _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths)
-        scores += _exact(SHARES[bool(plan.conditions)] * likeness)
+    if plan.vector is not None:
+        share = SHARES[bool(plan.conditions)] * (1 if encoded is None else BESIDE_ENCODED)
+        scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
     scores += NEIGHBOUR_SHARE * (_neighbours(vectors, lengths) @ scores)
     # Rounding may lower a score, and the next page begins below the last raw score.
     columns = np.maximum(best * scores, own).astype(np.float32).tolist()

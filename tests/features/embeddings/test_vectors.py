@@ -49,7 +49,7 @@ def test_the_likeness_is_the_cosine_in_deviations_of_all() -> None:
     query = stored(np.random.default_rng(1).normal(size=SIZE))
     cosines = [float(unit(row) @ unit(query)) for row in rows.values()]
     expected = [(cosine - np.mean(cosines)) / np.std(cosines) / DEVIATIONS for cosine in cosines]
-    assert likeness(filled(rows), query, *rows) == pytest.approx(expected)
+    assert likeness(filled(rows), query, *rows) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_order_of_additions_does_not_matter() -> None:
