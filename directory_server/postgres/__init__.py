@@ -5,14 +5,13 @@ from ._change_bus import PostgresBus
 from ._checks import check_connection, place, upgrade
 from ._clock import DatabaseClock
 from ._connection import Cursor
-from ._curation import PostgresCuration
 from ._database import Database
 from ._import import import_data
 from ._key_cache import PostgresKeyCache
 from ._last_read import LastRead
 from ._link import Link, Statements
 from ._nodes import REPORT_INTERVAL, Node, NodeReports, running_nodes
-from ._pulse import CHANNEL, Pulse
+from ._pulse import Pulse
 from ._quota import TRIAL, PostgresQuota
 from ._restore import after_restore
 from ._shared import session_secret
@@ -22,7 +21,6 @@ from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._watchdog import Watchdog
 
 __all__ = [
-    "CHANNEL",
     "REPORT_INTERVAL",
     "TRIAL",
     "UPKEEP_INTERVAL",
@@ -35,7 +33,6 @@ __all__ = [
     "NodeReports",
     "PostgresAttempts",
     "PostgresBus",
-    "PostgresCuration",
     "PostgresKeyCache",
     "PostgresQuota",
     "PostgresStore",

@@ -13,11 +13,11 @@ import psycopg
 from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
 from ..domain.transfers import Imported
+from ..tables import PUBLISHERS
 from ._connection import Cursor
 from ._database import Database
 from ._pulse import end_keys
 from ._shared import SESSION_SECRET
-from ._visibility import lock_publishers
 
 Row = tuple[object, ...]
 
@@ -96,7 +96,7 @@ def _import(cursor: Cursor, source: Source) -> Imported:
     cursor.unlimit()
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
-    lock_publishers(cursor)
+    cursor.execute(PUBLISHERS)
     cursor.execute(f"LOCK TABLE {', '.join(names)} IN SHARE ROW EXCLUSIVE MODE")
     _check_empty(cursor, [name for name in names if name != "log"])
     cursor.execute("DELETE FROM log")

@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
+from ..tables import CHANNEL
 from ._connection import Cursor
 from ._database import Database
-
-CHANNEL = "directory"
-"""The channel on which publishers, and transactions that end keys, notify."""
 
 CONFIRMED = 1.0
 """Seconds for which a reading of the counter is relied on: a revoked key ends everywhere within this time."""

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 
-from attrs import Factory, evolve, field, frozen
-from twisted.logger import Logger
+from attrs import Factory, field, frozen
 
-from .. import serialization
-from ..domain.changes import Outcome
-from ..domain.entries import Entry
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
-from ..domain.publishing import SourceLimits, record, too_old_versions
-from ..tables import Document, StoredEntries
+from ..domain.publishing import SourceLimits
+from ..tables import Engine, StoredEntries
 from ._connection import Cursor
 from ._database import Database
 from ._last_read import LastRead
 from ._link import Statements
-from ._publishing import Known, Row, batches, keeping, known, publish
 from ._tables import PostgresTables
+
+ENGINE = Engine(
+    # So that the statements that refer to new rows need not wait for the one that adds them.
+    new_ids="""
+        SELECT nextval(pg_get_serial_sequence('record', 'id')) FROM generate_series(1, CAST(:count AS integer))
+    """,
+    keeps_ids=True,
+    # In the order of fingerprints, so that two transactions cannot wait for each other.
+    store_analyses="""
+        INSERT INTO analysed (fingerprint, version, body)
+        SELECT fingerprint, CAST(:version AS text), body FROM input(record_id bigint, fingerprint bytea, body bytea)
+        ON CONFLICT DO NOTHING
+    """,
+    known_analyses="SELECT fingerprint FROM analysed WHERE version = :version AND fingerprint = ANY(:fingerprints)",
+    # The planner knows less than a tenth of the entries, as in the first import. Autovacuum comes a minute later.
+    is_stale="""
+        SELECT names > 1000 AND names > 10 * greatest(reltuples, 0)
+        FROM (SELECT sum(names) AS names FROM stored) AS all_sources, pg_class WHERE oid = 'record'::regclass
+    """,
+    batch=500,
+    batch_bytes=8_000_000,
+)
 
 # Of documents that were replaced or deleted, and of versions of the analysis that no process uses. A process whose
 # version is unknown may use any.
@@ -40,13 +56,11 @@ _ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
 @frozen
 class PostgresStore(StoredEntries):
-    """Entries and their change log in the database.
+    """Entries and their change log in the database, see StoredEntries.
 
-    If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
-    Work on many entries goes through `offload`. Results of `analysis` are stored by the fingerprint of the document
-    and the version of the analysis, so two versions of the software do not overwrite each other's. `limits` bound what
-    a source may store. `reads` runs short queries that requests wait for; by default in a thread. `last_read`
-    gets the changes that are read.
+    Results of the analysis are stored by the fingerprint of the document and the version of the analysis, so two
+    versions of the software do not overwrite each other's. `reads` runs short queries that requests wait for; by
+    default in a thread. `last_read` gets the changes that are read.
     """
 
     _database: Database
@@ -56,23 +70,10 @@ class PostgresStore(StoredEntries):
     _limits: Mapping[str, SourceLimits] = {}
     _reads: Statements | None = None
     _last_read: LastRead = field(factory=LastRead)
+    _engine: Engine = ENGINE
     _tables: PostgresTables = field(
         init=False, default=Factory(lambda self: PostgresTables(self._database, self._reads), takes_self=True)
     )
-
-    _log = Logger()
-
-    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
-        rows = await self._offload(_rows, source, entries)
-        outcomes: dict[int, Outcome] = {}
-        for batch in batches(rows):
-            selected = [entries[number] for number in batch]
-            done = await self._publish(source, [rows[number] for number in batch], selected, new)
-            outcomes |= zip(batch, done, strict=True)
-        found = [outcomes[number] for number in range(len(rows))]
-        if line := too_old_versions(source, entries, found):
-            self._log.warn("{line}", line=line)
-        return found
 
     async def prune(self) -> None:
         """Delete the analyses of documents that are no longer stored, and those that no process reads.
@@ -87,53 +88,11 @@ class PostgresStore(StoredEntries):
 
         await self._database.write(write)
 
-    async def _publish(
-        self, source: str, rows: Sequence[Row], entries: Sequence[Entry], new: bool
-    ) -> Sequence[Outcome]:
-        """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
-        # Before the transaction, which blocks other writers.
-        version = self._analysis.version
-        found = [Known(is_same=False, is_analysed=False)] * len(rows)
-        if not new:
-            found = await self._database.read(lambda cursor: known(cursor, source, rows, version))
-        changed = {row.name for row, each in zip(rows, found, strict=True) if not each.is_same}
-        if not changed:
-            return ["unchanged"] * len(rows)
-        analyse = [row.name in changed and not each.is_analysed for row, each in zip(rows, found, strict=True)]
-        rows = await self._offload(self._analyse, rows, entries, analyse)
-        written = [row for row in rows if row.name in changed]
-        publishing = partial(
-            publish, rows=written, sources=self._sources, limits=self._limits, analysis=version, new=new
-        )
-        published = await self._database.write(publishing)
-        if published.is_stale:
-            # Without statistics of the planner, queries are only slower.
-            with suppress(Unavailable):
-                await self._database.run(_ANALYZE)
-        outcomes = iter(published.outcomes)
-        return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
-
-    def _analyse(self, rows: Sequence[Row], entries: Sequence[Entry], which: Sequence[bool]) -> Sequence[Row]:
-        return [
-            evolve(row, analysed=self._analysis(entry)) if analyse else row
-            for row, entry, analyse in zip(rows, entries, which, strict=True)
-        ]
+    async def _update_statistics(self) -> None:
+        # Without statistics of the planner, queries are only slower.
+        with suppress(Unavailable):
+            await self._database.run(_ANALYZE)
 
     def _record_read(self, seq: int, mark: int | None) -> None:
         if mark is not None:
             self._last_read.record(seq, mark)
-
-    async def _store_analyses(self, documents: Sequence[Document], analyses: Mapping[int, bytes]) -> None:
-        found = {document.fingerprint: analyses[document.row] for document in documents}
-        await self._database.write(lambda cursor: cursor.finish(keeping(self._analysis.version, found)))
-
-
-def _rows(source: str, entries: Sequence[Entry]) -> list[Row]:
-    return [
-        Row(
-            entry.name,
-            record(0, source, entry, serialization.fingerprint(entry)),
-            serialization.encode_entry(entry),
-        )
-        for entry in entries
-    ]

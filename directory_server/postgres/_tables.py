@@ -13,13 +13,15 @@ from ._connection import Cursor, Statement
 from ._database import Database
 from ._link import Statements
 from ._pulse import end_keys
-from ._visibility import log_change
 
 T = TypeVar("T")
 
 
-def numbered(statement: str, values: Mapping[str, object]) -> Statement:
-    """Return `statement` with parameters `$1`, `$2` …, and their values."""
+def numbered(statement: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> Statement:
+    """Return `statement` with parameters `$1`, `$2` …, and their values; rows of `input` become arrays."""
+    if not isinstance(values, Mapping):
+        arrays = {column: [row[column] for row in values] for column in input_columns(statement)}
+        values = {**values[0], **arrays}
     text, names = postgres_statement(statement)
     return text, [values[name] for name in names]
 
@@ -44,20 +46,19 @@ class PostgresRows:
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
         if not values:
             return
-        if columns := input_columns(statement):
-            arrays = {column: [row[column] for row in values] for column in columns}
-            self.cursor.execute(*numbered(statement, {**values[0], **arrays}))
+        if input_columns(statement):
+            self.cursor.execute(*numbered(statement, values))
         else:
             self.cursor.together(*(numbered(statement, row) for row in values))
+
+    def together(self, *statements: NamedStatement) -> list[list[Any]]:
+        return self.cursor.together(*(numbered(*statement) for statement in statements))
 
     def finish(self, *statements: NamedStatement) -> list[list[Any]]:
         return self.cursor.finish(*(numbered(*each) for each in statements))
 
     def lock(self, statement: str, /, **values: object) -> None:
         self.cursor.execute(*numbered(statement, values))
-
-    def log_change(self, mcp_id: str) -> None:
-        log_change(self.cursor, mcp_id)
 
     def end_keys(self, key_ids: Sequence[str]) -> None:
         end_keys(self.cursor, key_ids)

@@ -11,7 +11,6 @@ from ._restore import after_restore
 from ._separate_tables import SeparateTables
 from ._store import SqliteStore
 from ._tables import SqliteTables
-from ._visibility import SqliteCuration
 
 __all__ = [
     "DataDirectory",
@@ -20,7 +19,6 @@ __all__ = [
     "Export",
     "ExportedTable",
     "SeparateTables",
-    "SqliteCuration",
     "SqliteKeyCache",
     "SqliteQuota",
     "SqliteStore",

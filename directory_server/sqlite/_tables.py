@@ -13,9 +13,11 @@ from ..domain.ports.runtime import Offload
 from ..run_sync import inline
 from ..tables import Rows, Statement, sqlite_statement
 from ._database import Database
-from ._visibility import log_change
 
 T = TypeVar("T")
+
+_ONLY_POSTGRES = "SELECT pg_"
+"""The begin of locks and notifications."""
 
 
 @frozen
@@ -36,17 +38,25 @@ class SqliteRows:
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
         self.connection.executemany(sqlite_statement(statement)[0], values)
 
+    def together(self, *statements: Statement) -> list[list[Any]]:
+        return [self._rows(*statement) for statement in statements]
+
     def finish(self, *statements: Statement) -> list[list[Any]]:
-        return [self._run(*each).fetchall() for each in statements]
+        return self.together(*statements)
 
     def lock(self, statement: str, /, **values: object) -> None:
         """Do nothing: writing transactions exclude each other."""
 
-    def log_change(self, mcp_id: str) -> None:
-        log_change(self.connection, mcp_id)
-
     def end_keys(self, key_ids: Sequence[str]) -> None:
         """Do nothing: triggers count the writes that end a key."""
+
+    def _rows(self, statement: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> list[Any]:
+        if statement.startswith(_ONLY_POSTGRES):
+            return []
+        if isinstance(values, Mapping):
+            return self.all(statement, **values)
+        self.many(statement, values)
+        return []
 
     def _run(self, statement: str, values: Mapping[str, object]) -> sqlite3.Cursor:
         text, lists = sqlite_statement(statement)

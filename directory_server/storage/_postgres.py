@@ -96,7 +96,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     return Storage(
         is_shared=True,
         store=store,
-        curation=postgres.PostgresCuration(database, names),
+        curation=tables.StoredCuration(access, names),
         mirrors=tables.StoredMirrors(access),
         verifications=tables.StoredVerifications(access),
         keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),
@@ -161,7 +161,7 @@ class _Connected:
             database,
             reactor,
             offload,
-            channel=postgres.CHANNEL,
+            channel=tables.CHANNEL,
             notified=lambda payloads: self.bus.notified(payloads),
             lost=pulse.lose,
             silent=self._end_all,

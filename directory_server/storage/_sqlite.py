@@ -50,7 +50,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     return Storage(
         is_shared=False,
         store=store,
-        curation=sqlite.SqliteCuration(data.directory, upstream_names(config), offload),
+        curation=tables.StoredCuration(background, upstream_names(config)),
         mirrors=tables.StoredMirrors(background, now),
         verifications=tables.StoredVerifications(background, now),
         keys=tables.StoredKeyRing(access, now, sqlite.SqliteKeyCache(data.directory, environment.turn)),

@@ -1,9 +1,10 @@
 """Adapters of ports on the rows of a database, written once for SQLite and PostgreSQL."""
 
 from ._accounts import StoredAccounts
-from ._change_log import Document
+from ._curation import StoredCuration
 from ._dialects import input_columns, postgres_statement, sqlite_statement
-from ._entries import StoredEntries
+from ._engines import Engine
+from ._entries import StoredEntries, Write
 from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
@@ -14,15 +15,19 @@ from ._roster import StoredRoster
 from ._sessions import StoredSessions
 from ._tables import Row, Rows, Statement, Tables
 from ._verifications import StoredVerifications
+from ._visibility import CHANNEL, PUBLISHERS
 
 __all__ = [
+    "CHANNEL",
     "FIND_KEY",
-    "Document",
+    "PUBLISHERS",
+    "Engine",
     "NoCache",
     "Row",
     "Rows",
     "Statement",
     "StoredAccounts",
+    "StoredCuration",
     "StoredEntries",
     "StoredKeyRing",
     "StoredKeyUses",
@@ -35,6 +40,7 @@ __all__ = [
     "StoredSessions",
     "StoredVerifications",
     "Tables",
+    "Write",
     "found_key",
     "input_columns",
     "postgres_statement",

@@ -8,8 +8,8 @@ PostgreSQL, for which SQLite has others:
 * `= ANY(ARRAY(SELECT …))`: a sub-select without `))`, which PostgreSQL runs once, before it looks for rows in an index;
 * `FROM input(id text, …)`: the rows of `Rows.many`, in their order; in SQLite one at a time;
 * `INNER JOIN`: a join whose tables SQLite reads in this order;
-* `record.written`, the order of writing, `change.mark`, which SQLite lacks, and `stored_analysis` and
-  `stored_analysis_size` of a record, for the version `:analysis`;
+* `record.written`, the order of writing, which is the id in SQLite, `change.mark`, which SQLite lacks, and
+  `stored_analysis` and `stored_analysis_size` of a record, for the version `:analysis`;
 * `greatest` and `least`: of values that are not NULL, since only PostgreSQL ignores NULL;
 * `strpos`, `octet_length`, `COLLATE "C"`, `clock_seconds()` (seconds since the epoch), and `ordinal`, the order of
   insertion.
@@ -44,6 +44,7 @@ _SQLITE = (
     (re.compile(r"<> ALL\(:(\w+)\)"), r"NOT IN (SELECT value FROM json_each(:\1))"),
     (re.compile(r"\bINNER JOIN\b"), "CROSS JOIN"),
     (re.compile(r"\brecord\.written\b"), "record.id"),
+    (re.compile(r"\bwritten = excluded\.written\b"), "id = excluded.id, analysis = NULL, analysed = NULL"),
     (re.compile(r"\bchange\.mark\b"), "NULL"),
     (re.compile(r"\bstored_analysis\b"), "CASE WHEN record.analysis = :analysis THEN record.analysed END"),
     (

@@ -1,22 +1,28 @@
-"""The reading part of the Store."""
+"""The Store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from attrs import evolve
+from twisted.logger import Logger
 
 from .. import serialization
-from ..domain.changes import Change
+from ..domain.changes import Change, Outcome
 from ..domain.entries import Entry, is_storable
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
+from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Version
 from ._change_log import Document, LoggedChange, changes, current, missing
+from ._engines import Engine
 from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
+from ._publishing import Known, Row, batches, known, publish, storing_analyses
 from ._tables import Rows, Tables
 
 T = TypeVar("T")
@@ -53,12 +59,41 @@ _NEWEST = """
 _BODY = "SELECT body FROM record WHERE id = :id"
 
 
-class StoredEntries:
-    """The reading part of a Store. Subclasses store entries, and analyses that were missing."""
+class Write(Protocol):
+    """Runs a function in a transaction, as Tables.write does."""
 
+    async def __call__(self, function: Callable[[Rows], T], /) -> T: ...
+
+
+class StoredEntries:
+    """Entries and their change log.
+
+    If several sources have a name, local entries take precedence over `_sources`, and those, in order, over others.
+    Work on many entries goes through `_offload`. Entries are stored with the result of `_analysis`; if that of another
+    version is stored, it is computed at the next read. `_limits` bound what a source may store.
+    """
+
+    _engine: Engine
     _tables: Tables
     _offload: Offload
     _analysis: Analysis
+    _sources: Sequence[str]
+    _limits: Mapping[str, SourceLimits]
+
+    _log = Logger()
+
+    async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
+        rows = await self._offload(rows_of_entries, source, entries)
+        outcomes: dict[int, Outcome] = {}
+        write = self._writer()
+        for batch in batches(rows, self._engine):
+            selected = [entries[number] for number in batch]
+            done = await self._publish([rows[number] for number in batch], selected, new, write)
+            outcomes |= zip(batch, done, strict=True)
+        found = [outcomes[number] for number in range(len(rows))]
+        if line := too_old_versions(source, entries, found):
+            self._log.warn("{line}", line=line)
+        return found
 
     async def entry(self, mcp_id: str) -> Entry | None:
         if not is_storable(mcp_id):
@@ -155,9 +190,49 @@ class StoredEntries:
     def _record_read(self, seq: int, mark: int | None) -> None:
         """Record that the change `seq` was read."""
 
-    async def _store_analyses(self, documents: Sequence[Document], analyses: Mapping[int, bytes]) -> None:
-        """Store `analyses` of `documents` by their rows. Raises Unavailable."""
-        raise NotImplementedError
+    def _writer(self) -> Write:
+        """Return what runs the transactions of a call of `publish`."""
+        return self._tables.write
+
+    async def _update_statistics(self) -> None:
+        """Tell the planner about many new rows."""
+
+    async def _publish(
+        self, rows: Sequence[Row], entries: Sequence[Entry], new: bool, write: Write
+    ) -> Sequence[Outcome]:
+        """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
+        # Before the transaction, which blocks other writers.
+        version, engine = self._analysis.version, self._engine
+        found = [Known(is_same=False, is_analysed=False)] * len(rows)
+        if not new:
+            found = await self._tables.read(lambda transaction: known(transaction, rows, version, engine))
+        changed = {row.name for row, stored in zip(rows, found, strict=True) if not stored.is_same}
+        if not changed:
+            return ["unchanged"] * len(rows)
+        needed = [not (stored.is_same or stored.is_analysed) for stored in found]
+        rows = await self._offload(self._with_analyses, rows, entries, needed)
+        written = [row for row in rows if row.name in changed]
+        published = await write(
+            partial(
+                publish,
+                batch=written,
+                engine=engine,
+                sources=self._sources,
+                limits=self._limits,
+                analysis=version,
+                new=new,
+            )
+        )
+        if published.is_stale:
+            await self._update_statistics()
+        outcomes = iter(published.outcomes)
+        return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
+
+    def _with_analyses(self, rows: Sequence[Row], entries: Sequence[Entry], needed: Sequence[bool]) -> Sequence[Row]:
+        return [
+            evolve(row, analysed=self._analysis(entry)) if is_needed else row
+            for row, entry, is_needed in zip(rows, entries, needed, strict=True)
+        ]
 
     async def _analysed(self, logged: Sequence[LoggedChange]) -> Sequence[Change]:
         """Return the changes with their analyses. Those that are missing are stored, so that the next read has them."""
@@ -166,10 +241,20 @@ class StoredEntries:
         analyses: dict[int, bytes] = {}
         if documents := missing(logged):
             analyses = await self._offload(self._analyses, documents)
+            found = [(document.row, document.fingerprint, analyses[document.row]) for document in documents]
+            statement = storing_analyses(self._engine, self._analysis.version, found)
             # Storing the analysis only saves time later, so a failure is ignored.
             with suppress(Unavailable):
-                await self._store_analyses(documents, analyses)
+                await self._tables.write(lambda rows: rows.finish(statement))
         return [change.change(analyses) for change in logged]
 
     def _analyses(self, documents: Sequence[Document]) -> dict[int, bytes]:
         return {document.row: self._analysis(serialization.restore_entry(document.body)) for document in documents}
+
+
+def rows_of_entries(source: str, entries: Sequence[Entry]) -> list[Row]:
+    """Return the rows of `entries` of `source`, without analyses."""
+    return [
+        Row(entry.name, record(0, source, entry, serialization.fingerprint(entry)), serialization.encode_entry(entry))
+        for entry in entries
+    ]

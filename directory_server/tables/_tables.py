@@ -10,8 +10,11 @@ T = TypeVar("T")
 Row = Any
 """A tuple of columns. Truth values may be 0 or 1."""
 
-Statement = tuple[str, Mapping[str, object]]
-"""A statement with the values of its parameters `:name`. See `_dialects` for what statements may use."""
+Statement = tuple[str, Mapping[str, object] | Sequence[Mapping[str, object]]]
+"""A statement with the values of its parameters `:name`, or, with `FROM input(…)`, several rows of them.
+
+See `_dialects` for what statements may use.
+"""
 
 
 class Rows(Protocol):
@@ -33,10 +36,13 @@ class Rows(Protocol):
         Other statements run once for each of `values`.
         """
 
+    def together(self, *statements: Statement) -> list[list[Row]]:
+        """Run statements in one round trip; return the rows of each. SQLite skips those that call `pg_` functions."""
+
     def finish(self, *statements: Statement) -> list[list[Row]]:
         """Run the last statements of the transaction; return the rows of each.
 
-        PostgreSQL runs them and commits in one round trip.
+        PostgreSQL runs them and commits in one round trip. Statements are as in `together`.
         """
 
     def lock(self, statement: str, /, **values: object) -> None:
@@ -44,9 +50,6 @@ class Rows(Protocol):
 
         SQLite does nothing, because its writing transactions exclude each other.
         """
-
-    def log_change(self, mcp_id: str) -> None:
-        """Log a change of an entry, if it is visible, that is not one of its records or curation flags."""
 
     def end_keys(self, key_ids: Sequence[str]) -> None:
         """Make all processes check the validity of `key_ids` after the commit. The last call of a transaction.

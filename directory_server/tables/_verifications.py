@@ -15,6 +15,7 @@ from ..domain.targets import Check, Policy, Target, TargetKind, TargetState
 from ..domain.verification import PackageCheck
 from ..domain.verified import indexed, summarize
 from ._tables import Rows, Tables
+from ._visibility import log_change
 
 CANDIDATES = 1_000
 """Due targets from which a claim chooses those of different hosts."""
@@ -288,5 +289,5 @@ def _summarize(rows: Rows, mcp_id: str) -> bool:
     )
     if (before[0] if before else None) == encoded:
         return False
-    rows.log_change(mcp_id)
+    log_change(rows, mcp_id)
     return True

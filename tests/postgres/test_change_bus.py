@@ -12,8 +12,8 @@ from twisted.logger import LogEvent, Logger, formatEvent
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, LastRead, PostgresBus, PostgresStore, Pulse
 from directory_server.postgres._pipeline import Row
-from directory_server.postgres._pulse import CHANNEL
 from directory_server.run_sync import inline, run_sync
+from directory_server.tables import CHANNEL
 
 from ..contract import awaited
 from ..contract.bus import BusContract

@@ -16,10 +16,11 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.storage import Curation, Store
 from directory_server.domain.publishing import SourceLimits
 from directory_server.domain.versions import Version
-from directory_server.postgres import Database, PostgresCuration, PostgresStore
+from directory_server.postgres import Database, PostgresStore, PostgresTables
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteCuration, SqliteStore
+from directory_server.sqlite import SqliteStore, SqliteTables
+from directory_server.tables import StoredCuration
 
 from ..contract.store import Briefs, entry
 
@@ -84,8 +85,8 @@ def content(store: Store, curation: Curation) -> dict[str, object]:
 def test_random_operations_have_the_same_results(tmp_path: Path, database: Database, seed: int) -> None:
     sqlite = SqliteDatabase(tmp_path, "directory")
     stores: list[tuple[Store, Curation]] = [
-        (SqliteStore(sqlite, inline, Briefs(), SOURCES, LIMITS), SqliteCuration(sqlite, SOURCES)),
-        (PostgresStore(database, inline, Briefs(), SOURCES, LIMITS), PostgresCuration(database, SOURCES)),
+        (SqliteStore(sqlite, inline, Briefs(), SOURCES, LIMITS), StoredCuration(SqliteTables(sqlite), SOURCES)),
+        (PostgresStore(database, inline, Briefs(), SOURCES, LIMITS), StoredCuration(PostgresTables(database), SOURCES)),
     ]
     for step in range(150):
         expected, result = (operate(Random(f"{seed} {step}"), *each) for each in stores)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from directory_server.postgres import Database, PostgresCuration, PostgresStore
+from directory_server.postgres import Database, PostgresStore, PostgresTables
 from directory_server.run_sync import inline, run_sync
+from directory_server.tables import StoredCuration
 
 from ..contract.listing import ODD_NAMES, ODD_VERSIONS
 from ..contract.store import Briefs, entry
@@ -37,7 +38,7 @@ def test_the_locale_of_the_database_orders_nothing(english_database: Database) -
     texts = run_sync(english_database.read(lambda cursor: cursor.all(ordered, list(ODD_NAMES))))
     assert [text for (text,) in texts] != list(ODD_NAMES)
     store = PostgresStore(english_database, inline, Briefs())
-    curation = PostgresCuration(english_database)
+    curation = StoredCuration(PostgresTables(english_database))
     run_sync(store.publish("a", [entry(name, version) for name in reversed(ODD_NAMES) for version in ODD_VERSIONS]))
     everything = run_sync(store.listing(("", ""), 1_000, versions="all"))
     assert [(each.name, each.version) for each in everything] == [

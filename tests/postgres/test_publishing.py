@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import psycopg
 import pytest
-from attrs import define
+from attrs import define, evolve
 from twisted.logger import LogEvent
 
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.publishing import MAX_VERSIONS
-from directory_server.domain.visibility import transition
 from directory_server.postgres import (
     Database,
     Node,
     NodeReports,
-    PostgresCuration,
     PostgresStore,
-    _publishing,
-    _store,
-    _visibility,
+    PostgresTables,
 )
 from directory_server.postgres._connection import Cursor
-from directory_server.postgres._publishing import BATCH, BATCH_BYTES, Row, batches
+from directory_server.postgres._store import ENGINE
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import _entries, postgres_statement
+from directory_server.tables import StoredCuration, _entries, postgres_statement
+from directory_server.tables._entries import rows_of_entries
+from directory_server.tables._publishing import Row, batches
 
 from ..contract.store import NAME, Briefs, entry
 from ..engines import Engine
@@ -60,11 +55,11 @@ def test_a_batch_that_fails_leaves_nothing(database: Database, monkeypatch: pyte
     store = PostgresStore(database, inline, Briefs())
     run_sync(store.publish("a", [entry("x/before")]))
     before = counts(database)
-    monkeypatch.setattr(_visibility, "_UPDATE", "SELECT 1 / 0, $1, $2, $3, $4, $5, $6")
+    monkeypatch.setattr("directory_server.tables._visibility._UPDATE", "SELECT 1 / 0 FROM input(mcp_id text)")
     with pytest.raises(psycopg.Error):
         run_sync(store.publish("a", [entry("x/before", brief="It snows."), entry()]))
     with pytest.raises(psycopg.Error):
-        run_sync(PostgresCuration(database).mark("x/before", "hidden", True))
+        run_sync(StoredCuration(PostgresTables(database)).mark("x/before", "hidden", True))
     monkeypatch.undo()
     assert counts(database) == before
     assert run_sync(store.entry(mcp_id_of("x/before"))) == entry("x/before")
@@ -90,11 +85,11 @@ def test_unchanged_entries_are_neither_locked_nor_written(engine: Engine, databa
     with psycopg.connect(engine.conninfo) as other:
         other.execute("SELECT pg_advisory_xact_lock(0, 1)")
         assert run_sync(store.publish("a", batch)) == ["unchanged"] * 2
-        assert run_sync(PostgresCuration(database).curated()) == []
+        assert run_sync(StoredCuration(PostgresTables(database)).curated()) == []
 
 
 def test_wakes_listeners_after_changes_only(engine: Engine, database: Database) -> None:
-    store, curation = PostgresStore(database, inline, Briefs()), PostgresCuration(database)
+    store, curation = PostgresStore(database, inline, Briefs()), StoredCuration(PostgresTables(database))
     with psycopg.connect(engine.conninfo, autocommit=True) as other:
         received: list[str] = []
         other.add_notify_handler(lambda notification: received.append(notification.channel))
@@ -123,41 +118,25 @@ def test_wakes_listeners_after_changes_only(engine: Engine, database: Database) 
         assert woken()
 
 
-def test_a_name_is_resolved_once_in_a_batch(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    record_counts: list[int] = []
-
-    def count_records(before: Any, flags: Any, records: Any, sources: Any) -> Any:
-        record_counts.append(len(records))
-        return transition(before, flags, records, sources)
-
-    monkeypatch.setattr(_visibility, "transition", count_records)
-    store = PostgresStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
-    assert record_counts == [MAX_VERSIONS]
-
-
 def row(name: str, size: int = 1) -> Row:
-    (made,) = _store._rows("a", [entry(name)])
+    (made,) = rows_of_entries("a", [entry(name)])
     return Row(name, made.record, b"x" * size)
 
 
 def test_batches_are_bounded_and_keep_names_together() -> None:
-    names = [f"x/{number % (BATCH + 1)}" for number in range(2 * BATCH)]
-    found = list(batches([row(name) for name in names]))
-    assert sorted(number for batch in found for number in batch) == list(range(2 * BATCH))
-    assert all(len(batch) <= BATCH for batch in found)
-    assert sum(len({names[number] for number in batch}) for batch in found) == BATCH + 1
-    assert list(batches([row("x/a")] * (BATCH + 3))) == [list(range(BATCH + 3))]
-    large = [row(f"x/{number}", BATCH_BYTES // 2) for number in range(5)]
-    assert list(batches(large)) == [[0, 1], [2, 3], [4]]
-    assert list(batches([])) == []
+    names = [f"x/{number % (ENGINE.batch + 1)}" for number in range(2 * ENGINE.batch)]
+    found = list(batches([row(name) for name in names], ENGINE))
+    assert sorted(number for batch in found for number in batch) == list(range(2 * ENGINE.batch))
+    assert all(len(batch) <= ENGINE.batch for batch in found)
+    assert sum(len({names[number] for number in batch}) for batch in found) == ENGINE.batch + 1
+    assert list(batches([row("x/a")] * (ENGINE.batch + 3), ENGINE)) == [list(range(ENGINE.batch + 3))]
+    large = [row(f"x/{number}", ENGINE.batch_bytes // 2) for number in range(5)]
+    assert list(batches(large, ENGINE)) == [[0, 1], [2, 3], [4]]
+    assert list(batches([], ENGINE)) == []
 
 
-def test_a_call_of_several_batches_returns_the_outcomes_in_order(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_publishing, "BATCH", 2)
-    store = PostgresStore(database, inline, Briefs())
+def test_a_call_of_several_batches_returns_the_outcomes_in_order(database: Database) -> None:
+    store = PostgresStore(database, inline, Briefs(), engine=evolve(ENGINE, batch=2))
     batch = [entry(f"x/{letter}") for letter in "abcde"]
     assert run_sync(store.publish("a", batch)) == ["added"] * 5
     again = [batch[0], entry("x/f"), batch[2], entry("x/d", brief="It snows."), entry("x/f", "2")]
@@ -192,7 +171,7 @@ def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
 ) -> None:
     run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry()]))
     full = "DO $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$"
-    monkeypatch.setattr(_store, "keeping", lambda version, analyses: (full, ()))
+    monkeypatch.setattr("directory_server.tables._entries.storing_analyses", lambda *_: (full, {}))
     (change,) = run_sync(PostgresStore(database, inline, Briefs("2")).current("", 10))
     assert change.analysed == Briefs("2")(entry())
     assert [version for version, _ in analysed(database)] == ["1"]

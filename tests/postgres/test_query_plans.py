@@ -21,12 +21,19 @@ import pytest
 
 from directory_server import postgres, tables
 from directory_server.features import reports, statistics
-from directory_server.postgres import _curation
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
 from directory_server.postgres._tables import PostgresRows, numbered
 from directory_server.run_sync import run_sync
-from directory_server.tables import _change_log, _entries, _listing, _roster, _verifications, postgres_statement
+from directory_server.tables import (
+    _change_log,
+    _curation,
+    _entries,
+    _listing,
+    _roster,
+    _verifications,
+    postgres_statement,
+)
 
 from .. import engines
 
@@ -104,13 +111,16 @@ DUE = {"kind": "remote", "kinds": ["package", "remote"], "hosts": ["host1"], "se
 FIRST_PAGE = {"text": "", "before": math.inf, "after": "", "limit": 10}
 """Values of the lists of accounts and keys."""
 
+CURATED = {"local": "local", "published": "published", "after": "", "limit": 10}
+"""Parameters of the list of curated names."""
+
 LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "newest": (_entries._NEWEST, {"limit": 10}),
     "changes": (_change_log._CHANGES, {"after": 5_000, "limit": 10, "analysis": "1"}),
     "changes at the end": (_change_log._CHANGES, {"after": 9_990, "limit": 10, "analysis": "1"}),
     "current": (_change_log._CURRENT, {"after": "8", "limit": 10, "analysis": "1"}),
-    "curated": (_curation._CURATED, ["local", "published", "", 10, ""]),
-    "curated with a rare text": (_curation._CURATED, ["local", "published", "", 10, "zzz"]),
+    "curated": (_curation._CURATED, CURATED | {"text": ""}),
+    "curated with a rare text": (_curation._CURATED, CURATED | {"text": "zzz"}),
     "due, all": (_verifications._DUE, DUE | {"now": 2e9}),
     "due, none": (_verifications._DUE, DUE | {"now": 0.0}),
     "any due": (_verifications._FIRST_DUE, DUE | {"now": 2e9}),

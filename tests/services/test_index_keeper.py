@@ -23,7 +23,8 @@ from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.services import index_keeper
 from directory_server.services.feed import Feed
 from directory_server.services.index_keeper import INTERVAL, MAX_SHARE, IndexKeeper
-from directory_server.sqlite import Database, SqliteCuration, SqliteStore
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.tables import StoredCuration
 from tests.logs import captured_lines
 
 from ..conftest import Open
@@ -270,7 +271,7 @@ def test_an_index_of_another_size_than_the_store_is_replaced(new_machine: NewMac
     machine.publish(20)
     machine.start().check()
     other.publish(18)
-    run_sync(SqliteCuration(other.database).mark("x/mail-5", "hidden", True))
+    run_sync(StoredCuration(SqliteTables(other.database)).mark("x/mail-5", "hidden", True))
     other.numbers = 19
     other.publish()
     other.set_log_id(machine.log_id())

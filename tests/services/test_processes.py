@@ -12,7 +12,8 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.services.directory import Directory
 from directory_server.services.feed import Feed
-from directory_server.sqlite import Database, SqliteCuration, SqliteStore
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.tables import StoredCuration
 
 
 @frozen
@@ -52,7 +53,7 @@ def test_a_hidden_name_is_found_by_no_process(directory_database: Database) -> N
     bus = Listeners()
     one, other = process(directory_database, bus), process(directory_database, bus)
     run_sync(one.directory.publish("a", [entry("x/mail", "Read mail."), entry("x/post", "Send mail.")]))
-    run_sync(SqliteCuration(directory_database).mark("x/mail", "hidden", True))
+    run_sync(StoredCuration(SqliteTables(directory_database)).mark("x/mail", "hidden", True))
     bus.announce()
     assert one.found("mail") == other.found("mail") == ["x/post"]
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import MAX_VERSIONS, SourceLimits
-from directory_server.domain.visibility import transition
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteCuration, SqliteStore, _visibility
-from directory_server.sqlite._publishing import PAUSE, TRANSACTION
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.sqlite._store import ENGINE, PAUSE, TRANSACTIONS
+from directory_server.tables import StoredCuration
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -48,14 +49,17 @@ def computed_totals(database: Database, source: str) -> tuple[int, int]:
         return found
 
 
+ONE = evolve(ENGINE, batch=1)
+"""An engine with a transaction for each name."""
+
+
 @pytest.mark.parametrize(
     "batch",
     [
         [entry(f"x/{number}") for number in range(50)],
-        [entry(version=f"1.{number}.0") for number in range(50)],
-        [entry(f"x/{number % 5}", version=f"1.{number}.0") for number in range(50)],
+        [entry(f"x/{number % 40}", version=f"1.{number}.0") for number in range(50)],
     ],
-    ids=["names", "versions", "both"],
+    ids=["names", "versions"],
 )
 def test_other_processes_can_write_during_a_batch(open_database: Open, batch: Sequence[Entry]) -> None:
     database, writes = open_database("directory"), []
@@ -67,15 +71,35 @@ def test_other_processes_can_write_during_a_batch(open_database: Open, batch: Se
         other.execute("ROLLBACK")
         writes.append((clock.now, seconds))
 
-    store = SqliteStore(database, inline, Briefs(), clock=clock, pause=pause)
+    store = SqliteStore(database, inline, Briefs(), clock=clock, pause=pause, engine=ONE)
     assert run_sync(store.publish("a", batch)) == ["added"] * 50
-    assert len(writes) >= 7
+    assert len(writes) >= 6
     assert {seconds for _, seconds in writes} == {PAUSE}
+    # The clock advances twice in a transaction: when it begins and when it ends.
     times = [0.0, *(time for time, _ in writes)]
-    assert all(later - before <= TRANSACTION + 0.3 for before, later in pairwise(times))
+    assert all(later - before <= 2 * TRANSACTIONS + 0.3 for before, later in pairwise(times))
     assert run_sync(store.count()) == len({each.name for each in batch})
     assert run_sync(store.publish("a", batch)) == ["unchanged"] * 50
     other.close()
+
+
+def test_transactions_are_small(open_database: Open) -> None:
+    sizes: list[int] = []
+
+    async def offload(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        before = database.connection()
+        with before as connection:
+            (first,) = connection.execute("SELECT count(*) FROM record").fetchone()
+        result = function(*args, **kwargs)
+        with before as connection:
+            (last,) = connection.execute("SELECT count(*) FROM record").fetchone()
+        sizes.append(last - first)
+        return result
+
+    database = open_database("directory")
+    store = SqliteStore(database, offload, Briefs())
+    assert run_sync(store.publish("a", [entry(f"x/{number}") for number in range(120)])) == ["added"] * 120
+    assert [size for size in sizes if size] == [ENGINE.batch, ENGINE.batch, 20]
 
 
 def test_a_failed_batch_keeps_its_commits_and_can_be_repeated(open_database: Open) -> None:
@@ -86,8 +110,9 @@ def test_a_failed_batch_keeps_its_commits_and_can_be_repeated(open_database: Ope
         with database.connection() as connection:
             connection.execute("PRAGMA query_only = ON")
 
+    store = SqliteStore(database, inline, Briefs(), clock=TickingClock(), pause=pause, engine=ONE)
     with pytest.raises(Unavailable):
-        run_sync(SqliteStore(database, inline, Briefs(), clock=TickingClock(), pause=pause).publish("a", batch))
+        run_sync(store.publish("a", batch))
     with database.connection() as connection:
         connection.execute("PRAGMA query_only = OFF")
     store = SqliteStore(database, inline, Briefs())
@@ -95,19 +120,6 @@ def test_a_failed_batch_keeps_its_commits_and_can_be_repeated(open_database: Ope
     assert 0 < count < 50
     assert run_sync(store.head()) == count
     assert run_sync(store.publish("a", batch)) == ["unchanged"] * count + ["added"] * (50 - count)
-
-
-def test_a_name_is_resolved_once_in_a_batch(open_database: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    record_counts: list[int] = []
-
-    def count_records(before: Any, flags: Any, records: Any, sources: Any) -> Any:
-        record_counts.append(len(records))
-        return transition(before, flags, records, sources)
-
-    monkeypatch.setattr(_visibility, "transition", count_records)
-    store = SqliteStore(open_database("directory"), inline, Briefs())
-    run_sync(store.publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
-    assert record_counts == [MAX_VERSIONS]
 
 
 def test_names_of_a_source_are_limited(open_database: Open) -> None:
@@ -144,7 +156,7 @@ def test_totals_of_a_source_are_exact_after_every_operation(open_database: Open)
         run_sync(store.publish("a", [entry(version=f"1.{number}.0", brief="It rains. " * (number % 7))]))
     run_sync(store.publish("a", [entry("x/b"), entry("x/b", "2"), entry("x/b", brief="It snows."), entry("x/c")]))
     run_sync(store.publish("local", [entry("x/b"), entry("x/c", "2")]))
-    run_sync(SqliteCuration(database).disown("x/b"))
+    run_sync(StoredCuration(SqliteTables(database)).disown("x/b"))
     assert stored_totals(database, "a") == computed_totals(database, "a")
     assert stored_totals(database, "local") == computed_totals(database, "local")
     assert stored_totals(database, "a")[0] == 3

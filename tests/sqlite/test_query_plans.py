@@ -12,8 +12,7 @@ import pytest
 
 from directory_server import sqlite, tables
 from directory_server.features import reports, statistics
-from directory_server.sqlite import _visibility
-from directory_server.tables import _listing, _mirrors, _roster, _sessions, _verifications, sqlite_statement
+from directory_server.tables import _curation, _listing, _mirrors, _roster, _sessions, _verifications, sqlite_statement
 
 PACKAGES = (sqlite, tables, reports, statistics)
 """The packages whose modules have statements."""
@@ -31,10 +30,10 @@ WHOLE = {
     "_entries._NEWEST": "ends at its limit, in the order of an index",
     "_entries._COUNT": "reads the last row",
     "_entries._HEAD": "reads the last row",
-    "_visibility._LOG": "reads the last row",
+    "_visibility._LAST": "reads the last row",
     "_listing._ROWS": "are parts of statements with a limit",
-    "_visibility._NAME": "is a part of statements with a condition",
-    "_visibility._CURATED": "looks for a text in all curated names, in an index and in a thread",
+    "_curation._NAME": "is a part of statements with a condition",
+    "_curation._CURATED": "looks for a text in all curated names, in an index and in a thread",
     "_accounts._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ALL": "lists all accounts, in tests",
     "_accounts._PENDING": "reads pending accounts only, in an index",
@@ -121,7 +120,9 @@ def test_lists_are_read_in_order(connection: sqlite3.Connection, kind: str) -> N
 
 
 def test_curated_names_are_searched_in_an_index(connection: sqlite3.Connection) -> None:
-    assert "SEARCH entry USING COVERING INDEX listed (name>?)" in plan(connection, _visibility._CURATED)
+    assert "SEARCH entry USING COVERING INDEX listed (name>?)" in plan(
+        connection, sqlite_statement(_curation._CURATED)[0]
+    )
 
 
 def test_names_of_a_source_are_counted_in_order(connection: sqlite3.Connection) -> None:

@@ -11,10 +11,10 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.postgres import Database as PostgresDatabase
-from directory_server.postgres import PostgresCuration, PostgresStore, PostgresTables
+from directory_server.postgres import PostgresStore, PostgresTables
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteCuration, SqliteStore, SqliteTables
+from directory_server.sqlite import SqliteStore, SqliteTables
 from directory_server.tables import Tables
 
 from .. import engines
@@ -82,14 +82,6 @@ def open_store(tables: Tables, sources: Sequence[str] = (), version: str = "1") 
         return SqliteStore(tables.database, inline, Briefs(version), sources)
     assert isinstance(tables, PostgresTables)
     return PostgresStore(tables.database, inline, Briefs(version), sources)
-
-
-def open_curation(tables: Tables, sources: Sequence[str] = ()) -> SqliteCuration | PostgresCuration:
-    """Return the curation of the same data as `tables`."""
-    if isinstance(tables, SqliteTables):
-        return SqliteCuration(tables.database, sources)
-    assert isinstance(tables, PostgresTables)
-    return PostgresCuration(tables.database, sources)
 
 
 def run_script(tables: Tables, script: str) -> None:

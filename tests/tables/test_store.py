@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from directory_server.domain.ports.storage import Curation, Store
 from directory_server.domain.publishing import MAX_VERSIONS
+from directory_server.domain.visibility import transition
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteTables
-from directory_server.tables import Tables
+from directory_server.tables import StoredCuration, Tables
 
 from ..contract.change_log import ChangeLogContract, LongLogContract
 from ..contract.imports import ImportedStepContract
@@ -18,7 +20,7 @@ from ..contract.listing import ListingContract
 from ..contract.store import NAME, StoreContract, entry
 from ..contract.store_versions import StoreVersionsContract
 from ..logs import captured_lines
-from .conftest import TablesTest, open_curation, open_store, rows_of, run_script
+from .conftest import TablesTest, open_store, rows_of, run_script
 
 NAMES_NOW = (("visible_id", "shown"), ("preferred_id", "chosen"))
 """Columns of `entry` in SQLite, and their names at the step that tells imported entries apart."""
@@ -50,7 +52,7 @@ class TestListing(TablesTest, ListingContract):
         return open_store(self.open_tables(), sources)
 
     async def curation(self, sources: Sequence[str] = ()) -> Curation:
-        return open_curation(self.open_tables(), sources)
+        return StoredCuration(self.open_tables(), sources)
 
 
 class TestImports(TablesTest, ImportedStepContract):
@@ -61,7 +63,7 @@ class TestImports(TablesTest, ImportedStepContract):
         return open_store(self.open_tables(), sources)
 
     async def curation(self) -> Curation:
-        return open_curation(self.open_tables(), ["up"])
+        return StoredCuration(self.open_tables(), ["up"])
 
     def run(self, script: str) -> None:
         tables = self.open_tables()
@@ -72,6 +74,29 @@ class TestImports(TablesTest, ImportedStepContract):
 
     def totals(self) -> Sequence[tuple[str, int, int]]:
         return rows_of(self.open_tables(), TOTALS)
+
+
+def test_a_name_is_resolved_once_in_a_batch(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_counts: list[int] = []
+
+    def count_records(before: Any, flags: Any, records: Any, sources: Any) -> Any:
+        record_counts.append(len(records))
+        return transition(before, flags, records, sources)
+
+    monkeypatch.setattr("directory_server.tables._visibility.transition", count_records)
+    run_sync(open_store(tables).publish("a", [entry(version=f"1.{number}.0") for number in range(3_000)]))
+    assert record_counts == [MAX_VERSIONS]
+
+
+def test_a_version_that_is_written_again_and_then_dropped_is_gone(tables: Tables) -> None:
+    store = open_store(tables)
+    names = [entry(version=f"1.{number}.0", brief="old") for number in range(MAX_VERSIONS)]
+    run_sync(store.publish("a", names))
+    rewritten = [entry(version="1.0.0", brief="new"), *(entry(version=f"2.{number}.0") for number in range(3))]
+    run_sync(store.publish("a", rewritten))
+    versions = [each.version for each in run_sync(store.versions(NAME))]
+    assert len(versions) == len(set(versions)) == MAX_VERSIONS
+    assert rows_of(tables, TOTALS)[0] == rows_of(tables, TOTALS)[1]
 
 
 def test_logs_versions_that_were_not_stored(tables: Tables) -> None:

@@ -17,7 +17,8 @@ from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.embeddings.texts import MAX_TEXT, model_id, text_of
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteCuration, SqliteStore, SqliteTables
+from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.tables import StoredCuration
 from tests.logs import captured_lines
 
 from ...contract.store import Briefs
@@ -123,7 +124,7 @@ def test_only_changed_texts_are_read_again(machine: Machine) -> None:
 def test_vectors_of_removed_entries_are_deleted(machine: Machine) -> None:
     machine.publish(entry("a"), entry("b"))
     process = machine.start()
-    run_sync(SqliteCuration(machine.database, [], inline).mark("a.example/a", "hidden", True))
+    run_sync(StoredCuration(SqliteTables(machine.database)).mark("a.example/a", "hidden", True))
     process.run()
     rows = run_sync(Embeddings(SqliteTables(machine.database)).read(MODEL, 0, 10))
     assert [mcp_id for _, mcp_id, _ in rows] == [mcp_id_of("a.example/b")]
@@ -206,7 +207,7 @@ def test_memory_is_filled_anew_after_many_deletions(machine: Machine, monkeypatc
     monkeypatch.setattr("directory_server.features.embeddings.builder.STALE", 1)
     machine.publish(*(entry(f"server-{number}") for number in range(4)))
     process = machine.start()
-    curation = SqliteCuration(machine.database, [], inline)
+    curation = StoredCuration(SqliteTables(machine.database))
     for number in range(2):
         run_sync(curation.mark(f"a.example/server-{number}", "hidden", True))
     process.run()

@@ -30,7 +30,6 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
     SeparateTables,
-    SqliteCuration,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
@@ -38,6 +37,7 @@ from directory_server.sqlite import (
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredCuration,
     StoredKeyRing,
     StoredKeyUses,
     StoredMirrors,
@@ -99,7 +99,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     now = clock.seconds
     data = DataDirectory(folder)
     data.session_secret()
-    store, curation = SqliteStore(data.directory, inline, Briefs(), SOURCES), SqliteCuration(data.directory, SOURCES)
+    store, curation = (
+        SqliteStore(data.directory, inline, Briefs(), SOURCES),
+        StoredCuration(SqliteTables(data.directory), SOURCES),
+    )
     for number in range(3):
         batch = [entry(name, f"{number}.0.0", isLatest=True) for name in (NAME, *ODD_NAMES)]
         run_sync(store.publish(SOURCES[number % 2], batch))

@@ -13,7 +13,6 @@ from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import (
     Database,
-    PostgresCuration,
     PostgresQuota,
     PostgresStore,
     PostgresTables,
@@ -24,7 +23,6 @@ from directory_server.postgres import _import as importing
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
-    SqliteCuration,
     SqliteQuota,
     SqliteStore,
     SqliteTables,
@@ -32,6 +30,7 @@ from directory_server.sqlite import (
 )
 from directory_server.tables import (
     StoredAccounts,
+    StoredCuration,
     StoredKeyRing,
     StoredKeyUses,
     StoredMirrors,
@@ -73,10 +72,13 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert all(done.values()), done
     found = counts(database)
     assert {name: found[name] for name in done if name in found} == {name: done[name] for name in done if name in found}
-    store, curation = PostgresStore(database, inline, Briefs(), SOURCES), PostgresCuration(database, SOURCES)
+    store, curation = (
+        PostgresStore(database, inline, Briefs(), SOURCES),
+        StoredCuration(PostgresTables(database), SOURCES),
+    )
     old_store, old_curation = (
         SqliteStore(data.directory, inline, Briefs(), SOURCES),
-        SqliteCuration(data.directory, SOURCES),
+        StoredCuration(SqliteTables(data.directory), SOURCES),
     )
     expected = content(old_store, old_curation)
     assert content(store, curation) == expected

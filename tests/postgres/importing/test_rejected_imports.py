@@ -11,8 +11,8 @@ import pytest
 from directory_server.domain.errors import BadInput
 from directory_server.postgres import (
     Database,
-    PostgresCuration,
     PostgresStore,
+    PostgresTables,
     import_data,
 )
 from directory_server.postgres import _import as importing
@@ -21,6 +21,7 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     export,
 )
+from directory_server.tables import StoredCuration
 
 from ...contract.store import NAME, Briefs
 from ..test_equal_stores import SOURCES
@@ -28,7 +29,7 @@ from .conftest import counts, imported
 
 
 def test_a_database_that_is_not_empty_is_refused(folder: Path, database: Database) -> None:
-    run_sync(PostgresCuration(database).mark("x/y", "hidden", True))
+    run_sync(StoredCuration(PostgresTables(database)).mark("x/y", "hidden", True))
     before = counts(database)
     with pytest.raises(BadInput, match="not empty: its table entry has rows"):
         imported(folder, database)

@@ -1,0 +1,110 @@
+"""The Curation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from attrs import evolve, frozen
+
+from ..domain.entries import check_name, is_storable, mcp_id_of, storable
+from ..domain.versions import LOCAL, PUBLISHED
+from ..domain.visibility import CuratedName, Mark
+from ._tables import Rows, Tables
+from ._visibility import lock_names, visibility_updates
+
+_SET = {
+    mark: f"""
+        INSERT INTO entry (mcp_id, name, seq, {mark}) VALUES (:mcp_id, :name, 0, :is_on)
+        ON CONFLICT (mcp_id) DO UPDATE SET {mark} = excluded.{mark}
+    """
+    for mark in get_args(Mark)
+}
+
+_DELETE = "DELETE FROM record WHERE id = ANY(:ids)"
+
+_NAME = """
+    SELECT name,
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :local),
+        EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :published),
+        hidden, pinned, allowed
+    FROM entry
+"""
+
+_SOURCES = {"local": LOCAL, "published": PUBLISHED}
+
+# The inner query reads an index only: all names may be searched for the text. With the collation C, `lower` changes
+# ASCII letters only.
+_CURATED = f"""{_NAME}
+    WHERE name IN (
+        SELECT name FROM entry
+        WHERE (curated OR hidden) AND name > :after
+            AND strpos(lower(name COLLATE "C"), lower(CAST(:text AS text) COLLATE "C")) > 0
+        ORDER BY name LIMIT :limit
+    ) ORDER BY name
+"""
+
+_ONE = f"{_NAME} WHERE mcp_id = :mcp_id"
+
+_ALL = 1_000_000_000
+"""A limit above any number of names."""
+
+
+@frozen
+class StoredCuration:
+    """Curation flags. `sources` is the order of precedence, as in the store."""
+
+    _tables: Tables
+    _sources: Sequence[str] = ()
+
+    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        check_name(name)
+        return await self._tables.write(lambda rows: self._mark(rows, name, mark, on))
+
+    async def disown(self, name: str) -> bool:
+        check_name(name)
+        return await self._tables.write(lambda rows: self._disown(rows, name))
+
+    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
+        found = await self._tables.read(
+            lambda rows: rows.all(
+                _CURATED,
+                after=storable(after),
+                text=storable(text),
+                limit=_ALL if limit is None else limit,
+                **_SOURCES,
+            )
+        )
+        return [_curated(*row) for row in found]
+
+    async def find(self, name: str) -> CuratedName:
+        if not is_storable(name):
+            return CuratedName(name)
+        row = await self._tables.one(_ONE, mcp_id=mcp_id_of(name), **_SOURCES)
+        return _curated(*row) if row else CuratedName(name)
+
+    def _mark(self, rows: Rows, name: str, mark: Mark, on: bool) -> bool:
+        locked = lock_names(rows, [name])
+        stored = locked.names[name]
+        if getattr(stored.flags, mark) is on:
+            return False
+        stored.flags = evolve(stored.flags, **{mark: on})
+        setting = _SET[mark], {"mcp_id": stored.mcp_id, "name": name, "is_on": on}
+        rows.finish(setting, *visibility_updates(locked, [stored], self._sources), locked.notification())
+        return True
+
+    def _disown(self, rows: Rows, name: str) -> bool:
+        locked = lock_names(rows, [name])
+        stored = locked.names[name]
+        own = stored.of_source(LOCAL)
+        if not own:
+            return False
+        for kept in own:
+            del stored.records[LOCAL, kept.record.version]
+        deletion = _DELETE, {"ids": [kept.row for kept in own]}
+        rows.finish(deletion, *visibility_updates(locked, [stored], self._sources), locked.notification())
+        return True
+
+
+def _curated(name: str, *flags: object) -> CuratedName:
+    return CuratedName(name, *map(bool, flags))
