@@ -33,7 +33,7 @@ ONLY_IN = {
     "twisted.internet.task.LoopingCall": {"timers"},
     "treq": {"mirror"},
     "twisted.web": {"features", "http_client", "mirror", "http", "streams", "web"},
-    "werkzeug": {"web"},
+    "werkzeug": {"features", "web"},
 }
 """Libraries, and the only packages that may import them."""
 

@@ -95,13 +95,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.changes": _WEB | {"web.authentication"},
     "web.registry": _WEB | {"web.authentication"},
     "web.registry_status": _WEB | {"web.registry", "__init__"},
-    "web.publish": _WEB | {"web.authentication", "web.registry", "web.registry_status"},
     "web.mcp": _WEB | {"web.authentication", "__init__"},
     "web.metrics": _WEB | {"compiled"},
     "web.pages": _WEB | {"threads"},
     "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
     "web.admin": _WEB | {"web.account", "web.pages", "__init__"},
-    "web.parts": _WEB | {"config", "web.admin", "web.pages", "web.routes"},
+    "web.parts": _WEB | {"config", "web.admin", "web.openapi", "web.pages", "web.registry", "web.routes"},
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
@@ -192,6 +191,7 @@ def test_features_import_the_kernel_only() -> None:
         ("web.rest", "from ..features import FEATURES"),
         ("composition._web", "from ..features.reports.web import PART"),
         ("services.directory", "from ..features.verification.verified_entries import VerifiedEntries"),
+        ("storage._storage", "from ..features.publishing.settings import PublishConfig"),
     ],
 )
 def test_an_import_of_a_feature_is_found(name: str, text: str) -> None:

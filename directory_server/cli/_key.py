@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
 from operator import itemgetter
 
 import click
@@ -12,15 +11,8 @@ import click
 from ..domain.keys import MAX_LIMIT, ApiKey
 from ..domain.roster import NumberedKey
 from .context import PAGE, CommandContext, command_context, paged, wait_for
+from .expiry import duration, expires_option, expiry
 from .output import Group, Record, echo, json_option, moment, print_listing
-
-_DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-
-expires_option = click.option(
-    "--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'."
-)
-"""The option of a new key or token; `expiry` reads its value."""
 
 
 @click.group(cls=Group)
@@ -114,7 +106,7 @@ def limit_(ctx: click.Context, key_id: str, limit: str) -> None:
 def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
     """Replace the secret of a key and print the new one, once. Quota and sessions are kept."""
     context = command_context(ctx)
-    seconds = context.config.keys.grace if grace is None else _seconds(grace)
+    seconds = context.config.keys.grace if grace is None else duration(grace, "--grace")
     _, secret = wait_for(context.storage.keys.rotate(key_id, grace=seconds))
     echo(f"The new secret of key {key_id} is shown only once:", err=True)
     echo(secret)
@@ -126,28 +118,6 @@ def _limit(text: str, hint: str = "--limit") -> int | None:
     if not (re.fullmatch(r"[0-9]{1,10}", text) and 1 <= int(text) <= MAX_LIMIT):
         raise click.BadParameter(f"must be a whole number from 1 to {MAX_LIMIT:,}, or 'unlimited'", param_hint=hint)
     return int(text)
-
-
-def _seconds(text: str) -> float:
-    match = _DURATION.fullmatch("0s" if text == "0" else text)
-    if not match:
-        raise click.BadParameter("must be a duration such as 30d, 12h, 15m or 30s, or 0", param_hint="--grace")
-    return int(match[1]) * _SECONDS[match[2]]
-
-
-def expiry(text: str) -> float | None:
-    """Return the value of an option --expires in seconds since the epoch, None for never. Raises BadParameter."""
-    if text == "never":
-        return None
-    if _DURATION.fullmatch(text):
-        return time.time() + _seconds(text)
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        raise click.BadParameter(
-            "must be a duration such as 30d, a date such as 2027-01-31 (UTC), or 'never'", param_hint="--expires"
-        ) from None
 
 
 def key_state(key: ApiKey) -> str:

@@ -22,7 +22,6 @@ from ._database import database
 from ._entry import entry
 from ._import import import_
 from ._key import key
-from ._publisher import publisher
 from ._quickstart import quickstart
 from ._registry import registry
 from ._status import status
@@ -70,7 +69,7 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
 
 for each in (
     *(account, after_restore, config, database, entry, import_, key),
-    *(publisher, quickstart, registry, status, sync, upstream),
+    *(quickstart, registry, status, sync, upstream),
 ):
     main.add_command(each)
 for feature in FEATURES:

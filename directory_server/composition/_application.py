@@ -144,7 +144,6 @@ def build(
             *_index_file(search.keeper, feed, reactor),
             Timer(FLUSH_INTERVAL, web.key_uses.flush, reactor),
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
-            Timer(FORGET_INTERVAL, web.publishing.forget, reactor),
             *(service for feature in core.running for service in feature.services),
             *upstreams,
             *_metrics(core),

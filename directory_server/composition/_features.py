@@ -8,6 +8,7 @@ from functools import cache
 from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
+from ..web.openapi import OpenApiPart
 from ..web.pages import Extension
 from ..web.parts import WebPart
 from ..web.routes import ROUTES, Route
@@ -33,6 +34,11 @@ def public_paths() -> list[str]:
 def extensions() -> tuple[Extension, ...]:
     """Return what all features add to the pages."""
     return tuple(part.extension for part in web_parts())
+
+
+def openapi_parts() -> tuple[OpenApiPart, ...]:
+    """Return what all features add to the OpenAPI document."""
+    return tuple(part.openapi for part in web_parts())
 
 
 def run_features(host: Host) -> tuple[Running, ...]:

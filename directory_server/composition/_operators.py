@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import http
 from ..storage import place
 from ..web import admin
 from ..web.parts import Kernel
 from ._core import Core
-from ._features import web_parts
 from ._publishers import Publishers
 
 
-def build_admin_pages(
+def operator_handlers(
     core: Core,
     publishers: Publishers,
     kernel: Kernel,
     connections: http.Connections,
     upstreams: Sequence[admin.Upstream],
-) -> admin.AdminPages:
-    """Return the operator pages."""
-    storage = core.storage
+    notices: Sequence[admin.ReadNotice],
+) -> Mapping[str, object]:
+    """Return the handlers of the operator pages. `notices` are shown on the overview."""
+    storage, requests, now = core.storage, kernel.operators, core.runtime.now
 
     def numbers() -> dict[str, int]:
         return {
@@ -31,19 +31,22 @@ def build_admin_pages(
             "connections": len(connections),
         }
 
-    return admin.admin_pages(
-        kernel.operators,
-        storage.accounts,
-        storage.keys,
-        storage.quota,
-        storage.roster,
-        storage.curation,
-        storage.store,
-        core.search.directory,
-        core.serving.bus,
-        admin.Server(core.runtime.now(), numbers, place(core.config), upstreams),
-        core.runtime.now,
-        storage.publication_log,
-        storage.mirrors,
-        [notice for part in web_parts() for notice in part.notices(kernel)],
-    )
+    return {
+        "admin_server": admin.ServerPages(
+            requests,
+            server=admin.Server(now(), numbers, place(core.config), upstreams),
+            roster=storage.roster,
+            mirrors=storage.mirrors,
+            now=now,
+            notices=notices,
+        ),
+        "admin_accounts": admin.AccountPages(requests, accounts=storage.accounts, roster=storage.roster, now=now),
+        "admin_keys": admin.KeyPages(requests, keys=storage.keys, roster=storage.roster, quota=storage.quota, now=now),
+        "admin_entries": admin.EntryPages(
+            requests,
+            curation=storage.curation,
+            store=storage.store,
+            directory=core.search.directory,
+            bus=core.serving.bus,
+        ),
+    }

@@ -9,12 +9,10 @@ from pathlib import Path
 from attrs import frozen
 
 from .. import http
-from ..domain.throttling import AttemptLimit
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
 from ..search import percolate
 from ..services.accounts import AccountService
-from ..services.publishing import PublishingService
 from ..services.user_keys import Pending, UserKeys
 from ..web import (
     access_file,
@@ -26,21 +24,21 @@ from ..web import (
     health,
     mcp,
     pages,
-    publish,
     registry,
     registry_status,
     rest,
     routing,
 )
 from ..web.key_uses import KeyUseRecorder
+from ..web.openapi import document
 from ..web.origins import Origins
-from ..web.parts import Kernel
+from ..web.parts import Endpoints, Kernel
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import all_routes, extensions, public_paths, web_parts
+from ._features import all_routes, extensions, openapi_parts, public_paths, web_parts
 from ._hosts import loopback_hosts
-from ._operators import build_admin_pages
+from ._operators import operator_handlers
 from ._publishers import Publishers
 
 
@@ -83,7 +81,6 @@ class Web:
     connections: http.Connections
     log: AccessLogging
     key_uses: KeyUseRecorder
-    publishing: PublishingService
 
 
 @frozen
@@ -123,43 +120,46 @@ def build_web(
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
     kernel = _kernel(core, people)
-    operators = build_admin_pages(core, publishers, kernel, connections, upstreams)
-    publishing = _publishing(core)
-    routes = _routes(core, publishers, people, kernel, checks, key_uses, operators, publishing)
+    endpoints = [part.serve(kernel) for part in web_parts()]
+    notices = [notice for served in endpoints for notice in served.notices]
+    groups = _handlers(core, publishers, people, kernel, key_uses, endpoints)
+    groups |= {"health": checks, **operator_handlers(core, publishers, kernel, connections, upstreams, notices)}
+    routes = routing.Routes(all_routes(), groups, people.pages.layout)
     log = _access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
-    return Web(
-        DirectorySite(routes, origins, connections, log.recorder, core.reactor), connections, log, key_uses, publishing
-    )
+    site = DirectorySite(routes, origins, connections, log.recorder, core.reactor)
+    return Web(site, connections, log, key_uses)
 
 
-def _routes(
+def _handlers(
     core: Core,
     publishers: Publishers,
     people: People,
     kernel: Kernel,
-    checks: health.Health,
     key_uses: KeyUseRecorder,
-    operators: admin.AdminPages,
-    publishing: PublishingService,
-) -> routing.Routes:
+    endpoints: Sequence[Endpoints],
+) -> dict[str, object]:
+    """Return the groups of handlers of the APIs, of the pages, and of the `endpoints` of features."""
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload = publishers.hub, core.runtime.offload
-    failures, reads = _limiter(core, config.http.failed_keys), _limiter(core, config.registry.per_minute)
     authenticator = authentication.Authenticator(
-        storage.keys, storage.quota, failures, key_uses, core.metrics.count_exceeded_quota
+        storage.keys, storage.quota, kernel.failed_keys, key_uses, core.metrics.count_exceeded_quota
     )
-    publisher_access = publish.PublisherAccess(config.publish.enabled, publishing, failures, core.proxies)
+    readers = [reader for served in endpoints for reader in served.registry_readers]
     access = registry.RegistryAccess(
-        config.registry.access, authenticator, storage.registry_tokens, reads, failures, publisher_access
+        mode=config.registry.access,
+        authenticator=authenticator,
+        tokens=storage.registry_tokens,
+        reads=kernel.registry_reads,
+        failures=kernel.failed_keys,
+        readers=readers,
     )
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
-    layout = people.pages.layout
     groups: dict[str, object] = {
-        "common": routing.CommonHandlers(layout),
+        "common": routing.CommonHandlers(people.pages.layout, kernel.openapi),
         "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         "changes": changes.ChangesHandler(
             authenticator, storage.store, percolate, offload, hub, publishers.broadcaster
@@ -168,18 +168,15 @@ def _routes(
         "registry": registry.RegistryHandlers(
             access, directory, storage.store, config.registry.listed == "curated", offload
         ),
-        "status": registry_status.RegistryStatus(access, config.publish.enabled),
-        "publish": publish.PublishHandlers(publisher_access, publishing, reads, offload, core.runtime.now),
-        "health": checks,
+        "status": registry_status.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": _account_pages(core, people, endpoint),
-        "entry": _entry_page(core, people),
-        "admin": operators,
+        "entry": _entry_page(core, people, [link for served in endpoints for link in served.entry_links]),
     }
-    for part in web_parts():
-        groups |= part.handlers(kernel)
-    return routing.Routes(all_routes(), groups, layout)
+    for served in endpoints:
+        groups |= served.handlers
+    return groups
 
 
 def _search_page(core: Core, people: People) -> pages.SearchPage:
@@ -195,7 +192,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
     )
 
 
-def _entry_page(core: Core, people: People) -> pages.EntryPage:
+def _entry_page(core: Core, people: People, links: Sequence[pages.EntryLink]) -> pages.EntryPage:
     """Return the page of an entry."""
     return pages.EntryPage(
         people.pages.layout,
@@ -204,7 +201,7 @@ def _entry_page(core: Core, people: People) -> pages.EntryPage:
         core.storage.store,
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
         admin.OperatorBar(people.cookies, core.storage.curation),
-        [link for part in web_parts() for link in part.entry_links(core.config)],
+        links,
         _entry_parts(core),
     )
 
@@ -226,21 +223,10 @@ def _kernel(core: Core, people: People) -> Kernel:
         layout=people.pages.layout,
         access=people.pages.access,
         operators=admin.OperatorRequests(people.cookies, people.pages.layout, "admin"),
+        failed_keys=_limiter(core, core.config.http.failed_keys),
+        registry_reads=_limiter(core, core.config.registry.per_minute),
         public_paths=public_paths,
-    )
-
-
-def _publishing(core: Core) -> PublishingService:
-    storage, per_minute = core.storage, core.config.publish.per_minute
-    return PublishingService(
-        storage.publisher_tokens,
-        storage.publication_log,
-        core.search.directory,
-        storage.store,
-        storage.attempts,
-        core.runtime.now,
-        AttemptLimit("publish", per_minute / 60, per_minute),
-        core.config.publish.log,
+        openapi=document(openapi_parts()),
     )
 
 

@@ -4,7 +4,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._apis import McpConfig, PublishConfig, RegistryConfig
+from ._apis import McpConfig, RegistryConfig
 from ._load import load
 from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings
 from ._settings import (
@@ -34,7 +34,6 @@ __all__ = [
     "LogConfig",
     "McpConfig",
     "MetricsConfig",
-    "PublishConfig",
     "QuotaConfig",
     "RegistryConfig",
     "Sections",

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from attrs import AttrsInstance, field, frozen
 
-from ._apis import McpConfig, PublishConfig, RegistryConfig
+from ._apis import McpConfig, RegistryConfig
 from ._validators import (
     UNLIMITED,
     AtLeast,
@@ -247,7 +247,6 @@ class Config:
     streams: StreamsConfig = StreamsConfig()
     keys: KeysConfig = KeysConfig()
     registry: RegistryConfig = RegistryConfig()  # noqa: RUF009
-    publish: PublishConfig = PublishConfig()  # noqa: RUF009
     mcp: McpConfig = McpConfig()  # noqa: RUF009
     log: LogConfig = LogConfig()
     metrics: MetricsConfig = MetricsConfig()

@@ -109,8 +109,6 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         statistics_tables=access,
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
-        publisher_tokens=tables.StoredPublisherTokens(access, now),
-        publication_log=tables.StoredPublicationLog(access),
         attempts=attempts,
         serving=partial(_serving, database, connected, tasks, node),
         session_secret=lambda: postgres.session_secret(database),

@@ -63,8 +63,6 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         statistics_tables=statistics,
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
-        publisher_tokens=tables.StoredPublisherTokens(access, now),
-        publication_log=tables.StoredPublicationLog(access),
         # The attempts of one machine are not worth a write to the disk each.
         attempts=ProcessAttempts(now),
         serving=partial(_serving, data, quota, environment),

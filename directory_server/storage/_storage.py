@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from attrs import frozen
 from twisted.application.service import IService
 
 from ..config import Config
-from ..domain.ports.access import Attempts, KeyRing, KeyUses, PublicationLog, PublisherTokens, Quota, RegistryTokens
+from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
@@ -19,7 +19,6 @@ from ..domain.ports.storage import Curation, Mirrors, Store
 from ..domain.ports.verification import Verifications
 from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
-from ..domain.versions import PUBLISHED
 from ..machine import machine_time
 from ..run_sync import inline
 from ..tables import Tables
@@ -77,11 +76,22 @@ def command_environment() -> Environment:
     )
 
 
+@runtime_checkable
+class LimitedSources(Protocol):
+    """The settings of a feature that publishes entries of sources of its own."""
+
+    @property
+    def source_limits(self) -> Mapping[str, SourceLimits]:
+        """The limits of each source, by its name."""
+
+
 def source_limits(config: Config) -> Mapping[str, SourceLimits]:
-    """Return the limits of each upstream and of published entries."""
-    published = SourceLimits(config.publish.max_entries, config.publish.max_bytes)
+    """Return the limits of each upstream and of the sources of features, by the name of the source."""
     limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
-    return {**limits, PUBLISHED: published}
+    for section in config.features.values():
+        if isinstance(section, LimitedSources):
+            limits |= section.source_limits
+    return limits
 
 
 def upstream_names(config: Config) -> Sequence[str]:
@@ -117,8 +127,6 @@ class Storage:
     tables: Tables
     statistics_tables: Tables
     registry_tokens: RegistryTokens
-    publisher_tokens: PublisherTokens
-    publication_log: PublicationLog
     attempts: Attempts
     serving: Callable[[Callable[[str], None]], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]

@@ -9,7 +9,6 @@ from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
 from ._new_secrets import StoredNewSecrets
-from ._publishers import StoredPublicationLog, StoredPublisherTokens
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredSessions
@@ -33,8 +32,6 @@ __all__ = [
     "StoredKeyUses",
     "StoredMirrors",
     "StoredNewSecrets",
-    "StoredPublicationLog",
-    "StoredPublisherTokens",
     "StoredRegistryTokens",
     "StoredRoster",
     "StoredSessions",

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..config import Config
 from ..domain.ports.runtime import Offload
 from ..http.proxies import Proxies
 from ..services.directory import Directory
 from .admin import OperatorRequests, ReadNotice
+from .openapi import OpenApiPart
 from .pages import EntryLink, Extension, Layout, PageAccess
+from .registry import RegistryReaders
 from .routes import Route
+from .throttling import AddressLimiter
+
+NO_OPENAPI = OpenApiPart()
 
 
 @frozen
 class Kernel:
     """The parts of a server that the handlers of features use.
 
-    `storage` has the adapters of all ports. `now` returns seconds since the epoch. `public_paths` returns the paths of
-    the public pages of all features.
+    `storage` has the adapters of all ports. `now` returns seconds since the epoch. `failed_keys` limits requests with
+    unknown secrets, `registry_reads` requests of the registry API, both by address. `public_paths` returns the paths of
+    the public pages of all features. `openapi` is the OpenAPI document.
     """
 
     config: Config
@@ -33,17 +39,30 @@ class Kernel:
     layout: Layout
     access: PageAccess
     operators: OperatorRequests
+    failed_keys: AddressLimiter
+    registry_reads: AddressLimiter
     public_paths: Callable[[], Sequence[str]]
+    openapi: bytes
 
 
-def no_handlers(kernel: Kernel) -> Mapping[str, object]:
-    """Return no handlers."""
-    return {}
+@frozen
+class Endpoints:
+    """What a feature serves.
+
+    `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry.
+    `notices` read the notices of the feature on the overview of operators. `registry_readers` may read the registry API
+    in every mode.
+    """
+
+    handlers: Mapping[str, object] = field(factory=dict)
+    entry_links: Sequence[EntryLink] = ()
+    notices: Sequence[ReadNotice] = ()
+    registry_readers: Sequence[RegistryReaders] = ()
 
 
-def no_links(config: Config) -> Sequence[EntryLink]:
-    """Return no links for the page of an entry."""
-    return ()
+def nothing_to_serve(kernel: Kernel) -> Endpoints:
+    """Return no endpoints."""
+    return Endpoints()
 
 
 def no_paths() -> Sequence[str]:
@@ -51,24 +70,16 @@ def no_paths() -> Sequence[str]:
     return ()
 
 
-def no_notices(kernel: Kernel) -> Sequence[ReadNotice]:
-    """Return nothing for the overview of operators."""
-    return ()
-
-
 @frozen
 class WebPart:
     """The web part of a feature.
 
-    `handlers` returns the groups of handlers that the `routes` name. `extension` adds templates, texts and links to the
-    pages. `entry_links` returns the links for the page of an entry.
-    `public_paths` returns the paths of pages that search engines may list.
-    `notices` returns functions that read the notices of the feature on the overview of operators.
+    `extension` adds templates, texts and links to the pages. `serve` returns the handlers of the `routes`.
+    `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI document.
     """
 
     extension: Extension
     routes: tuple[Route, ...] = ()
-    handlers: Callable[[Kernel], Mapping[str, object]] = no_handlers
-    entry_links: Callable[[Config], Sequence[EntryLink]] = no_links
+    serve: Callable[[Kernel], Endpoints] = nothing_to_serve
     public_paths: Callable[[], Sequence[str]] = no_paths
-    notices: Callable[[Kernel], Sequence[ReadNotice]] = no_notices
+    openapi: OpenApiPart = NO_OPENAPI

@@ -11,7 +11,6 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import serialization
 from ..domain.errors import NotFound
-from ..domain.keys import is_publisher_secret
 from ..domain.ports.access import RegistryTokens
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
@@ -21,7 +20,7 @@ from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query
 from ..services.directory import Directory
-from .authentication import Authenticator, bearer_secret
+from .authentication import Authenticator
 from .compression import SMALLEST, accepts_gzip, gzip
 from .responses import conditional_response, entity_tag, is_known
 from .throttling import AddressLimiter
@@ -44,21 +43,25 @@ VersionPage = tuple[Sequence[Version], tuple[Any, str] | None]
 Mode = Literal["off", "public", "secret-path", "key"]
 
 
-class Publishers(Protocol):
-    """Authentication by publisher token."""
+class RegistryReaders(Protocol):
+    """Clients of a feature, with secrets of their own, that may read in every mode."""
 
     @property
-    def is_enabled(self) -> bool: ...
+    def login_hint(self) -> str:
+        """The text for clients that try to log in with another method."""
+
+    def recognizes(self, request: Request) -> bool:
+        """Return whether a request has a secret of this form."""
 
     async def authenticate(self, request: Request) -> object:
-        """Authenticate a request by the token in its Authorization header. Raises UnknownPublisher and Throttled."""
+        """Authenticate a request by the secret in its Authorization header. Raises Unauthorized and Throttled."""
 
 
 @frozen
 class RegistryAccess:
     """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens.
 
-    Publishers read with their token in every mode, if `publishers` is enabled.
+    `readers` read in every mode.
     """
 
     mode: Mode
@@ -66,7 +69,7 @@ class RegistryAccess:
     _tokens: RegistryTokens
     _reads: AddressLimiter
     _failures: AddressLimiter
-    _publishers: Publishers
+    _readers: Sequence[RegistryReaders]
 
     async def authenticate(self, request: Request, token: str | None) -> str:
         """Authenticate a request whose path contains `token`, or None.
@@ -75,9 +78,10 @@ class RegistryAccess:
 
         Raises UnknownPath if the mode has no such path or the token is unknown, Unauthorized, or Throttled.
         """
-        if token is None and self._publishers.is_enabled and is_publisher_secret(bearer_secret(request)):
-            await self._publishers.authenticate(request)
-            return self._reads.client(request)
+        for readers in self._readers:
+            if token is None and readers.recognizes(request):
+                await readers.authenticate(request)
+                return self._reads.client(request)
         if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
             raise UnknownPath
         if self.mode == "key":

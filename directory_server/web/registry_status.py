@@ -10,18 +10,16 @@ from ..http import Request
 from .registry import RegistryAccess
 from .responses import json_response
 
-LOGIN_HINT = "Log in with: mcp-publisher login github --token <publisher token> --registry <URL>."
-
 _VERSION = {"version": __version__, "git_commit": "unknown", "build_time": "unknown"}
 """The body of /version. A build of the official registry that does not know the last two says the same."""
 
 
 @frozen
 class RegistryStatus:
-    """Handlers of the three paths. `publishes` is whether publishing is on."""
+    """Handlers of the three paths. `login_hint` says how to log in; it is empty if nobody can."""
 
     _access: RegistryAccess
-    _publishes: bool
+    _login_hint: str
 
     async def ping(self, request: Request, token: str | None = None) -> bytes:
         """Respond that the server is there."""
@@ -32,10 +30,10 @@ class RegistryStatus:
         """Respond that the server works.
 
         `mcp-publisher login github` without a token reads /v0/health for a login with GitHub, which does not exist
-        here. It prints the body of an error only, so there the response is one while publishing is on.
+        here. It prints the body of an error only, so there the response is one while publishers can log in.
         """
-        if self._publishes and request.path.startswith(b"/v0/"):
-            raise NotFound(LOGIN_HINT)
+        if self._login_hint and request.path.startswith(b"/v0/"):
+            raise NotFound(self._login_hint)
         await self._access.authenticate(request, token)
         return json_response(request, {"status": "ok"})
 

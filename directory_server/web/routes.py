@@ -81,17 +81,6 @@ def _registry(version: str, prefix: str = "") -> list[Route]:
     ]
 
 
-def _publishing(version: str) -> list[Route]:
-    servers = f"/{version}/servers"
-    return [
-        Route(f"/{version}/publish", "POST", REGISTRY, "publish.publish"),
-        Route(f"/{version}/validate", "POST", REGISTRY, "publish.validate"),
-        Route(f"/{version}/auth/{{method}}", "POST", REGISTRY, "publish.login"),
-        Route(f"{servers}/{{name:path}}/versions/{{version}}/status", "PATCH", REGISTRY, "publish.status"),
-        Route(f"{servers}/{{name:path}}/status", "PATCH", REGISTRY, "publish.all_status"),
-    ]
-
-
 ROUTES: tuple[Route, ...] = (
     Route("/api/open/v1/search", "GET", REST, "rest.search"),
     Route("/api/open/v1/entries/{mcp_id}", "GET", REST, "rest.entry"),
@@ -102,8 +91,6 @@ ROUTES: tuple[Route, ...] = (
     Route("/api/open/mcp", "DELETE", MCP, "mcp.delete"),
     *_registry("v0.1"),
     *_registry("v0"),
-    *_publishing("v0.1"),
-    *_publishing("v0"),
     *_registry("v0.1", "/r/{token}"),
     *_registry("v0", "/r/{token}"),
     Route("/healthz", "GET", STATUS, "health.live"),
@@ -142,27 +129,26 @@ ROUTES: tuple[Route, ...] = (
     Route("/account/connect", "GET", PAGES, "account.connect.get"),
     Route("/account/connect/test", "GET", PAGES, "account.connect.get_test"),
     Route("/account/connect/test", "POST", PAGES, "account.connect.test"),
-    Route("/admin", "GET", PAGES, "admin.server.get"),
-    Route("/admin/publications", "GET", PAGES, "admin.publications.get"),
-    Route("/admin/upstreams", "GET", PAGES, "admin.server.get_upstreams"),
-    Route("/admin/upstreams/sync", "POST", PAGES, "admin.server.sync"),
-    Route("/admin/accounts", "GET", PAGES, "admin.accounts.get"),
-    Route("/admin/accounts/{account_id}", "GET", PAGES, "admin.accounts.get_one"),
-    Route("/admin/accounts/{account_id}/approve", "POST", PAGES, "admin.accounts.approve"),
-    Route("/admin/accounts/{account_id}/disable", "GET", PAGES, "admin.accounts.get_disable"),
-    Route("/admin/accounts/{account_id}/disable", "POST", PAGES, "admin.accounts.disable"),
-    Route("/admin/accounts/{account_id}/enable", "POST", PAGES, "admin.accounts.enable"),
-    Route("/admin/keys", "GET", PAGES, "admin.keys.get"),
-    Route("/admin/keys/{key_id}", "GET", PAGES, "admin.keys.get_one"),
-    Route("/admin/keys/{key_id}/limit", "POST", PAGES, "admin.keys.set_limit"),
-    Route("/admin/keys/{key_id}/revoke", "GET", PAGES, "admin.keys.get_revoke"),
-    Route("/admin/keys/{key_id}/revoke", "POST", PAGES, "admin.keys.revoke"),
-    Route("/admin/entries", "GET", PAGES, "admin.entries.get"),
-    Route("/admin/entry", "GET", PAGES, "admin.entries.get_one"),
-    Route("/admin/entry/mark", "POST", PAGES, "admin.entries.mark"),
-    Route("/admin/entry/edit", "POST", PAGES, "admin.entries.edit"),
-    Route("/admin/entry/disown", "GET", PAGES, "admin.entries.get_disown"),
-    Route("/admin/entry/disown", "POST", PAGES, "admin.entries.disown"),
+    Route("/admin", "GET", PAGES, "admin_server.get"),
+    Route("/admin/upstreams", "GET", PAGES, "admin_server.get_upstreams"),
+    Route("/admin/upstreams/sync", "POST", PAGES, "admin_server.sync"),
+    Route("/admin/accounts", "GET", PAGES, "admin_accounts.get"),
+    Route("/admin/accounts/{account_id}", "GET", PAGES, "admin_accounts.get_one"),
+    Route("/admin/accounts/{account_id}/approve", "POST", PAGES, "admin_accounts.approve"),
+    Route("/admin/accounts/{account_id}/disable", "GET", PAGES, "admin_accounts.get_disable"),
+    Route("/admin/accounts/{account_id}/disable", "POST", PAGES, "admin_accounts.disable"),
+    Route("/admin/accounts/{account_id}/enable", "POST", PAGES, "admin_accounts.enable"),
+    Route("/admin/keys", "GET", PAGES, "admin_keys.get"),
+    Route("/admin/keys/{key_id}", "GET", PAGES, "admin_keys.get_one"),
+    Route("/admin/keys/{key_id}/limit", "POST", PAGES, "admin_keys.set_limit"),
+    Route("/admin/keys/{key_id}/revoke", "GET", PAGES, "admin_keys.get_revoke"),
+    Route("/admin/keys/{key_id}/revoke", "POST", PAGES, "admin_keys.revoke"),
+    Route("/admin/entries", "GET", PAGES, "admin_entries.get"),
+    Route("/admin/entry", "GET", PAGES, "admin_entries.get_one"),
+    Route("/admin/entry/mark", "POST", PAGES, "admin_entries.mark"),
+    Route("/admin/entry/edit", "POST", PAGES, "admin_entries.edit"),
+    Route("/admin/entry/disown", "GET", PAGES, "admin_entries.get_disown"),
+    Route("/admin/entry/disown", "POST", PAGES, "admin_entries.disown"),
 )
 """All rows but those of features. GET routes also serve HEAD."""
 

@@ -18,7 +18,6 @@ from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query, values
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
 from .mcp import rpc_body
-from .openapi import DOCUMENT
 from .pages import Layout
 from .registry import problem
 from .responses import empty_response, json_response
@@ -147,13 +146,14 @@ class Routes:
 
 @frozen
 class CommonHandlers:
-    """Handles the OpenAPI document, OAuth discovery, and the static files of pages."""
+    """Handles the OpenAPI `document`, OAuth discovery, and the static files of pages."""
 
     _layout: Layout
+    _document: bytes
 
     async def openapi(self, request: Request) -> bytes:
         """Respond with the OpenAPI document."""
-        return json_response(request, DOCUMENT)
+        return json_response(request, self._document)
 
     async def oauth(self, request: Request, _: str = "") -> bytes:
         """Respond to OAuth discovery and client registration (RFC 7591, section 3.2.2); clients show the text."""

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from directory_server import sqlite, tables
 from directory_server.cli.main import main
+from directory_server.features.publishing.tables import PublisherTokens
 from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
-from directory_server.tables import StoredPublisherTokens, StoredRegistryTokens
+from directory_server.tables import StoredRegistryTokens
 
 
 def run(folder: Path, *arguments: object) -> str:
@@ -29,7 +30,7 @@ class OpenDirectory:
         self.data = sqlite.DataDirectory(folder)
         self.keys = tables.StoredKeyRing(sqlite.SqliteTables(self.data.directory), time.time)
         self.tokens = StoredRegistryTokens(sqlite.SqliteTables(self.data.directory), time.time)
-        self.publishers = StoredPublisherTokens(sqlite.SqliteTables(self.data.directory), time.time)
+        self.publishers = PublisherTokens(sqlite.SqliteTables(self.data.directory), time.time)
         self.accounts = tables.StoredAccounts(sqlite.SqliteTables(self.data.directory), time.time)
         self.sessions = tables.StoredSessions(sqlite.SqliteTables(self.data.directory), time.time, 3600, 3600)
 

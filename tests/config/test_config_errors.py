@@ -158,8 +158,8 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "colour (--set): is not a setting; "
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
+            "registry.*, mcp.*, log.*, "
+            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
@@ -167,8 +167,8 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
             "'\\n' (--set): is not a setting; "
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
+            "registry.*, mcp.*, log.*, "
+            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
         ),
     ],
 )
@@ -194,7 +194,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_MCP__*, "
             "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
@@ -209,7 +209,7 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
             "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
             "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_PUBLISH__*, DIRECTORY_SERVER_MCP__*, "
+            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_MCP__*, "
             "DIRECTORY_SERVER_LOG__*, "
             "DIRECTORY_SERVER_METRICS__*, "
             "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
@@ -257,8 +257,8 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
             "quota.limit ({file}): is not a setting; did you mean quota.limit? "
             "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
             "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, publish.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, verify.*, statistics.*, reports.*",
+            "registry.*, mcp.*, log.*, "
+            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from ..cli.conftest import directory as directory
+from ..tables.conftest import migrated_engine as migrated_engine
+from ..tables.conftest import open_tables as open_tables
+from ..tables.conftest import tables as tables
 from ..web.conftest import documentation as documentation
 from ..web.conftest import server as server
 from ..web.pages.conftest import get_page as get_page

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from directory_server.run_sync import run_sync
 
+from ..features.publishing.conftest import new_publisher, server_json
 from ..web.conftest import Server
-from ..web.publish.conftest import new_publisher, server_json
 
 many = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 

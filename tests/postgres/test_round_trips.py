@@ -11,6 +11,8 @@ from twisted.internet import reactor as _reactor
 
 from directory_server.domain.errors import BadInput
 from directory_server.domain.throttling import AttemptLimit
+from directory_server.features.publishing.service import PublishingService
+from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.postgres import (
     Database,
     Link,
@@ -20,8 +22,6 @@ from directory_server.postgres import (
 )
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
-from directory_server.services.publishing import PublishingService
-from directory_server.tables import StoredPublicationLog, StoredPublisherTokens
 from directory_server.threads import Offload
 
 from ..contract import awaited
@@ -65,8 +65,8 @@ async def test_a_publish_takes_six_round_trips(wire: Wire, behind: Callable[...,
     link.startService()
     tables = PostgresTables(database, link)
     try:
-        tokens = StoredPublisherTokens(tables, lambda: 1e9)
-        log = StoredPublicationLog(tables)
+        tokens = PublisherTokens(tables, lambda: 1e9)
+        log = PublicationLog(tables)
         store = PostgresStore(database, offload, Briefs(), reads=link)
         service = PublishingService(
             tokens=tokens,
@@ -76,7 +76,6 @@ async def test_a_publish_takes_six_round_trips(wire: Wire, behind: Callable[...,
             attempts=PostgresAttempts(database, statements=link),
             now=lambda: 1e9,
             limit=AttemptLimit("publish", 100, 100),
-            lifetime=1e9,
         )
         _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
         found: list[int] = []

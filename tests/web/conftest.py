@@ -27,15 +27,16 @@ from directory_server.config import (
     HttpConfig,
     KeysConfig,
     McpConfig,
-    PublishConfig,
     RegistryConfig,
     StreamsConfig,
     WebConfig,
 )
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.access import KeyRing, PublicationLog, PublisherTokens
+from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.runtime import MachineTime
+from directory_server.features.publishing.settings import PublishConfig
+from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.settings import ReportsConfig
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.recorder import StatisticsRecorder
@@ -121,7 +122,6 @@ class Server:
     publication_log: PublicationLog
     site: Any
     key_uses: Any
-    publishing: Any
     application: Any
     fakes: FakeCheckers
     key: str
@@ -273,7 +273,6 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
             unused=86_400,
             session_clients=chosen.get("session_clients", True),
         ),
-        publish=PublishConfig(enabled=chosen.get("publish", True), per_minute=30, max_entries=20),
         mcp=McpConfig(search_tools=chosen.get("search_tools", False)),
         keys=KeysConfig(last_use=chosen.get("last_use", 86_400.0 * 90)),
         web=WebConfig(
@@ -285,6 +284,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         features={
             "statistics": StatisticsConfig(queries=chosen.get("queries", 0)),
             "reports": ReportsConfig(chosen.get("reports", True)),
+            "publish": PublishConfig(enabled=chosen.get("publish", True), per_minute=30, max_entries=20),
             "verify": chosen.get("verify", VerifyConfig()),
         },
     )
@@ -322,11 +322,10 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         passwords,
         database,
         Reports(storage.tables),
-        storage.publisher_tokens,
-        storage.publication_log,
+        PublisherTokens(storage.tables, clock.seconds),
+        PublicationLog(storage.tables),
         application.web.site,
         application.web.key_uses,
-        application.web.publishing,
         application,
         fakes,
         secret,

@@ -16,8 +16,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from directory_server import serialization
 from directory_server.domain.views import Detail
 
+from ..features.publishing.conftest import new_publisher
 from .conftest import POSTGRES_ID, Server
-from .publish.conftest import new_publisher
 from .test_every_route import ENDPOINTS
 
 PATH = "/api/open/openapi.json"

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from ..keys import ApiKey, KeyUse, RegistryToken
-from ..publishers import LOG_PAGE, Publication, PublisherToken
 from ..quota import Allowance
 from ..throttling import AttemptLimit
 
@@ -96,43 +95,6 @@ class RegistryTokens(Protocol):
 
     async def revoke(self, token_id: str) -> None:
         """Revoke a token, effective immediately. Raises NotFound."""
-
-
-class PublisherTokens(Protocol):
-    """Tokens that publish entries. Only digests of their secrets are stored."""
-
-    async def create(
-        self, label: str, namespaces: Sequence[str], *, expires_at: float | None
-    ) -> tuple[PublisherToken, str]:
-        """Create a token; return it and its secret, which cannot be read again. Raises BadInput."""
-
-    async def find(self, secret: str) -> PublisherToken | None:
-        """Return the token with this secret, None if it is malformed, unknown, revoked or expired."""
-
-    async def list(self) -> Sequence[PublisherToken]:
-        """Return all tokens, oldest first, including revoked and expired ones."""
-
-    async def revoke(self, token_id: str) -> None:
-        """Revoke a token, effective immediately in every process. Raises NotFound."""
-
-
-class PublicationLog(Protocol):
-    """The audit log of publisher tokens: at most LOG_SIZE records, the oldest of which are deleted."""
-
-    async def add(self, record: Publication) -> int:
-        """Add a record; return its number. Numbers increase."""
-
-    async def finish(self, number: int, outcome: str) -> None:
-        """Set the outcome of a record, if it is still there."""
-
-    async def newest(self, limit: int = LOG_PAGE, before: int | None = None) -> Sequence[tuple[int, Publication]]:
-        """Return at most `limit` records, and at most LOG_PAGE, with their numbers, the newest first.
-
-        With `before`, only records with smaller numbers.
-        """
-
-    async def forget(self, before: float) -> None:
-        """Delete the records at `before` (seconds since the epoch) or earlier."""
 
 
 class Attempts(Protocol):

@@ -80,24 +80,44 @@ class ApiPages:
     publishing: Api
 
 
-def api_pages(document: Mapping[str, Any], publishing: Collection[str], objects: str) -> ApiPages:
-    """Return the pages of an OpenAPI 3.1 document.
-
-    `publishing` has the names of the schemas of publishers, `objects` is the path of the page of objects.
-    """
+def api_pages(document: Mapping[str, Any], objects: str) -> ApiPages:
+    """Return the pages of an OpenAPI 3.1 document. `objects` is the path of the page of objects."""
     schemas = [
         (name, Schema(name, list(_members(schema)), _kind(schema)[0]))
         for name, schema in document["components"]["schemas"].items()
     ]
     operations = list(_operations(document))
     description = [_inline(text) for text in document["info"]["description"].strip().split("\n\n")]
-    of_readers = [each for each in operations if not each.path.startswith("/v0.1/")]
-    of_publishers = [each for each in operations if each.path.startswith("/v0.1/")]
+    publishing = _schema_names(document, [item for path, item in document["paths"].items() if _is_publishing(path)])
+    of_readers = [each for each in operations if not _is_publishing(each.path)]
+    of_publishers = [each for each in operations if _is_publishing(each.path)]
     return ApiPages(
         operations=Api(description, of_readers, (), objects),
         objects=Api((), (), [schema for name, schema in schemas if name not in publishing]),
         publishing=Api(description, of_publishers, [schema for name, schema in schemas if name in publishing]),
     )
+
+
+def _is_publishing(path: str) -> bool:
+    """Return whether `path` is one of the registry API, of which the document has the operations of publishers."""
+    return path.startswith("/v0.1/")
+
+
+def _schema_names(document: Mapping[str, Any], value: object) -> Collection[str]:
+    """Return the names of the schemas that `value` refers to, directly or through others."""
+    names: set[str] = set()
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(reference)} if reference.startswith(_SCHEMA):
+                name = reference.removeprefix(_SCHEMA)
+                waiting += [] if name in names else [document["components"]["schemas"][name]]
+                names.add(name)
+            case dict(members):
+                waiting += members.values()
+            case list(items):
+                waiting += items
+    return names
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:

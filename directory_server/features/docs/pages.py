@@ -11,7 +11,6 @@ from attrs import frozen
 from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
-from ...web.openapi import DOCUMENT, SCHEMAS_OF_PUBLISHING
 from ...web.pages import Address, Layout, PageAccess, Viewer, page_parameters
 from ...web.responses import json_response
 from .api import Api, ApiPages, api_pages
@@ -33,10 +32,14 @@ def paths() -> Sequence[str]:
 
 @frozen
 class DocsPages:
-    """Handles `/docs`, `/docs/api`, `/docs/api/objects`, `/docs/api/publishing` and `/docs/{path}`."""
+    """Handles `/docs`, `/docs/api`, `/docs/api/objects`, `/docs/api/publishing` and `/docs/{path}`.
+
+    `openapi` is the document of the API.
+    """
 
     _layout: Layout
     _access: PageAccess
+    _openapi: bytes
 
     async def index(self, request: Request) -> bytes:
         """Return the table of contents or, with `q`, the pages that have all words."""
@@ -47,15 +50,15 @@ class DocsPages:
 
     async def api(self, request: Request) -> bytes:
         """Return the operations of the REST API, from the OpenAPI document."""
-        return await self._api(request, API, _api().operations)
+        return await self._api(request, API, _api(self._openapi).operations)
 
     async def objects(self, request: Request) -> bytes:
         """Return the objects of the REST API, from the OpenAPI document."""
-        return await self._api(request, _OBJECTS, _api().objects)
+        return await self._api(request, _OBJECTS, _api(self._openapi).objects)
 
     async def publishing(self, request: Request) -> bytes:
         """Return the operations of publishers, from the OpenAPI document."""
-        return await self._api(request, _PUBLISHING, _api().publishing)
+        return await self._api(request, _PUBLISHING, _api(self._openapi).publishing)
 
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
@@ -92,5 +95,5 @@ class DocsPages:
 
 
 @cache
-def _api() -> ApiPages:
-    return api_pages(serialization.decode(DOCUMENT), SCHEMAS_OF_PUBLISHING, f"/docs/{_OBJECTS}")
+def _api(document: bytes) -> ApiPages:
+    return api_pages(serialization.decode(document), f"/docs/{_OBJECTS}")

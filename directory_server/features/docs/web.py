@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...web.pages import Extension
-from ...web.parts import Kernel, WebPart
+from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .pages import DocsPages, paths
 
 
-def _handlers(kernel: Kernel) -> Mapping[str, object]:
-    return {"docs": DocsPages(kernel.layout, kernel.access)}
+def _serve(kernel: Kernel) -> Endpoints:
+    return Endpoints({"docs": DocsPages(kernel.layout, kernel.access, kernel.openapi)})
 
 
 PART = WebPart(
@@ -22,7 +20,7 @@ PART = WebPart(
         Route("/docs/api/publishing", "GET", PAGES, "docs.publishing"),
         Route("/docs/{path:path}", "GET", PAGES, "docs.get"),
     ),
-    handlers=_handlers,
+    serve=_serve,
     extension=Extension("docs", "directory_server.features.docs"),
     public_paths=paths,
 )

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...web.pages import Extension
-from ...web.parts import Kernel, WebPart
+from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .feed import Feeds
 from .site_files import SiteFiles
 from .sitemap import Sitemap
 
 
-def _handlers(kernel: Kernel) -> Mapping[str, object]:
+def _serve(kernel: Kernel) -> Endpoints:
     layout, access, store = kernel.layout, kernel.access, kernel.storage.store
-    return {
-        "feeds": Feeds(layout, access, kernel.directory, store, kernel.now),
-        "site_files": SiteFiles(layout, access),
-        "sitemap": Sitemap(layout, access, store, kernel.public_paths, kernel.offload),
-    }
+    return Endpoints(
+        {
+            "feeds": Feeds(layout, access, kernel.directory, store, kernel.now),
+            "site_files": SiteFiles(layout, access),
+            "sitemap": Sitemap(layout, access, store, kernel.public_paths, kernel.offload),
+        }
+    )
 
 
 PART = WebPart(
@@ -29,7 +29,7 @@ PART = WebPart(
         Route("/sitemap.xml", "GET", PAGES, "sitemap.get"),
         Route("/favicon.ico", "GET", PAGES, "site_files.icon"),
     ),
-    handlers=_handlers,
+    serve=_serve,
     extension=Extension(
         "feeds", "directory_server.features.feeds", head_parts=("head.html",), list_parts=("link.html",)
     ),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...web.admin import ADMIN
 from ...web.pages import Extension
-from ...web.parts import Kernel, WebPart
+from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .operator_pages import OperatorPages
 from .settings import StatisticsConfig
@@ -17,14 +15,14 @@ NAME = "statistics"
 PAGE = f"{ADMIN}/usage"
 
 
-def _handlers(kernel: Kernel) -> Mapping[str, object]:
+def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(StatisticsConfig)
     requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
-    return {"usage": OperatorPages(requests, statistics, kernel.now, settings)}
+    return Endpoints({"usage": OperatorPages(requests, statistics, kernel.now, settings)})
 
 
 PART = WebPart(
     routes=(Route(PAGE, "GET", PAGES, "usage.get"),),
-    handlers=_handlers,
+    serve=_serve,
     extension=Extension(NAME, "directory_server.features.statistics", tabs=((PAGE, f"{NAME}.tab"),)),
 )

@@ -1,19 +1,25 @@
 """Operator pages: accounts, keys, upstreams and curation, for accounts with the role operator."""
 
-from ._entry_pages import OperatorBar
-from ._pages import AdminPages, admin_pages
-from ._requests import ADMIN, OperatorRequests, parameters
-from ._server_pages import Notice, ReadNotice, Server, Upstream
+from ._account_pages import AccountPages
+from ._entry_pages import EntryPages, OperatorBar
+from ._key_pages import KeyPages
+from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ._server_pages import Notice, ReadNotice, Server, ServerPages, Upstream
 
 __all__ = [
     "ADMIN",
-    "AdminPages",
+    "PER_PAGE",
+    "AccountPages",
+    "EntryPages",
+    "KeyPages",
     "Notice",
     "OperatorBar",
     "OperatorRequests",
     "ReadNotice",
     "Server",
+    "ServerPages",
     "Upstream",
-    "admin_pages",
+    "next_url",
+    "page_of",
     "parameters",
 ]

@@ -1,6 +1,6 @@
-"""OpenAPI 3.1 document of the REST API, built once from the limits, fields and errors of the code."""
+"""The OpenAPI document of the REST API."""
 
-from ._document import DOCUMENT, PATH
-from ._publishing import SCHEMAS_OF_PUBLISHING
+from ._document import PATH, document
+from ._part import OpenApiPart
 
-__all__ = ["DOCUMENT", "PATH", "SCHEMAS_OF_PUBLISHING"]
+__all__ = ["PATH", "OpenApiPart", "document"]

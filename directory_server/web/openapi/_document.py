@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from ... import __version__, serialization
@@ -9,7 +11,7 @@ from ...domain import errors
 from ...serialization import ChangesParameters, DetailArguments, SearchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
-from ._publishing import SCHEMAS_OF_PUBLISHING, SECURITY, publishing_paths
+from ._part import OpenApiPart
 from ._responses import KEY_ERRORS, error_responses, headers, success
 from ._schemas import parameters, schemas
 
@@ -18,8 +20,7 @@ PATH = "/api/open/openapi.json"
 _SUMMARY = """\
 A directory of MCP (Model Context Protocol) servers. Search it, read entries and follow changes.
 
-Every request needs an API key (`Authorization: Bearer mcpd_…`), except `/healthz`, `/readyz`, this document, and the \
-operations of publishers, which need a publisher token. A \
+Every request needs an API key (`Authorization: Bearer mcpd_…`), except {exceptions}. A \
 successful request costs one request of the key's quota, which counts the last 60 minutes. A rejected request costs \
 nothing. MCP clients use the same directory at `/api/open/mcp`, which this document does not describe.
 """
@@ -34,11 +35,17 @@ _HIT = {
 _STREAM = 'id: 51-0c9f1e22ab34\nevent: entry.removed\ndata: {"mcp_id":"41d18bdd-f870-5370-a6db-68de9251dacf"}\n\n'
 
 
-def _document() -> bytes:
+@cache
+def document(parts: tuple[OpenApiPart, ...]) -> bytes:
+    """Return the OpenAPI document with the `parts` of features, encoded as JSON."""
     return serialization.encode(
         {
             "openapi": "3.1.0",
-            "info": {"title": "MCP directory", "version": __version__, "description": _SUMMARY},
+            "info": {
+                "title": "MCP directory",
+                "version": __version__,
+                "description": _SUMMARY.format(exceptions=_exceptions(parts)),
+            },
             "servers": [{"url": "/", "description": "This server."}],
             "security": [{"key": []}],
             "paths": {
@@ -48,7 +55,7 @@ def _document() -> bytes:
                 "/healthz": {"get": _health()},
                 "/readyz": {"get": _readiness()},
                 PATH: {"get": _openapi()},
-                **publishing_paths(),
+                **{path: item for part in parts for path, item in part.paths.items()},
             },
             "components": {
                 "securitySchemes": {
@@ -57,10 +64,10 @@ def _document() -> bytes:
                         "scheme": "bearer",
                         "description": "API key, issued by the operator of the directory.",
                     },
-                    **SECURITY,
+                    **{name: scheme for part in parts for name, scheme in part.security.items()},
                 },
                 "headers": headers(),
-                "schemas": {**schemas(), **SCHEMAS_OF_PUBLISHING},
+                "schemas": {**schemas(), **{name: schema for part in parts for name, schema in part.schemas.items()}},
             },
         }
     )
@@ -157,5 +164,7 @@ def _openapi() -> dict[str, Any]:
     }
 
 
-DOCUMENT = _document()
-"""The OpenAPI document, encoded as JSON."""
+def _exceptions(parts: Sequence[OpenApiPart]) -> str:
+    """Return the operations that need no API key, in words."""
+    names = ["`/healthz`", "`/readyz`", "this document", *(part.without_key for part in parts if part.without_key)]
+    return f"{', '.join(names[:-1])}, and {names[-1]}"

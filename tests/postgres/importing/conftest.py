@@ -18,6 +18,7 @@ from directory_server.domain.ports.verification import Plan
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
+from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.rules import Count, QueryCount
@@ -42,16 +43,14 @@ from directory_server.tables import (
     StoredKeyUses,
     StoredMirrors,
     StoredNewSecrets,
-    StoredPublicationLog,
-    StoredPublisherTokens,
     StoredRegistryTokens,
     StoredSessions,
     StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
-from ...contract.publishers import RECORD
 from ...contract.store import NAME, Briefs, entry
+from ...features.publishing.contracts import RECORD
 from ..test_equal_stores import SOURCES
 
 TARGET = Target("x/é", TargetKind.REMOTE, "sse", "https://a.example/sse")
@@ -157,11 +156,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     for number in range(3):
         added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
     run_sync(reports.close(added.id, 999_999.0))
-    publishers = StoredPublisherTokens(SqliteTables(data.directory), now)
+    publishers = PublisherTokens(SqliteTables(data.directory), now)
     run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
     run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
     for outcome in ("done", "started"):
-        run_sync(StoredPublicationLog(SqliteTables(data.directory)).add(evolve(RECORD, outcome=outcome)))
+        run_sync(PublicationLog(SqliteTables(data.directory)).add(evolve(RECORD, outcome=outcome)))
     quota = SqliteQuota(data.quota, now)
     for _ in range(3):
         run_sync(quota.charge(key.id, 20))

@@ -9,6 +9,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Mirrors
+from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import (
@@ -35,16 +36,14 @@ from directory_server.tables import (
     StoredKeyUses,
     StoredMirrors,
     StoredNewSecrets,
-    StoredPublicationLog,
-    StoredPublisherTokens,
     StoredRegistryTokens,
     StoredSessions,
     StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
-from ...contract.publishers import RECORD
 from ...contract.store import NAME, Briefs, entry
+from ...features.publishing.contracts import RECORD
 from ..test_equal_stores import SOURCES, content
 from .conftest import CLIENT, COUNTS, NEW_SECRET, NOW, SESSION_TIMES, TARGET, Filled, counts, imported
 
@@ -195,11 +194,11 @@ def test_accounts_sessions_and_tokens_stay_valid(
         assert list(found) == list(run_sync(old_reports.list(closed=closed)))
         assert len(found) == 1 + (not closed)
     assert run_sync(tokens.find(filled.revoked_token)) is None
-    publishers = run_sync(StoredPublisherTokens(PostgresTables(database), lambda: NOW).list())
-    assert list(publishers) == list(run_sync(StoredPublisherTokens(SqliteTables(data.directory), lambda: NOW).list()))
-    log = StoredPublicationLog(PostgresTables(database))
+    publishers = run_sync(PublisherTokens(PostgresTables(database), lambda: NOW).list())
+    assert list(publishers) == list(run_sync(PublisherTokens(SqliteTables(data.directory), lambda: NOW).list()))
+    log = PublicationLog(PostgresTables(database))
     published = list(run_sync(log.newest()))
-    assert published == list(run_sync(StoredPublicationLog(SqliteTables(data.directory)).newest()))
+    assert published == list(run_sync(PublicationLog(SqliteTables(data.directory)).newest()))
     assert run_sync(log.add(RECORD)) == published[0][0] + 1
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from directory_server.domain.publishers import Publication
+from directory_server.features.publishing.tokens import Publication
 from directory_server.features.reports.rules import REASONS, Report
 from directory_server.run_sync import run_sync
 
@@ -72,7 +72,7 @@ def test_reports_are_paged_and_pages_are_small(server: Server, operator: Browser
 def test_shows_the_audit_log(server: Server, operator: Browser) -> None:
     operator.get("/admin/publications")
     assert "Nothing was published with a token." in operator.text
-    log = server.site._routes.groups["admin"].publications._log
+    log = server.publication_log
     for number in range(25):
         run_sync(
             log.add(

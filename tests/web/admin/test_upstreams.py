@@ -26,7 +26,7 @@ class FakeUpstream:
 
 
 def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser) -> None:
-    pages = server.site._routes.groups["admin"].server
+    pages = server.site._routes.groups["admin_server"]
     failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
     upstream = FakeUpstream(failing)
     run_sync(pages._mirrors.put(failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)))
@@ -52,7 +52,7 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
 
 
 def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
-    pages = server.site._routes.groups["admin"].server
+    pages = server.site._routes.groups["admin_server"]
     state = UpstreamState("a", error="It cannot be reached: <b>{n1}: refused.", failures=1)
     run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
     run_sync(pages._mirrors.put(state, run=run))

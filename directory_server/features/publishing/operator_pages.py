@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...domain.ports.access import PublicationLog
-from ...domain.publishers import Publication
 from ...http import Request
-from ..account import Moment, moment
-from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.account import Moment, moment
+from ...web.admin import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from .tables import PublicationLog
+from .tokens import Publication
 
 PUBLICATIONS = f"{ADMIN}/publications"
 
@@ -36,7 +36,7 @@ class PublicationPages:
         found = await self._log.newest(PER_PAGE + 1, before)
         rows = [PublicationRow(number, record, moment(record.at)) for number, record in page_of(found)]
         values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1].number) if rows else "")}
-        return self._requests.page(request, member.session, "publications", values)
+        return self._requests.page(request, member.session, "list", values)
 
 
 def _number(text: str) -> int | None:

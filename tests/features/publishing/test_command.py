@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from .conftest import CommandLine
+from ...cli.conftest import CommandLine
 
 
 def test_tokens_are_created_listed_and_revoked(directory: CommandLine) -> None:

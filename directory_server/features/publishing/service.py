@@ -9,15 +9,22 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from ..domain.entries import Entry
-from ..domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
-from ..domain.ports.access import Attempts, PublicationLog, PublisherTokens
-from ..domain.ports.storage import Store
-from ..domain.publishers import DONE, STARTED, Publication, PublisherToken, logged
-from ..domain.publishing import MAX_VERSIONS
-from ..domain.throttling import AttemptLimit
-from ..domain.versions import PUBLISHED
-from .directory import Directory
+from ...domain.entries import Entry
+from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
+from ...domain.ports.access import Attempts
+from ...domain.ports.storage import Store
+from ...domain.publishing import MAX_VERSIONS
+from ...domain.throttling import AttemptLimit
+from ...domain.versions import PUBLISHED
+from ...feature import Host, Running
+from ...services.directory import Directory
+from ...timers import Timer
+from .settings import PublishConfig
+from .tables import PublicationLog, PublisherTokens
+from .tokens import DONE, STARTED, Publication, PublisherToken, logged
+
+FORGET_INTERVAL = 3_600.0
+"""Seconds between two deletions of old records of the audit log."""
 
 
 @frozen
@@ -47,10 +54,6 @@ class PublishingService:
     _attempts: Attempts
     _now: Callable[[], float]
     _limit: AttemptLimit
-    _lifetime: float
-    """Seconds for which a record of the audit log is stored."""
-
-    _logger = Logger()
 
     async def authenticate(self, secret: str, network: str) -> Publisher:
         """Return the publisher with this secret, and count its request. Raises UnknownPublisher and Throttled."""
@@ -99,13 +102,6 @@ class PublishingService:
     async def reject(self, publisher: Publisher, action: str, name: str, version: str, error: DirectoryError) -> None:
         """Record a request that was rejected before it named a valid entry."""
         await self._add(publisher, action, name, version, error.code)
-
-    async def forget(self) -> None:
-        """Delete the records of the audit log that are older than their lifetime."""
-        try:
-            await self._log.forget(self._now() - self._lifetime)
-        except Unavailable as error:
-            self._logger.warn("Old records of the audit log cannot be deleted: {reason}", reason=error.message)
 
     async def _publish(self, publisher: Publisher, entry: Entry) -> Sequence[Entry]:
         self.check_permission(publisher, entry.name)
@@ -180,3 +176,27 @@ class PublishingService:
         return await self._log.add(
             Publication(self._now(), token.id, token.label, action, *texts, publisher.network, outcome)
         )
+
+
+@frozen
+class OldRecords:
+    """Deletes the records of the audit log that are older than their `lifetime`, in seconds."""
+
+    _records: PublicationLog
+    _now: Callable[[], float]
+    _lifetime: float
+
+    _log = Logger()
+
+    async def forget(self) -> None:
+        """Delete the old records. A failure is logged."""
+        try:
+            await self._records.forget(self._now() - self._lifetime)
+        except Unavailable as error:
+            self._log.warn("Old records of the audit log cannot be deleted: {reason}", reason=error.message)
+
+
+def running(host: Host) -> Running:
+    """Return the service that deletes old records of the audit log."""
+    old = OldRecords(PublicationLog(host.storage.tables), host.now, host.config.of(PublishConfig).log)
+    return Running([Timer(FORGET_INTERVAL, old.forget, host.reactor)])

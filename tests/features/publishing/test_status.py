@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ..conftest import Server
+from ...web.conftest import Server
 from .conftest import NAME, Publisher, official, problems, server_json
 
 

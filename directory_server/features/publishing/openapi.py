@@ -8,14 +8,17 @@ from twisted.python.failure import Failure
 
 from ...domain import errors
 from ...domain.entries import MAX_NAME, MAX_VERSION
-from ...domain.server_json import SCHEMAS
 from ...domain.shapes import Issue
-from ...serialization import MAX_MESSAGE, STATUSES, Schema
-from ..error_responses import error_response
-from ..registry import problem
-from ._schemas import TEXT
+from ...serialization import Schema
+from ...web.error_responses import error_response
+from ...web.openapi import OpenApiPart
+from ...web.registry import problem
+from .documents import MAX_MESSAGE, STATUSES
+from .server_json import SCHEMAS
 
-SECURITY = {
+TEXT: Schema = {"type": "string"}
+
+_SECURITY = {
     "publisher": {
         "type": "http",
         "scheme": "bearer",
@@ -42,7 +45,7 @@ _EXAMPLES = {
 }
 """A body of each schema of requests."""
 
-SCHEMAS_OF_PUBLISHING: dict[str, Schema] = {
+_SCHEMAS: dict[str, Schema] = {
     "Server": _SERVER,
     "ServerVersion": {
         "type": "object",
@@ -133,7 +136,7 @@ _ERRORS: list[tuple[str, errors.DirectoryError]] = [
 ]
 
 
-def publishing_paths() -> dict[str, Any]:
+def _paths() -> dict[str, Any]:
     """Return the path items of publishing."""
     schema = {**TEXT, "minLength": 1}
     name = {"name": "name", "in": "path", "required": True, "description": "Name, percent-encoded.", "schema": schema}
@@ -231,3 +234,12 @@ def _operation(
 
 def _content(schema: str) -> dict[str, Any]:
     return {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+
+
+PART = OpenApiPart(
+    paths=_paths(),
+    schemas=_SCHEMAS,
+    security=_SECURITY,
+    without_key="the operations of publishers, which need a publisher token",
+)
+"""Publishing in the OpenAPI document."""

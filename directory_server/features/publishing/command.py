@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from operator import itemgetter
 
 import click
 
-from ..domain.publishers import LOG_PAGE
-from ._key import expires_option, expiry
-from .context import command_context, wait_for
-from .output import Group, echo, json_option, moment, print_listing
+from ...cli.context import CommandContext, command_context, wait_for
+from ...cli.expiry import expires_option, expiry
+from ...cli.output import Group, echo, json_option, moment, print_listing
+from .settings import PublishConfig
+from .tables import PublicationLog, PublisherTokens
+from .tokens import LOG_PAGE
 
 
 @click.group(cls=Group)
@@ -33,12 +34,12 @@ def publisher() -> None:
 def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: str) -> None:
     """Create a token and print its secret to standard output. The secret is shown only once."""
     context = command_context(ctx, new=True)
-    tokens = context.storage.publisher_tokens
+    tokens = _tokens(context)
     created, secret = wait_for(tokens.create(label, namespaces, expires_at=expiry(expires)))
     allowed = ", ".join(created.namespaces)
     echo(f"Created publisher token {created.id} for {label!r}: {allowed}. Its secret is shown only once:", err=True)
     echo(secret)
-    if not context.config.publish.enabled:
+    if not context.config.of(PublishConfig).enabled:
         echo("The token has no effect yet: set publish.enabled to true.", err=True)
 
 
@@ -47,7 +48,8 @@ def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: s
 @click.pass_context
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List all tokens, oldest first."""
-    now = time.time()
+    context = command_context(ctx)
+    now = context.now()
     print_listing(
         [
             {
@@ -60,7 +62,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
                 "revoked_at": each.revoked_at,
                 "state": each.state(now),
             }
-            for each in wait_for(command_context(ctx).storage.publisher_tokens.list())
+            for each in wait_for(_tokens(context).list())
         ],
         {
             "ID": itemgetter("id"),
@@ -80,7 +82,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def revoke(ctx: click.Context, token_id: str) -> None:
     """Revoke a token. The next request with it is rejected; its entries stay."""
-    wait_for(command_context(ctx).storage.publisher_tokens.revoke(token_id))
+    wait_for(_tokens(command_context(ctx)).revoke(token_id))
     echo(f"Publisher token {token_id} is revoked.", err=True)
 
 
@@ -104,7 +106,7 @@ def log(ctx: click.Context, limit: int, as_json: bool) -> None:
                 "network": each.network,
                 "outcome": each.outcome,
             }
-            for _, each in wait_for(command_context(ctx).storage.publication_log.newest(limit))
+            for _, each in wait_for(PublicationLog(command_context(ctx).storage.tables).newest(limit))
         ],
         {
             "AT": lambda record: moment(record["logged_at"]),
@@ -118,3 +120,7 @@ def log(ctx: click.Context, limit: int, as_json: bool) -> None:
         },
         as_json,
     )
+
+
+def _tokens(context: CommandContext) -> PublisherTokens:
+    return PublisherTokens(context.storage.tables, context.now)

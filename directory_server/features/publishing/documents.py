@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import orjson
 from attrs import evolve
 
-from ..domain.entries import OFFICIAL, Entry
-from ..domain.errors import InvalidServer
-from ..domain.keys import digest
-from ..domain.publishers import PublisherToken
-from ..domain.server_json import check_server, publishable
-from ..domain.shapes import Issue, Object, Text
-from ..domain.versions import Version, epoch
-from ._entries import encode_entry
-from ._json import decode, encode, raw, rfc3339, text
-from ._registry_responses import registry_entry
+from ...domain.entries import OFFICIAL, Entry
+from ...domain.errors import InvalidServer
+from ...domain.keys import digest
+from ...domain.shapes import Issue, Object, Text
+from ...domain.versions import Version, epoch
+from ...serialization import decode, encode, encode_entry, raw, registry_entry, rfc3339, text
+from .server_json import check_server, publishable
+from .tokens import PublisherToken
 
 MAX_MESSAGE = 500
 """Characters of the message of a status, as in the official registry."""
@@ -39,7 +36,7 @@ def published_entry(server: Any, now: float) -> Entry:
 
 def server_issues(server: Any) -> Sequence[Issue]:
     """Return the issues of a server.json document, none if it may be published."""
-    return check_server(server, lambda value: len(orjson.dumps(value)))
+    return check_server(server, lambda value: len(encode(value)))
 
 
 def status_change(body: Any, now: float) -> tuple[str, Callable[[Entry], Entry | None]]:

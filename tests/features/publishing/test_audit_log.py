@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from directory_server.features.publishing.service import OldRecords
 from directory_server.run_sync import run_sync
 
-from ..conftest import Server
+from ...web.conftest import Server
 from .conftest import Publisher, server_json
 
 
@@ -18,10 +19,11 @@ def test_the_log_has_the_network_and_no_secret(publisher: Publisher) -> None:
 
 
 def test_old_records_of_the_log_are_deleted(publisher: Publisher, server: Server) -> None:
+    old = OldRecords(server.publication_log, server.clock.seconds, lifetime=31_536_000.0)
     publisher.publish(server_json())
     server.clock.advance(31_536_000.0 - 1)
-    run_sync(server.publishing.forget())
+    run_sync(old.forget())
     assert len(publisher.log()) == 1
     server.clock.advance(1)
-    run_sync(server.publishing.forget())
+    run_sync(old.forget())
     assert publisher.log() == []

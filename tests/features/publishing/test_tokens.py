@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.errors import BadInput
-from directory_server.domain.publishers import PublisherToken, new_publisher_token
+from directory_server.features.publishing.tokens import PublisherToken, new_publisher_token
 
 
 def token(*namespaces: str) -> PublisherToken:

@@ -10,7 +10,7 @@ import pytest
 from directory_server.domain.entries import mcp_id_of
 from directory_server.run_sync import run_sync
 
-from ..conftest import MAIL, Server, entry
+from ...web.conftest import MAIL, Server, entry
 from .conftest import GO, NAME, Publisher, new_publisher, server_json
 
 

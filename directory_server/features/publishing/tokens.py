@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from ..sanitize import clean_line
-from .errors import BadInput, NotFound, without_keys
-from .keys import check_expiry, check_label, new_id, new_publisher_secret
+from ...domain.errors import BadInput, NotFound, without_keys
+from ...domain.keys import check_expiry, check_label, new_id, new_publisher_secret
+from ...sanitize import clean_line
 
 MAX_NAMESPACES = 20
 """Patterns of a token."""

@@ -8,10 +8,10 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
-from directory_server.domain.ports.access import PublicationLog, PublisherTokens
-from directory_server.domain.publishers import LOG_PAGE, MAX_NAMESPACES, Publication, PublisherToken
+from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
+from directory_server.features.publishing.tokens import LOG_PAGE, MAX_NAMESPACES, Publication, PublisherToken
 
-from . import ContractWithClock, awaited
+from ...contract import ContractWithClock, awaited
 
 SIZE = 5
 """Records of the log under test."""

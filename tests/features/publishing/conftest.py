@@ -10,11 +10,11 @@ import pytest
 from attrs import frozen
 
 from directory_server.domain.entries import OFFICIAL
-from directory_server.domain.publishers import PublisherToken
-from directory_server.domain.server_json import SCHEMAS
+from directory_server.features.publishing.server_json import SCHEMAS
+from directory_server.features.publishing.tokens import PublisherToken
 from directory_server.run_sync import run_sync
 
-from ..conftest import Response, Server
+from ...web.conftest import Response, Server
 
 NAME = "io.acme/weather"
 

@@ -16,7 +16,7 @@ import jsonschema
 import orjson
 import pytest
 
-from directory_server.domain.server_json import check_server
+from directory_server.features.publishing.server_json import check_server
 from tests.conftest import SHARED
 
 SCHEMA = Path(os.environ.get("SERVER_SCHEMA", SHARED / "server.schema.json"))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server.domain.entries import PUBLISHER
-from directory_server.domain.server_json import MAX_META, SCHEMAS, check_server, publishable
 from directory_server.domain.shapes import MAX_ISSUES, MAX_ITEMS
+from directory_server.features.publishing.server_json import MAX_META, SCHEMAS, check_server, publishable
 
 SERVER: dict[str, Any] = {
     "$schema": SCHEMAS[0],

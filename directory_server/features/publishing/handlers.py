@@ -8,19 +8,30 @@ from typing import Any
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
-from .. import serialization
-from ..domain.errors import DirectoryError, NotFound, UnknownPublisher
-from ..domain.ports.runtime import Offload
-from ..http import Request
-from ..http.errors import HttpError
-from ..http.headers import value as header
-from ..http.proxies import Proxies
-from ..services.publishing import PublishedVersion, Publisher, PublishingService
-from .authentication import bearer_secret, check_url
-from .registry import PAGE_BYTES, path_text
-from .registry_status import LOGIN_HINT
-from .responses import json_response
-from .throttling import AddressLimiter
+from ...domain.errors import DirectoryError, NotFound, UnknownPublisher
+from ...domain.keys import is_publisher_secret
+from ...domain.ports.runtime import Offload
+from ...http import Request
+from ...http.errors import HttpError
+from ...http.headers import value as header
+from ...http.proxies import Proxies
+from ...serialization import decode
+from ...web.authentication import bearer_secret, check_url
+from ...web.registry import PAGE_BYTES, path_text
+from ...web.responses import json_response
+from ...web.throttling import AddressLimiter
+from .documents import (
+    changed_response,
+    login_secret,
+    published_entry,
+    published_response,
+    server_issues,
+    status_change,
+    validation_result,
+)
+from .service import PublishedVersion, Publisher, PublishingService
+
+LOGIN_HINT = "Log in with: mcp-publisher login github --token <publisher token> --registry <URL>."
 
 LOGIN = "github-at"
 """The login of `mcp-publisher` that works with a publisher token: `login github --token`."""
@@ -34,6 +45,15 @@ class PublisherAccess:
     _service: PublishingService
     _failures: AddressLimiter
     _proxies: Proxies
+
+    @property
+    def login_hint(self) -> str:
+        """The text for clients of the registry API that try to log in with another method."""
+        return LOGIN_HINT
+
+    def recognizes(self, request: Request) -> bool:
+        """Return whether a request has a publisher token in its Authorization header."""
+        return is_publisher_secret(bearer_secret(request))
 
     async def authenticate(self, request: Request, secret: str | None = None) -> Publisher:
         """Return the publisher of a request, with `secret` or that of the Authorization header.
@@ -74,7 +94,7 @@ class PublishHandlers:
         try:
             if name:
                 self._service.check_permission(publisher, name)
-            entry = await self._offload(serialization.published_entry, server, self._now())
+            entry = await self._offload(published_entry, server, self._now())
         except DirectoryError as error:
             await self._service.reject(publisher, "publish", name, version, error)
             raise
@@ -95,22 +115,22 @@ class PublishHandlers:
         """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
         self._access.check_enabled()
         self._validations.charge(request)
-        issues = await self._offload(serialization.server_issues, _body(request))
-        return json_response(request, serialization.validation_result(issues))
+        issues = await self._offload(server_issues, _body(request))
+        return json_response(request, validation_result(issues))
 
     async def login(self, request: Request, method: str) -> bytes:
         """Respond to `mcp-publisher login github --token TOKEN` with the same publisher token."""
         self._access.check_enabled()
         if method != LOGIN:
             raise NotFound(LOGIN_HINT)
-        secret = serialization.login_secret(_body(request))
+        secret = login_secret(_body(request))
         publisher = await self._access.authenticate(request, secret)
         return json_response(request, {"registry_token": secret, "expires_at": int(publisher.token.expires_at or 0)})
 
     async def _change(self, request: Request, name: str, version: str | None) -> list[PublishedVersion]:
         publisher = await self._access.authenticate(request)
         try:
-            status, change = serialization.status_change(_body(request), self._now())
+            status, change = status_change(_body(request), self._now())
         except DirectoryError as error:
             await self._service.reject(publisher, "status", name, version or "*", error)
             raise
@@ -124,10 +144,10 @@ class PublishHandlers:
             size += len(items[-1])
             if size >= PAGE_BYTES:
                 break
-        return serialization.changed_response(len(changed), items)
+        return changed_response(len(changed), items)
 
     def _item(self, published: PublishedVersion) -> bytes:
-        return serialization.published_response(published.entry, published.latest, self._now())
+        return published_response(published.entry, published.latest, self._now())
 
 
 def _body(request: Request) -> Any:
@@ -137,7 +157,7 @@ def _body(request: Request) -> Any:
         raise HttpError(415, "unsupported_media_type", "Content-Type must be application/json.")
     if header(request, "Content-Encoding") not in (None, "identity"):
         raise HttpError(415, "unsupported_media_type", "Content-Encoding must be absent or identity.")
-    return serialization.decode(request.body)
+    return decode(request.body)
 
 
 def _member(server: Any, name: str) -> str:

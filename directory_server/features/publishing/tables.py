@@ -1,4 +1,4 @@
-"""The PublisherTokens and the PublicationLog."""
+"""Tables of publisher tokens and of the audit log."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from attrs import asdict, frozen
 
-from .. import serialization
-from ..domain.entries import is_storable
-from ..domain.keys import digest, is_publisher_secret
-from ..domain.publishers import (
+from ...domain.entries import is_storable
+from ...domain.keys import digest, is_publisher_secret
+from ...tables import Tables
+from .documents import publisher_token, publisher_token_row
+from .tokens import (
     LOG_PAGE,
     LOG_SIZE,
     Publication,
@@ -17,7 +18,6 @@ from ..domain.publishers import (
     new_publisher_token,
     unknown_publisher_token,
 )
-from ._tables import Tables
 
 _COLUMNS = "id, label, namespaces, last_four, created_at, expires_at, revoked_at"
 
@@ -68,8 +68,11 @@ _LARGEST = 2**63 - 1
 
 
 @frozen
-class StoredPublisherTokens:
-    """Publisher tokens, not cached. `now` is in seconds since the epoch."""
+class PublisherTokens:
+    """Tokens that publish entries, not cached. Only digests of their secrets are stored.
+
+    `now` is in seconds since the epoch.
+    """
 
     _tables: Tables
     _now: Callable[[], float]
@@ -77,22 +80,26 @@ class StoredPublisherTokens:
     async def create(
         self, label: str, namespaces: Sequence[str], *, expires_at: float | None
     ) -> tuple[PublisherToken, str]:
+        """Create a token; return it and its secret, which cannot be read again. Raises BadInput."""
         token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
-        row = serialization.publisher_token_row(token, secret)
+        row = publisher_token_row(token, secret)
         await self._tables.write(lambda rows: rows.execute(_CREATE, **row))
         return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:
+        """Return the token with this secret, None if it is malformed, unknown, revoked or expired."""
         if not is_publisher_secret(secret):
             return None
         row = await self._tables.one(_FIND, digest=digest(secret), now=self._now())
-        return serialization.publisher_token(row) if row else None
+        return publisher_token(row) if row else None
 
     async def list(self) -> Sequence[PublisherToken]:
+        """Return all tokens, oldest first, including revoked and expired ones."""
         rows = await self._tables.read(lambda rows: rows.all(_LIST))
-        return [serialization.publisher_token(row) for row in rows]
+        return [publisher_token(row) for row in rows]
 
     async def revoke(self, token_id: str) -> None:
+        """Revoke a token, effective immediately in every process. Raises NotFound."""
         now = self._now()
         known = is_storable(token_id) and await self._tables.write(
             lambda rows: rows.execute(_REVOKE, id=token_id, now=now) > 0
@@ -102,27 +109,36 @@ class StoredPublisherTokens:
 
 
 @frozen
-class StoredPublicationLog:
-    """The audit log. `size` is the most records."""
+class PublicationLog:
+    """The audit log of publisher tokens: at most `size` records, the oldest of which are deleted."""
 
     _tables: Tables
     _size: int = LOG_SIZE
 
     async def add(self, record: Publication) -> int:
+        """Add a record; return its number. Numbers increase."""
         [[(number,)], _] = await self._tables.write(
             lambda rows: rows.finish((_ADD, asdict(record)), (_TRIM, {"size": self._size}))
         )
         return int(number)
 
     async def finish(self, number: int, outcome: str) -> None:
+        """Set the outcome of a record, if it is still there."""
         await self._tables.run(_FINISH, number=number, outcome=outcome)
 
     async def newest(self, limit: int = LOG_PAGE, before: int | None = None) -> Sequence[tuple[int, Publication]]:
+        """Return at most `limit` records, and at most LOG_PAGE, with their numbers, the newest first.
+
+        With `before`, only records with smaller numbers.
+        """
         limits = {"before": _LARGEST if before is None else before, "limit": min(limit, LOG_PAGE)}
         rows = await self._tables.read(lambda rows: rows.all(_NEWEST, **limits))
         return [(number, Publication(*fields)) for number, *fields in rows]
 
     async def forget(self, before: float) -> None:
-        """Delete old records. Do not write if there are none: SQLite would empty the caches of all processes."""
+        """Delete the records at `before` (seconds since the epoch) or earlier.
+
+        Do not write if there are none: SQLite would empty the caches of all processes.
+        """
         if await self._tables.one(_OLD, before=before):
             await self._tables.write(lambda rows: rows.execute(_FORGET, before=before))

@@ -1,0 +1,57 @@
+"""The web part of publishing: routes, handlers, the page of the audit log, and operations of the OpenAPI document."""
+
+from __future__ import annotations
+
+from ...domain.throttling import AttemptLimit
+from ...web.pages import Extension
+from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import PAGES, REGISTRY, Route
+from .handlers import PublisherAccess, PublishHandlers
+from .openapi import PART as OPENAPI
+from .operator_pages import PUBLICATIONS, PublicationPages
+from .service import PublishingService
+from .settings import PublishConfig
+from .tables import PublicationLog, PublisherTokens
+
+NAME = "publishing"
+
+
+def _serve(kernel: Kernel) -> Endpoints:
+    settings, storage = kernel.config.of(PublishConfig), kernel.storage
+    log = PublicationLog(storage.tables)
+    service = PublishingService(
+        tokens=PublisherTokens(storage.tables, kernel.now),
+        log=log,
+        directory=kernel.directory,
+        store=storage.store,
+        attempts=storage.attempts,
+        now=kernel.now,
+        limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
+    )
+    access = PublisherAccess(settings.enabled, service, kernel.failed_keys, kernel.proxies)
+    return Endpoints(
+        handlers={
+            "publish": PublishHandlers(access, service, kernel.registry_reads, kernel.offload, kernel.now),
+            "publications": PublicationPages(kernel.operators.of_folder(NAME), log),
+        },
+        registry_readers=[access] if settings.enabled else [],
+    )
+
+
+def _routes(version: str) -> list[Route]:
+    servers = f"/{version}/servers"
+    return [
+        Route(f"/{version}/publish", "POST", REGISTRY, "publish.publish"),
+        Route(f"/{version}/validate", "POST", REGISTRY, "publish.validate"),
+        Route(f"/{version}/auth/{{method}}", "POST", REGISTRY, "publish.login"),
+        Route(f"{servers}/{{name:path}}/versions/{{version}}/status", "PATCH", REGISTRY, "publish.status"),
+        Route(f"{servers}/{{name:path}}/status", "PATCH", REGISTRY, "publish.all_status"),
+    ]
+
+
+PART = WebPart(
+    extension=Extension(NAME, "directory_server.features.publishing", tabs=((PUBLICATIONS, f"{NAME}.publications"),)),
+    routes=(*_routes("v0.1"), *_routes("v0"), Route(PUBLICATIONS, "GET", PAGES, "publications.get")),
+    serve=_serve,
+    openapi=OPENAPI,
+)
