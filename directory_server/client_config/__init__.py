@@ -9,12 +9,13 @@ from typing import Any
 from attrs import field, frozen
 
 from ..sanitize import clean_line
-from ._editors import Configuration, configurations, input_prefix, server_key
+from ._editors import Setup
+from ._keys import input_prefix, server_key
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
 from ._remotes import remote_config
 from ._server_config import Input, ServerConfig, Template, as_text
-from ._setups import Missing, Setup, SetupInput, Setups
+from ._setups import Configuration, Missing, SetupInput, Setups, configurations
 from ._setups import setups as setups_of
 
 __all__ = [
