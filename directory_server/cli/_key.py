@@ -124,4 +124,4 @@ def key_state(key: ApiKey) -> str:
     """Return whether a key is valid, expired or revoked."""
     if key.revoked_at is not None:
         return "revoked"
-    return "expired" if key.expires_at is not None and key.expires_at <= time.time() else "valid"
+    return "expired" if key.has_expired(time.time()) else "valid"

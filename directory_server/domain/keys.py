@@ -79,6 +79,10 @@ class ApiKey:
         """When the key was revoked or expires, whichever is first; infinity if neither."""
         return min(_or_never(self.revoked_at), _or_never(self.expires_at))
 
+    def has_expired(self, now: float) -> bool:
+        """Return whether the key has expired at `now`."""
+        return self.expires_at is not None and self.expires_at <= now
+
     def counts_at(self, now: float) -> bool:
         """Return whether the key counts against the limit of its owner."""
         return self.ended_at > now - COUNTED_AFTER_END
@@ -136,7 +140,7 @@ def check_rotation(key: ApiKey, now: float) -> None:
     """Raise BadInput if `key` has ended and cannot be rotated."""
     if key.revoked_at is not None:
         raise BadInput(f"The key {key.id} is revoked and cannot be rotated. Create a new one.")
-    if key.expires_at is not None and key.expires_at <= now:
+    if key.has_expired(now):
         raise BadInput(f"The key {key.id} has expired and cannot be rotated. Create a new one.")
 
 

@@ -20,3 +20,8 @@ class Allowance:
     remaining: int | None
     reset: int
     window: int = WINDOW
+
+    @property
+    def used(self) -> int:
+        """The number of requests that are spent; 0 for an unlimited key."""
+        return 0 if self.limit is None or self.remaining is None else self.limit - self.remaining

@@ -32,6 +32,11 @@ class FinishedRun:
     rejected: int = 0
     error: str = ""
 
+    @property
+    def seconds(self) -> int:
+        """The duration. A clock that was set back gives an end before the start."""
+        return max(0, round(self.ended_at - self.started_at))
+
 
 @frozen
 class SyncProgress:

@@ -94,13 +94,12 @@ def feed_url(keywords: str) -> str:
 
 def _item(version: Version, language: str) -> Item:
     entry: Entry = serialization.restore_entry(version.body)
-    namespace = entry.name.rpartition("/")[0]
     tags = dict.fromkeys(plain(tag, 40) for tag in (*entry.categories, *entry.tags)[:MAX_TAGS])
     return Item(
         mcp_id=entry.mcp_id,
         name=plain(entry.title or entry.name, 100) or entry.mcp_id,
         summary=plain(entry.descriptions.get(language) or entry.brief, 300),
-        author=plain(owner(namespace), 60) or plain(entry.name, 60),
+        author=plain(owner(entry.name), 60) or plain(entry.name, 60),
         tags=list(filter(None, tags)),
         published=serialization.rfc3339(min(version.published_at, version.updated_at)),
         updated=serialization.rfc3339(version.updated_at),

@@ -5,21 +5,10 @@ from __future__ import annotations
 from attrs import frozen
 
 from ...http import Request
-from ...web.account import Moment, moment
 from ...web.admin import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 from .tables import PublicationLog
-from .tokens import Publication
 
 PUBLICATIONS = f"{ADMIN}/publications"
-
-
-@frozen
-class PublicationRow:
-    """A record of the audit log with its number."""
-
-    number: int
-    record: Publication
-    at: Moment | None
 
 
 @frozen
@@ -34,8 +23,8 @@ class PublicationPages:
         member = await self._requests.member(request)
         before = _number(parameters(request).get("after", ""))
         found = await self._log.newest(PER_PAGE + 1, before)
-        rows = [PublicationRow(number, record, moment(record.at)) for number, record in page_of(found)]
-        values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1].number) if rows else "")}
+        rows = page_of(found)
+        values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}
         return self._requests.page(request, member.session, "list", values)
 
 

@@ -8,24 +8,14 @@ from attrs import frozen
 
 from ...domain.errors import DirectoryError
 from ...http import Request
-from ...web.account import Moment, moment
 from ...web.admin import ADMIN, OperatorRequests, parameters
-from .rules import MAX_OPEN, Report
+from .rules import MAX_OPEN
 from .tables import Reports
 
 REPORTS = f"{ADMIN}/reports"
 
 REPORTS_PER_PAGE = 6
 """Reports on one page. Each may have a text of a thousand characters."""
-
-
-@frozen
-class ReportRow:
-    """A report in the list."""
-
-    report: Report
-    reported: Moment | None
-    closed: Moment | None
 
 
 @frozen
@@ -46,7 +36,7 @@ class OperatorPages:
         shown = found[first : first + REPORTS_PER_PAGE]
         state = "state=closed&" if is_closed else ""
         values = {
-            "rows": [ReportRow(each, moment(each.reported_at), moment(each.closed_at)) for each in shown],
+            "reports": shown,
             "is_closed": is_closed,
             "count": await self._reports.count(),
             "next_url": f"{REPORTS}?{state}page={page + 1}" if len(found) > first + REPORTS_PER_PAGE else "",

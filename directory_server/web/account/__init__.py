@@ -2,7 +2,6 @@
 
 from ._forms import CSRF
 from ._limits import RegistrationPolicy
-from ._moments import Moment, moment
 from ._pages import AccountPages, account_pages, session_cookies
 from ._requests import SIGN_IN, AccountRequests, Member, PageLayout
 from ._sessions import SessionCookies
@@ -13,11 +12,9 @@ __all__ = [
     "AccountPages",
     "AccountRequests",
     "Member",
-    "Moment",
     "PageLayout",
     "RegistrationPolicy",
     "SessionCookies",
     "account_pages",
-    "moment",
     "session_cookies",
 ]

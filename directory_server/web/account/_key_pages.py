@@ -7,42 +7,17 @@ from math import ceil
 
 from attrs import frozen
 
-from ...domain.clients import Client
 from ...domain.errors import BadInput, DirectoryError
 from ...domain.throttling import Limiter
 from ...http import Request
-from ...services.user_keys import KeyUsage, UserKeys
+from ...services.user_keys import UserKeys
 from ..mcp import PATH
 from ._connect_page import ConnectPage
 from ._limits import DAY, pending_limits
-from ._moments import Moment, moment, next_moment
 from ._requests import KEYS, AccountRequests, Member
 
 EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 """Lifetimes of a new key in seconds, by the value of the form field; None for no expiry."""
-
-
-@frozen
-class KeyRow:
-    """A key in the list. `used` of `limit` requests are spent in the last `minutes`; `limit` is None for no limit.
-
-    `last_used` and `expires` are None for never. A replaced secret is valid until `replaced_until`. If all requests are
-    spent, `next_request` is the time of the next one.
-    """
-
-    id: str
-    label: str
-    last_four: str
-    created: Moment | None
-    last_used: Moment | None
-    client: Client
-    expires: Moment | None
-    expired: bool
-    replaced_until: Moment | None
-    used: int
-    limit: int | None
-    minutes: int
-    next_request: Moment | None
 
 
 @frozen
@@ -149,11 +124,12 @@ class KeyPages:
     async def _list(self, member: Member) -> dict[str, object]:
         owned, now = await self._keys.list(member.account), self._now()
         return {
-            "keys": [_row(each, now) for each in owned.keys],
+            "keys": owned.keys,
+            "now": now,
             "label": "",
             "is_full": owned.is_full,
             "max_keys": owned.most,
-            "free_at": next_moment(owned.free_at, now),
+            "free_at": owned.free_at,
             "expires": "never",
             "expiries": list(EXPIRIES),
             "pending": not member.account.approved,
@@ -169,23 +145,3 @@ class KeyPages:
 
 def _path(key_id: str, page: str) -> str:
     return f"{KEYS}/{key_id}/{page}"
-
-
-def _row(usage: KeyUsage, now: float) -> KeyRow:
-    key, allowance = usage.key, usage.allowance
-    used = 0 if allowance.limit is None or allowance.remaining is None else allowance.limit - allowance.remaining
-    return KeyRow(
-        id=key.id,
-        label=key.label,
-        last_four=key.last_four,
-        created=moment(key.created_at),
-        last_used=moment(usage.last_used),
-        client=usage.client,
-        expires=moment(key.expires_at),
-        expired=key.expires_at is not None and key.expires_at <= now,
-        replaced_until=moment(usage.replaced_until),
-        used=used,
-        limit=allowance.limit,
-        minutes=allowance.window // 60,
-        next_request=None if allowance.remaining != 0 else next_moment(now + allowance.reset, now),
-    )

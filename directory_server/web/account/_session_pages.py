@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...domain.accounts import BrowserSession
-from ...domain.clients import Client
 from ...domain.errors import DirectoryError
 from ...http import Request
 from ...services.accounts import AccountService
-from ._moments import Moment, moment
 from ._requests import AccountRequests
 
 SESSIONS = "/account/sessions"
-
-
-@frozen
-class SessionRow:
-    """A session in the list; `current` is whether it is the session of the request."""
-
-    id: str
-    started: Moment | None
-    last_seen: Moment | None
-    client: Client
-    current: bool
 
 
 @frozen
@@ -36,9 +22,9 @@ class SessionPages:
     async def get(self, request: Request) -> bytes:
         """Return the list of sessions, the session of the request first."""
         member = await self._requests.member(request)
-        rows = [_row(each, member.session.id) for each in await self._accounts.sessions(member.account)]
-        rows.sort(key=lambda row: not row.current)
-        values = {"sessions": rows, "recorded": self._accounts.records_clients}
+        current = member.session.id
+        sessions = sorted(await self._accounts.sessions(member.account), key=lambda session: session.id != current)
+        values = {"sessions": sessions, "current": current, "recorded": self._accounts.records_clients}
         return self._requests.page(request, member.session, "sessions", values)
 
     async def end(self, request: Request, session_id: str) -> bytes:
@@ -55,13 +41,3 @@ class SessionPages:
         member, _ = await self._requests.member_form(request)
         await self._accounts.end_other_sessions(member.session.identifier)
         return self._requests.redirect(request, SESSIONS, "sessions_ended")
-
-
-def _row(session: BrowserSession, current: str) -> SessionRow:
-    return SessionRow(
-        session.id,
-        moment(session.created_at),
-        moment(session.seen_at),
-        session.client,
-        session.id == current,
-    )

@@ -9,7 +9,6 @@ from ...http import Request
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ._limits import AttemptLimits
-from ._moments import moment
 from ._requests import KEYS, SIGN_IN, AccountRequests
 from ._sign_in_pages import PASSWORD_LENGTHS
 
@@ -29,7 +28,7 @@ class SettingsPages:
     async def get_password(self, request: Request) -> bytes:
         """Return the page of the account with the form that changes the password."""
         member = await self._requests.member(request)
-        values = {"created": moment(member.account.created_at), **PASSWORD_LENGTHS}
+        values = {"created": member.account.created_at, **PASSWORD_LENGTHS}
         return self._requests.page(request, member.session, "password", values)
 
     async def post_password(self, request: Request) -> bytes:

@@ -11,32 +11,13 @@ from ...domain.ports.accounts import Accounts
 from ...domain.ports.roster import Roster
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
-from ..account import Member, Moment, moment
-from ._key_pages import key_row
+from ..account import Member
 from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 
 ACCOUNTS = f"{ADMIN}/accounts"
 
 MAX_KEYS = 50
 """The most keys on the page of an account. The list of keys has all of them."""
-
-
-@frozen
-class AccountRow:
-    """An account in the list. `state` is disabled, pending, active or invited."""
-
-    id: str
-    email: str
-    role: str
-    state: str
-    keys: int
-    created: Moment | None
-
-
-def account_row(listed: ListedAccount) -> AccountRow:
-    """Return the values of an account."""
-    account = listed.account
-    return AccountRow(account.id, account.email, account.role, account.state, listed.keys, moment(account.created_at))
 
 
 @frozen
@@ -54,7 +35,7 @@ class AccountPages:
         asked = parameters(request)
         text, is_pending = asked.get("q", ""), asked.get("state") == "pending"
         found = await self._roster.accounts(text, pending=is_pending, after=asked.get("after", ""), limit=PER_PAGE + 1)
-        rows = [account_row(each) for each in page_of(found)]
+        rows = page_of(found)
         state = "pending" if is_pending else ""
         values = {
             "rows": rows,
@@ -62,7 +43,7 @@ class AccountPages:
             "is_pending": is_pending,
             "counts": await self._roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
-            "next_url": next_url(ACCOUNTS, found, rows[-1].id if rows else "", q=text, state=state),
+            "next_url": next_url(ACCOUNTS, found, rows[-1].account.id if rows else "", q=text, state=state),
         }
         return self._requests.page(request, member.session, "accounts", values)
 
@@ -72,8 +53,9 @@ class AccountPages:
         listed = await self._find(account_id)
         keys = await self._roster.keys(owner=account_id, limit=MAX_KEYS)
         values = {
-            "row": account_row(listed),
-            "keys": [key_row(each, self._now()) for each in keys],
+            "row": listed,
+            "keys": keys,
+            "now": self._now(),
             "is_own": self._is_own(member, account_id),
         }
         return self._requests.page(request, member.session, "account", values)
@@ -91,7 +73,7 @@ class AccountPages:
         """Return the page that asks to confirm that an account is disabled."""
         member = await self._requests.member(request)
         listed = await self._find(account_id)
-        return self._requests.page(request, member.session, "disable", {"row": account_row(listed)})
+        return self._requests.page(request, member.session, "disable", {"row": listed})
 
     async def disable(self, request: Request, account_id: str) -> bytes:
         """Disable an account, except the operator's own one, and redirect to its page."""

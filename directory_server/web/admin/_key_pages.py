@@ -13,7 +13,7 @@ from ...domain.ports.access import KeyRing, Quota
 from ...domain.ports.roster import Roster
 from ...domain.roster import ListedKey
 from ...http import Request
-from ..account import Member, Moment, moment
+from ..account import Member
 from ._requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 
 KEYS = f"{ADMIN}/keys"
@@ -21,37 +21,6 @@ KEYS = f"{ADMIN}/keys"
 UNLIMITED = "unlimited"
 
 _NUMBER = re.compile(r"[0-9]{1,10}")
-
-
-@frozen
-class KeyRow:
-    """A key in the list. `limit` is in requests per 60 minutes, None for no limit; `email` is "" without an owner."""
-
-    id: str
-    label: str
-    last_four: str
-    limit: int | None
-    email: str
-    owner: str
-    created: Moment | None
-    expires: Moment | None
-    expired: bool
-
-
-def key_row(listed: ListedKey, now: float) -> KeyRow:
-    """Return the values of a key at the time `now`, in seconds since the epoch."""
-    key = listed.key
-    return KeyRow(
-        key.id,
-        key.label,
-        key.last_four,
-        key.limit,
-        listed.email,
-        key.owner or "",
-        moment(key.created_at),
-        moment(key.expires_at),
-        key.expires_at is not None and key.expires_at <= now,
-    )
 
 
 @frozen
@@ -67,14 +36,15 @@ class KeyPages:
     async def get(self, request: Request) -> bytes:
         """Return a page of the keys whose label, owner or id has the text `q`."""
         member = await self._requests.member(request)
-        asked, now = parameters(request), self._now()
+        asked = parameters(request)
         text = asked.get("q", "")
         found = await self._roster.keys(text, after=asked.get("after", ""), limit=PER_PAGE + 1)
-        rows = [key_row(each, now) for each in page_of(found)]
+        rows = page_of(found)
         values = {
             "rows": rows,
+            "now": self._now(),
             "text": text,
-            "next_url": next_url(KEYS, found, rows[-1].id if rows else "", q=text),
+            "next_url": next_url(KEYS, found, rows[-1].key.id if rows else "", q=text),
         }
         return self._requests.page(request, member.session, "keys", values)
 
@@ -84,12 +54,12 @@ class KeyPages:
         listed = await self._find(key_id)
         key = listed.key
         allowance = await self._quota.peek(key.quota_id, key.limit)
-        used = None if allowance.limit is None or allowance.remaining is None else allowance.limit - allowance.remaining
         values = {
-            "row": key_row(listed, self._now()),
-            "used": used,
+            "row": listed,
+            "now": self._now(),
+            "allowance": allowance,
             "minutes": allowance.window // 60,
-            "last_used": moment(await self._quota.last(key.quota_id)),
+            "last_used": await self._quota.last(key.quota_id),
             "is_shared": key.shared is not None,
             "limit": UNLIMITED if key.limit is None else str(key.limit),
             "max_limit": MAX_LIMIT,
@@ -116,7 +86,7 @@ class KeyPages:
     async def get_revoke(self, request: Request, key_id: str) -> bytes:
         """Return the page that asks to confirm the revocation of a key."""
         member = await self._requests.member(request)
-        values = {"row": key_row(await self._find(key_id), self._now())}
+        values = {"row": await self._find(key_id)}
         return self._requests.page(request, member.session, "revoke", values)
 
     async def revoke(self, request: Request, key_id: str) -> bytes:

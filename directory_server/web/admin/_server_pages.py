@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from ... import __version__
 from ...domain.ports.roster import Roster
 from ...domain.ports.storage import Mirrors
 from ...domain.roster import MAX_COUNTED
-from ...domain.upstreams import FinishedRun, UpstreamState
+from ...domain.upstreams import UpstreamState
 from ...http import Request
-from ..account import Moment, moment
 from ._requests import ADMIN, OperatorRequests
 
 UPSTREAMS = f"{ADMIN}/upstreams"
@@ -65,32 +64,6 @@ ReadNotice = Callable[[], Awaitable[Notice | None]]
 
 
 @frozen
-class RunRow:
-    """A finished sync run in the list of an upstream."""
-
-    started: Moment | None
-    seconds: int
-    run: FinishedRun
-
-
-@frozen
-class UpstreamRow:
-    """An upstream in the list. `last_run` and so on are None for never."""
-
-    name: str
-    entries: int
-    last_run: Moment | None
-    last_success: Moment | None
-    last_full: Moment | None
-    next_run: Moment | None
-    error: str
-    failures: int
-    is_syncing: bool
-    is_resuming: bool
-    runs: Sequence[RunRow] = ()
-
-
-@frozen
 class ServerPages:
     """Handles the overview and the list of upstreams."""
 
@@ -107,7 +80,7 @@ class ServerPages:
         minutes = max(0, int(self._now() - self._server.started_at)) // 60
         values = {
             "version": __version__,
-            "started": moment(self._server.started_at),
+            "started": self._server.started_at,
             "days": minutes // 1440,
             "hours": minutes // 60 % 24,
             "minutes": minutes % 60,
@@ -116,17 +89,18 @@ class ServerPages:
             "counts": await self._roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
             "notices": [notice for read in self._notices if (notice := await read()) is not None],
-            "failing": [row for row in self._rows() if row.error],
+            "failing": [each.state for each in self._server.upstreams if each.state.error],
+            "max_error": MAX_ERROR,
         }
         return self._requests.page(request, member.session, "overview", values)
 
     async def get_upstreams(self, request: Request) -> bytes:
         """Return the list of upstreams."""
         member = await self._requests.member(request)
-        rows = [
-            evolve(row, runs=[_run_row(each) for each in await self._mirrors.runs(row.name)]) for row in self._rows()
-        ]
-        return self._requests.page(request, member.session, "upstreams", {"rows": rows})
+        upstreams = self._server.upstreams
+        runs = {name: await self._mirrors.runs(name) for name in (upstream.state.name for upstream in upstreams)}
+        values = {"upstreams": upstreams, "runs": runs, "max_error": MAX_ERROR}
+        return self._requests.page(request, member.session, "upstreams", values)
 
     async def sync(self, request: Request) -> bytes:
         """Start a sync run of an upstream, and redirect to the list."""
@@ -136,27 +110,3 @@ class ServerPages:
             return self._requests.redirect(request, UPSTREAMS, "upstream_unknown")
         is_started = found[0].sync_now()
         return self._requests.redirect(request, UPSTREAMS, "sync_started" if is_started else "sync_running")
-
-    def _rows(self) -> list[UpstreamRow]:
-        return [_row(each) for each in self._server.upstreams]
-
-
-def _row(upstream: Upstream) -> UpstreamRow:
-    state = upstream.state
-    return UpstreamRow(
-        state.name,
-        state.entries,
-        moment(state.last_run),
-        moment(state.last_success),
-        moment(state.full_sync_at),
-        moment(state.next_run or None),
-        state.error[:MAX_ERROR],
-        state.failures,
-        upstream.is_syncing,
-        state.progress is not None,
-    )
-
-
-def _run_row(run: FinishedRun) -> RunRow:
-    # A clock that was set back gives an end before the start.
-    return RunRow(moment(run.started_at), max(0, round(run.ended_at - run.started_at)), run)

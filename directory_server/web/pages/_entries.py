@@ -1,19 +1,14 @@
-"""Entries on pages in full: sanitized and bounded values, because entries may hold anything."""
+"""Filters of templates for entries: sanitized and bounded values, because entries may hold anything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-
-from attrs import frozen
 
 from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.views import Detail
-from ._filters import caution, link, plain
-
-MAX_TARGETS = 5
-"""Maximum number of packages, and of remotes, on the page."""
+from ._filters import link, plain
 
 MAX_TAGS = 20
 """Maximum number of tags on the page."""
@@ -51,96 +46,43 @@ def fact_marks(auth: str, runs: Iterable[str]) -> Sequence[str]:
     return [*(f"auth_{each}" for each in (auth,) if each != UNKNOWN), *(f"runs_{each}" for each in runs)]
 
 
+def package_name(kind: str) -> str:
+    """Return the display name of a type of packages, which is the type itself for unknown ones."""
+    return PACKAGE_NAMES.get(kind, kind)
+
+
 def transports(kinds: Iterable[str]) -> Sequence[str]:
     """Return the display names of the known transports in `kinds`, without duplicates."""
     return list(dict.fromkeys(_TRANSPORTS[kind] for kind in kinds if kind in _TRANSPORTS))
 
 
-@frozen
-class Target:
-    """A package or remote: its type, its name or address, and its `url` if it can be a link.
-
-    `caution` is the reason to check the host of the address, see `_filters.caution`.
-    """
-
-    kind: str
-    name: str
-    url: str
-    caution: str
+def repository_url(detail: Detail) -> str:
+    """Return the URL of the repository of an entry as a link, else an empty text."""
+    return link((detail.repository or {}).get("url", ""))
 
 
-@frozen
-class EntryView:
-    """An entry as sanitized text. Long texts and lists are truncated."""
-
-    mcp_id: str
-    name: str
-    server_name: str
-    version: str
-    brief: str
-    description: str
-    tags: Sequence[str]
-    official: bool
-    transports: Sequence[str]
-    marks: Sequence[str]
-    status: str
-    status_message: str
-    license: str
-    stars: int | None
-    website: str
-    repository: str
-    published: str
-    updated: str
-    packages: Sequence[Target]
-    remotes: Sequence[Target]
-    more_targets: int
+def all_tags(detail: Detail) -> Sequence[str]:
+    """Return the tags and categories of an entry, at most MAX_TAGS."""
+    return list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS]))
 
 
-def entry_view(detail: Detail, language: str) -> EntryView:
-    """Return the values of an entry's page in `language`."""
-    repository = link((detail.repository or {}).get("url", ""))
-    website = link(detail.website_url)
-    brief = plain(detail.descriptions.get(language) or detail.brief, 400)
-    description = plain(detail.long_description, 2_000)
-    return EntryView(
-        mcp_id=detail.mcp_id,
-        name=plain(detail.name, 100) or detail.mcp_id,
-        server_name=plain(detail.server_name, 200),
-        version=version_name(detail.version, 60),
-        brief=brief,
-        description="" if description == brief else description,
-        tags=list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS])),
-        official=detail.official,
-        transports=transports(Entry(detail.server).transports),
-        marks=fact_marks(detail.auth, detail.runs),
-        status=plain(detail.status, 30),
-        status_message=plain(detail.status_message, 500),
-        license=license_name(plain(detail.license, 60)),
-        stars=detail.stars,
-        website="" if website == repository else website,
-        repository=repository,
-        published=plain(detail.published_at or "", 11)[:10],
-        updated=plain(detail.updated_at or "", 11)[:10],
-        packages=[_package(each) for each in detail.packages[:MAX_TARGETS]],
-        remotes=[_remote(each) for each in detail.remotes[:MAX_TARGETS]],
-        more_targets=sum(max(0, len(targets) - MAX_TARGETS) for targets in (detail.packages, detail.remotes)),
-    )
-
-
-def _package(package: Mapping[str, Any]) -> Target:
-    name = plain(_text(package.get("identifier")), 150)
-    version = plain(_text(package.get("version")), 40)
-    url = link(package.get("identifier"))
-    label = plain(url, 150) if url else name
-    kind = plain(_text(package.get("registryType")), 20)
-    return Target(PACKAGE_NAMES.get(kind, kind), f"{label} {version}".strip(), url, caution(url))
-
-
-def _remote(remote: Mapping[str, Any]) -> Target:
-    # The URL of a server is not a web page, so it is not a link.
-    url = _text(remote.get("url"))
-    return Target(plain(_text(remote.get("type")), 20), plain(link(url) or url, 300), "", caution(url))
-
-
-def _text(value: object) -> str:
+def text(value: object) -> str:
+    """Return a text of an entry, an empty one for another value."""
     return value if isinstance(value, str) else ""
+
+
+def kinds_of_remotes(detail: Detail) -> Sequence[str]:
+    """Return the display names of the transports of an entry."""
+    return transports(Entry(detail.server).transports)
+
+
+ENTRY_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "all_tags": all_tags,
+    "kinds_of_remotes": kinds_of_remotes,
+    "license_name": license_name,
+    "package_name": package_name,
+    "repository_url": repository_url,
+    "text": text,
+    "transports": transports,
+    "version_name": version_name,
+}

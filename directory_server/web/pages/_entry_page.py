@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from attrs import frozen
@@ -13,17 +12,20 @@ from ...client_config import install_options
 from ...domain.entries import Entry
 from ...domain.ports.storage import Store
 from ...domain.search import Query, no_likeness
+from ...domain.versions import Version
 from ...domain.views import Detail, Hit
 from ...http import Request
 from ...services.directory import Directory
 from ._access import PageAccess
-from ._entries import entry_view
+from ._entries import fact_marks
 from ._entry_part import EntryPart
-from ._filters import plain
 from ._install import option_views
 from ._layout import Address, Layout, Viewer
 from ._readme import Readmes
 from ._tools import tool_views
+
+MAX_TARGETS = 5
+"""Maximum number of packages, and of remotes, on the page."""
 
 MAX_OPTIONS = 2
 """Packages and remotes whose configurations are on the page."""
@@ -46,15 +48,6 @@ SIMILAR_WORDS = 6
 
 OperatorBar = Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
 """Returns the values of the bar that an operator sees on the page of the entry with a name; None for other viewers."""
-
-
-@frozen
-class VersionView:
-    """A version: its text, its date, and whether it is the latest."""
-
-    version: str
-    published: str
-    is_latest: bool
 
 
 @frozen
@@ -82,13 +75,14 @@ class EntryPage:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)
         entry = await self._directory.entry(serialization.entry_id(mcp_id))
-        language = self._layout.translations(request).language
         tools, more_tools = tool_views(entry)
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
         available = [each for each in options if each.setups]
         detail = await self._directory.detail_of(entry)
         values = {
-            "entry": entry_view(detail, language),
+            "entry": detail,
+            "marks": fact_marks(detail.auth, detail.runs),
+            "max_targets": MAX_TARGETS,
             "sections": await self._sections(detail),
             "options": option_views(available[:MAX_OPTIONS]),
             "more_options": max(0, len(available) - MAX_OPTIONS),
@@ -109,14 +103,10 @@ class EntryPage:
         sections = [(part.section_template, await part.section(detail)) for part in self._parts]
         return [(template, values) for template, values in sections if values is not None]
 
-    async def _versions(self, entry: Entry) -> Sequence[VersionView]:
+    async def _versions(self, entry: Entry) -> Sequence[Version]:
         """Return the last versions, none if there is only one."""
         versions = await self._store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
-        found = [
-            VersionView(plain(each.version, 60), _date(each.published_at), each.latest)
-            for each in versions
-            if not each.deleted
-        ]
+        found = [each for each in versions if not each.deleted]
         return found if len(found) > 1 else []
 
     async def _similar(self, entry: Entry) -> Sequence[Hit]:
@@ -143,10 +133,3 @@ _EMPTY = frozenset({"mcp", "server", "servers", "the", "for", "and", "of", "a", 
 def _words(text: str) -> Sequence[str]:
     """Return the words of a text. Quotes, colons and hyphens, which have a meaning in queries, separate them."""
     return [word[:30] for word in "".join(each if each.isalnum() else " " for each in text).split()]
-
-
-def _date(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
-    except (ValueError, OverflowError, OSError):
-        return ""

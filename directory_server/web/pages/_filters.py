@@ -1,14 +1,19 @@
-"""Template filters for values of untrusted origin."""
+"""Template filters: values of untrusted origin, and times."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
+
 from ... import hosts
 from ...sanitize import clean, clean_text
+
+_DAY = 86_400.0
 
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}")
 
@@ -49,9 +54,47 @@ def caution(value: object) -> str:
     return "international" if host.international else "" if host.scope == "public" else host.scope
 
 
+def moment(seconds: float) -> Markup:
+    """Return an element with a time in seconds since the epoch and its date, in UTC; scripts show local time."""
+    return _time(seconds, "datetime", "%Y-%m-%d %H:%M UTC")
+
+
+def next_moment(seconds: float, now: float) -> Markup:
+    """Return an element with a time after `now`, without the date if it is in the next 24 hours."""
+    return _time(seconds, "time", "%H:%M UTC") if seconds - now < _DAY else moment(seconds)
+
+
+def date(seconds: float) -> str:
+    """Return the date of a time in seconds since the epoch, an empty text for one that has none."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def bdi(text: str) -> Markup:
+    """Return a text that is not ours in an element that isolates its direction."""
+    return Markup("<bdi>{}</bdi>").format(text)
+
+
+def _time(seconds: float, style: str, form: str) -> Markup:
+    utc = datetime.fromtimestamp(seconds, UTC)
+    element = Markup('<time datetime="{}" data-local="{}">{}</time>')
+    return element.format(utc.strftime("%Y-%m-%dT%H:%M:%SZ"), style, utc.strftime(form))
+
+
 def _is_plain(netloc: str) -> bool:
     # Fast path: most hosts are lower-case letters, digits and dots and need no conversion.
     return bool(_PLAIN_HOST.fullmatch(netloc))
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {"plain": plain, "link": link, "host": host, "caution": caution}
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "bdi": bdi,
+    "caution": caution,
+    "date": date,
+    "host": host,
+    "link": link,
+    "moment": moment,
+    "next_moment": next_moment,
+    "plain": plain,
+}

@@ -19,7 +19,10 @@ from ...http.proxies import Proxies
 from ..compression import compressed
 from ..responses import json_response
 from ._assets import Assets
+from ._cards import CARD_FILTERS
+from ._entries import ENTRY_FILTERS
 from ._extension import Extension
+from ._facets import FACET_FILTERS
 from ._filters import FILTERS
 from ._translations import LANGUAGES, Translations, choose, load
 
@@ -201,7 +204,7 @@ def templates(
         auto_reload=False,
         cache_size=-1,
     )
-    environment.filters.update(FILTERS)
+    environment.filters.update({**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS})
     environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
     environment.globals.update(
         extension_tabs=[tab for part in extensions for tab in part.tabs],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import evolve, frozen
 
@@ -11,19 +11,19 @@ from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
 from ...domain.facts import auth_of, facts_of, runs_of
-from ...domain.filters import FILTERS, PACKAGES, words_beside_filters, wrong_filter
+from ...domain.filters import FILTERS, PACKAGES, filters_of, words_beside_filters, wrong_filter
 from ...domain.ports.storage import Store
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
+from ...domain.tools import OfferedTool
 from ...http import Request
 from ...services.directory import Directory
 from ._access import PageAccess
-from ._cards import Card, card, search_url
+from ._cards import search_url
 from ._entries import fact_marks
 from ._entry_part import EntryPart
-from ._facets import facets, selected_filters, sort_links
+from ._facets import facets
 from ._layout import Address, Layout
 from ._parameters import page_parameters, search_words
-from ._translations import Translations
 
 PER_PAGE = 20
 """Hits per page."""
@@ -69,6 +69,14 @@ HELP = (
 """The filters that the search page explains."""
 
 
+class Card(NamedTuple):
+    """An entry in a list, the marks of its facts, and the tools that match the search."""
+
+    entry: Entry
+    marks: Sequence[str]
+    tools: Sequence[OfferedTool] = ()
+
+
 @frozen
 class SearchPage:
     """Handles `/`. `_size` returns the number of entries, `_now` the seconds since the epoch."""
@@ -85,7 +93,6 @@ class SearchPage:
         """Return the search form with the newest entries, or with a list of entries."""
         viewer = await self._access.authenticate(request)
         parameters = page_parameters(request)
-        texts = self._layout.translations(request)
         keywords, sort = search_words(parameters), _order(parameters)
         cursor, words = parameters.get("cursor"), words_beside_filters(keywords)
         is_list = bool(keywords or cursor or "sort" in parameters)
@@ -104,29 +111,27 @@ class SearchPage:
             "error": None,
             "filter": None,
             "cards": [],
+            "orders": ORDERS,
             "notes": [],
             "next_url": "",
             "total": 0,
             "facets": [],
-            "sorts": [],
+            "order": sort,
             "selected": [],
         }
         try:
             search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
             page = await self._directory.search(search, ("pages", self._access.client(request, viewer)))
             if is_list:
-                values["cards"] = await self._cards(page, texts)
+                values["cards"] = await self._cards(page)
                 values["next_url"] = _next_url(search, page)
                 values["is_weak"] = page.match == "weak"
-                values["sorts"], values["selected"] = sort_links(keywords, sort), selected_filters(keywords, sort)
+                values["selected"] = filters_of(keywords)
             else:
-                values["cards"] = await self._store.newest(NEWEST, lambda entry: _new_card(entry, texts))
+                values["cards"] = await self._store.newest(NEWEST, _new_card)
             if page.summary is not None:
-                values["total"], values["facets"] = (
-                    page.summary.total,
-                    facets(keywords, sort, page.summary, texts),
-                )
-            ids = [each.mcp_id for each in values["cards"]]
+                values["total"], values["facets"] = page.summary.total, facets(keywords, page.summary)
+            ids = [card.entry.mcp_id for card in values["cards"]]
             values["notes"] = [(part.note_template, part.notes(ids)) for part in self._parts]
         except BadInput as error:
             values["error"] = error.code
@@ -145,11 +150,11 @@ class SearchPage:
         after = serialization.decode_cursor(cursor, keywords, sort) if cursor else None
         return evolve(query, after=after, browse=True).sorted_by(sort, self._now())
 
-    async def _cards(self, page: Page, texts: Translations) -> list[Card]:
+    async def _cards(self, page: Page) -> list[Card]:
         hits = {hit.mcp_id: hit for hit in page.hits}
         tools = dict(zip(hits, page.hits.tools(), strict=False))
         return [
-            card(entry, texts, fact_marks(hit.auth, hit.runs), tools.get(hit.mcp_id, ()))
+            Card(entry, fact_marks(hit.auth, hit.runs), tools.get(hit.mcp_id, ()))
             for entry in await self._store.entries(list(hits))
             for hit in (hits[entry.mcp_id],)
         ]
@@ -159,9 +164,9 @@ def _order(parameters: Mapping[str, str]) -> Order:
     return next((each for each in ORDERS if each == parameters.get("sort")), DEFAULT_ORDER)
 
 
-def _new_card(entry: Entry, texts: Translations) -> Card:
+def _new_card(entry: Entry) -> Card:
     known = facts_of(entry).bits
-    return card(entry, texts, fact_marks(auth_of(known), runs_of(known)))
+    return Card(entry, fact_marks(auth_of(known), runs_of(known)))
 
 
 def _next_url(query: Query, page: Page) -> str:

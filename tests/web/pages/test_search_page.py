@@ -251,7 +251,7 @@ def test_large_numbers_are_short(number: int, text: str) -> None:
     [("io.github.acme", "acme"), ("com.example.shop", "shop.example.com"), ("", ""), ("alone", "alone")],
 )
 def test_the_owner_is_an_account_or_a_domain(namespace: str, expected: str) -> None:
-    assert owner(namespace) == expected
+    assert owner(f"{namespace}/name") == expected
 
 
 @pytest.mark.parametrize("value", [None, 7, "", "soon", "2026-13", "99999-01-01", HOSTILE, "2026-02-03" * 9])
@@ -259,12 +259,17 @@ def test_only_dates_are_shown(value: object) -> None:
     assert date(value) in ("", "2026-02-03")
 
 
+def titled(title: str) -> Entry:
+    """Return the entry of io.github.acme/yak with a title."""
+    return Entry({"name": "io.github.acme/yak", "title": title, "version": "1"})
+
+
 def test_avatars_are_the_same_for_one_owner() -> None:
-    one, other = avatar("Zebra", "io.github.acme"), avatar("io.github.acme/yak", "io.github.acme")
-    assert (one.letter, other.letter) == ("Z", "Y")
-    assert one.hue == other.hue < 8
-    assert avatar("🙂 !", "a").letter == "?"
-    assert avatar("地图", "a").letter == "地"
+    (one, hue), (other, same_hue) = avatar(titled("Zebra")), avatar(titled(""))
+    assert (one, other) == ("Z", "Y")
+    assert hue == same_hue < 8
+    assert avatar(titled("🙂 !"))[0] == "?"
+    assert avatar(titled("地图"))[0] == "地"
 
 
 def test_a_filter_is_added_and_removed() -> None:
