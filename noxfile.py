@@ -37,7 +37,7 @@ def newest_twisted(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def fuzz(session: nox.Session) -> None:
-    """Fuzz the compiled modules with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS another bound than 60."""
+    """Fuzz the compiled engine with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS another bound than 60."""
     session.install("--editable", ".[dev]")
     session.run("pytest", "-q", "-rs", "tests/fuzz", *session.posargs)
 
@@ -48,8 +48,8 @@ def without_compiler(session: nox.Session) -> None:
     # A module that an earlier build compiled would be installed.
     shutil.rmtree("build", ignore_errors=True)
     session.install(".", env={"CC": "false"})
-    check = "from directory_server.search.index.arrays import kernel; assert kernel is None, kernel"
+    check = "from directory_server.search.index.arrays import engine; assert engine is None, engine"
     with session.chdir(session.create_tmp()):
         session.run("python", "-c", check)
     session.install("--editable", ".[dev]")
-    session.run("pytest", *(session.posargs or ("-q", "tests/search", "tests/serialization")), env={"KERNEL": "none"})
+    session.run("pytest", *(session.posargs or ("-q", "tests/search", "tests/serialization")), env={"ENGINE": "none"})

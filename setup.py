@@ -1,6 +1,7 @@
-"""Packaging that must be code: documentation pages, a plugin of Twisted, and optional compiled modules."""
+"""Packaging that must be code: documentation pages, a plugin of Twisted, and the optional compiled engine."""
 
 import os
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -11,26 +12,25 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 
-# A release has a wheel without compiled modules, for all systems (deploy/release.py).
+# A release has a wheel without the engine, for all systems (deploy/release.py).
 WITHOUT_COMPILED = "WITHOUT_COMPILED" in os.environ
 
-COMPILED = [
-    Extension(
-        f"directory_server.{package}.{name}",
-        [f"directory_server/{package.replace('.', '/')}/{name}.c"],
-        include_dirs=["directory_server"],
-        depends=[str(path.relative_to(ROOT)) for path in sorted((ROOT / "directory_server").rglob("*.h"))],
-        # The same results as numpy: no fused multiplication and addition.
-        extra_compile_args=["-O3", "-ffp-contract=off"],
-        py_limited_api=True,
-        # Without a C compiler the package installs all the same, and uses Python and numpy instead.
-        optional="REQUIRE_COMPILED" not in os.environ,
-    )
-    for package, name in (
-        ("search.index", "_kernel"),
-        ("search.index", "_ranking"),
-    )
-]
+SEARCH = "directory_server/search"
+
+VERSION = re.search(r"(?m)^ENGINE_VERSION = (\d+)$", (ROOT / SEARCH / "index" / "arrays.py").read_text("utf-8"))
+assert VERSION is not None
+
+ENGINE = Extension(
+    "directory_server.search._engine",
+    sorted(str(path.relative_to(ROOT)) for path in (ROOT / SEARCH / "engine").glob("*.c")),
+    depends=[f"{SEARCH}/engine/engine.h", f"{SEARCH}/index/arrays.py"],
+    define_macros=[("ENGINE_VERSION", VERSION[1])],
+    # The same results as numpy: no fused multiplication and addition.
+    extra_compile_args=["-O3", "-ffp-contract=off", "-fvisibility=hidden"],
+    py_limited_api=True,
+    # Without a C compiler the package installs all the same, and uses Python and numpy instead.
+    optional="REQUIRE_COMPILED" not in os.environ,
+)
 
 
 class BuildWithPages(build_py):
@@ -46,10 +46,10 @@ class BuildWithPages(build_py):
 
 
 class BuildWithWarning(build_ext):
-    """Compile the modules; delete older files of those that do not compile, and name them in a warning."""
+    """Compile the engine, or delete the file of an older build and warn."""
 
     def run(self) -> None:
-        """Compile what can be compiled, and print the warning last, where it is read."""
+        """Compile it if that is possible, and print the warning last, where it is read."""
         self.failed: list[str] = []
         super().run()
         if self.failed:
@@ -75,7 +75,7 @@ class BuildWithWarning(build_ext):
 setup(
     packages=[*find_packages(include=["directory_server", "directory_server.*"]), "twisted.plugins"],
     package_dir={"": "."},
-    ext_modules=[] if WITHOUT_COMPILED else COMPILED,
+    ext_modules=[] if WITHOUT_COMPILED else [ENGINE],
     cmdclass={"build_ext": BuildWithWarning, "build_py": BuildWithPages},
     options={} if WITHOUT_COMPILED else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -86,7 +86,7 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     python = folder / "bin" / "python"
     run(python, *install, wheel, cwd=folder, variables={"CC": "false"})
     has_compiled = wheel.stem.split("-")[-1] != "any"
-    check = f"from directory_server.search.index.arrays import kernel; assert (kernel is not None) is {has_compiled}"
+    check = f"from directory_server.search.index.arrays import engine; assert (engine is not None) is {has_compiled}"
     run(python, "-c", check, cwd=folder)
     run(folder / "bin" / "directory-server", "--version", cwd=folder)
     options = ("--data-dir", "data", "--listen", "tcp:0:interface=127.0.0.1")

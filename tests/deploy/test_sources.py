@@ -1,4 +1,4 @@
-"""The sources of the compiled modules: complete in a source distribution, and within the limited API."""
+"""The sources of the compiled engine: complete in a source distribution, and within the limited API."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from directory_server.search.index.arrays import ENGINE_VERSION
+
 setuptools: Any = pytest.importorskip("setuptools")
 FileList: Any = pytest.importorskip("setuptools._distutils.filelist").FileList
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = sorted((ROOT / "directory_server").rglob("*.c"))
+SOURCES = sorted((ROOT / "directory_server").rglob("*.c"))
 HEADERS = sorted((ROOT / "directory_server").rglob("*.h"))
 LIMITED_API = re.compile(r"^#define Py_LIMITED_API 0x030B0000$", re.MULTILINE)
 
@@ -38,7 +40,7 @@ def extensions() -> list[Any]:
 def distributed() -> set[Path]:
     """Return the files that MANIFEST.in adds to a source distribution."""
     files = FileList()
-    files.set_allfiles([str(path.relative_to(ROOT)) for path in (*MODULES, *HEADERS)])
+    files.set_allfiles([str(path.relative_to(ROOT)) for path in (*SOURCES, *HEADERS)])
     for line in (ROOT / "MANIFEST.in").read_text().splitlines():
         files.process_template_line(line)
     return {ROOT / each for each in files.files}
@@ -46,29 +48,31 @@ def distributed() -> set[Path]:
 
 def test_a_source_distribution_has_all_sources() -> None:
     assert HEADERS
-    assert distributed() >= {*MODULES, *HEADERS}
+    assert distributed() >= {*SOURCES, *HEADERS}
 
 
-def test_a_changed_header_rebuilds_every_module(extensions: list[Any]) -> None:
-    assert {ROOT / each.sources[0] for each in extensions} == set(MODULES)
-    for each in extensions:
-        assert {ROOT / path for path in each.depends} == set(HEADERS)
+def test_the_engine_has_all_sources_and_a_changed_header_rebuilds_it(extensions: list[Any]) -> None:
+    (engine,) = extensions
+    assert {ROOT / path for path in engine.sources} == set(SOURCES)
+    assert {ROOT / path for path in engine.depends} >= set(HEADERS)
+    assert engine.define_macros == [("ENGINE_VERSION", str(ENGINE_VERSION))]
 
 
-def test_every_module_has_the_limited_api() -> None:
-    common = ROOT / "directory_server" / "compiled.h"
-    assert [path for path in (*MODULES, *HEADERS) if LIMITED_API.search(path.read_text())] == [common]
-    names = {f'#include "{path.name}"' for path in HEADERS}
-    for path in {*MODULES, *HEADERS} - {common}:
+def test_every_source_has_the_limited_api() -> None:
+    (header,) = HEADERS
+    assert LIMITED_API.search(header.read_text())
+    for path in SOURCES:
         # Python.h must not be read before the limit is defined.
-        assert re.findall(r"^#include .*$", path.read_text(), re.MULTILINE)[0] in names
+        assert re.findall(r"^#include .*$", path.read_text(), re.MULTILINE)[0] == f'#include "{header.name}"'
 
 
 @pytest.mark.parametrize("editable", [True, False])
 def test_a_module_that_does_not_compile_is_named_and_an_older_file_of_it_deleted(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], editable: bool
 ) -> None:
-    shutil.copy(ROOT / "setup.py", tmp_path)
+    for name in ("setup.py", "directory_server/search/index/arrays.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "broken.c").write_text("#error\n")
     options = options_of_setup(tmp_path / "setup.py")
     broken = setuptools.Extension("broken", [str(tmp_path / "broken.c")], optional=True)

@@ -1,4 +1,4 @@
-"""Fuzz the compiled modules in a folder: python -m tests.fuzz FOLDER [--seed N] [--seconds N] [MODULE …].
+"""Fuzz the compiled engine in a folder: python -m tests.fuzz FOLDER [--seed N] [--seconds N] [TARGET …].
 
 `tests/fuzz/test_sanitizers.py` builds the folder and runs this with the run-time libraries of the sanitizers.
 """
@@ -14,29 +14,20 @@ from pathlib import Path
 from random import Random
 from types import ModuleType
 
-
-def source_of(name: str) -> Path:
-    """Return the path of the C file of the module `name`."""
-    return Path("directory_server", f"{name.replace('.', '/')}.c")
+ENGINE = "directory_server.search._engine"
 
 
-def module_path(folder: Path, name: str) -> Path:
-    """Return the path of the module `name` in `folder`."""
-    return folder / source_of(name).with_suffix(".abi3.so")
+def module_path(folder: Path) -> Path:
+    """Return the path of the engine in `folder`."""
+    return folder / "_engine.abi3.so"
 
 
-def module_names(folder: Path) -> list[str]:
-    """Return the names of the modules in `folder`."""
-    root = folder / "directory_server"
-    return [".".join(path.relative_to(root).parts).removesuffix(".abi3.so") for path in root.rglob("*.abi3.so")]
-
-
-def load(folder: Path, name: str) -> ModuleType:
-    """Import the module `name` from `folder`, also for the package itself."""
-    spec = spec_from_file_location(f"directory_server.{name}", module_path(folder, name))
+def load(folder: Path) -> ModuleType:
+    """Import the engine from `folder`, also for the package itself."""
+    spec = spec_from_file_location(ENGINE, module_path(folder))
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[spec.name] = module_from_spec(spec)
+    module = sys.modules[ENGINE] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -48,7 +39,7 @@ def main() -> None:
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("modules", nargs="*")
+    parser.add_argument("targets", nargs="*")
     parser.add_argument("--seed", default="1", help="the first part of the seed of each input")
     parser.add_argument(
         "--seconds",
@@ -57,21 +48,21 @@ def main() -> None:
         help="the most seconds of processor time in all; inputs left then are skipped",
     )
     options = parser.parse_args()
-    # The package imports its modules once, so these are loaded before it.
-    modules = {name: load(options.folder, name) for name in module_names(options.folder)}
+    # The package imports the engine once, so this one is loaded before it.
+    module = load(options.folder)
     from .shares import Shares
     from .targets import TARGETS
 
     seeds = os.open(options.folder / "seed", os.O_WRONLY | os.O_CREAT)
     shares, end = Shares(), time.process_time() + options.seconds
-    for name in options.modules or TARGETS:
+    for name in options.targets or TARGETS:
         target, count = TARGETS[name]
         number = 0
         while number < count and time.process_time() < end:
             seed = f"{options.seed}/{name}/{number}"
             # A sanitizer ends the process at once.
             os.pwrite(seeds, seed.encode().ljust(80) + b"\n", 0)
-            target(Random(seed), modules[name], shares)
+            target(Random(seed), module, shares)
             number += 1
         print(f"{name}: {number} of {count} inputs, {time.process_time():.1f} s")
     print(*shares.lines(), sep="\n")

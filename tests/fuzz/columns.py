@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable
 from random import Random
 from types import ModuleType
@@ -18,36 +19,37 @@ EXPECTED = (ValueError, IndexError, TypeError, OverflowError, MemoryError, Syste
 
 
 class RecordingModule(ModuleType):
-    """A compiled module that records its calls. They read copies with a red zone directly behind."""
+    """The engine, with its calls recorded. They read copies with a red zone directly behind."""
 
     def __init__(self, module: ModuleType) -> None:
         super().__init__(module.__name__)
         self._module = module
-        self.calls: list[tuple[str, list[Any]]] = []
+        self.calls: list[tuple[str, list[Any], dict[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(self._module, name)
 
-        def call(*arguments: Any) -> Any:
-            # A merge writes to arrays, which own their memory.
+        def call(*arguments: Any, **named: Any) -> Any:
             own = [each.copy() if is_view(each) else each for each in arguments]
-            self.calls.append((name, [each.copy() if isinstance(each, np.ndarray) else each for each in own]))
-            return function(*own)
+            own_named = {key: value.copy() if is_view(value) else value for key, value in named.items()}
+            self.calls.append((name, own, own_named))
+            return function(*own, **own_named)
 
         return call
 
     def replay(self, random: Random, shares: Shares) -> None:
         """Repeat each recorded call with one damaged argument, and a few with one of another call."""
-        others = [argument for _, arguments in self.calls for argument in arguments]
-        for name, arguments in self.calls:
+        others = [value for _, arguments, named in self.calls for value in (*arguments, *named.values())]
+        for name, arguments, named in self.calls:
             shares.add(name, accepted=True)
-            place = random.randrange(len(arguments))
-            changed = list(arguments)
-            changed[place] = random.choice(others) if random.random() < 0.1 else damaged(random, changed[place])
-            # Two arguments with the same memory are no case: callers pass no array twice that a function writes to.
-            changed = [each.copy() if isinstance(each, np.ndarray) else each for each in changed]
+            changed: dict[Any, Any] = {**dict(enumerate(arguments)), **named}
+            key = random.choice([*changed])
+            changed[key] = random.choice(others) if random.random() < 0.1 else damaged(random, changed[key])
             try:
-                getattr(self._module, name)(*changed)
+                getattr(self._module, name)(
+                    *(changed.pop(place) for place in range(len(arguments))),
+                    **changed,
+                )
             except EXPECTED:
                 shares.add(name, accepted=False)
             else:
@@ -64,8 +66,13 @@ def damaged(random: Random, value: Any) -> Any:
     match value:
         case np.ndarray():
             return damaged_column(random, value)
+        case array():
+            return damaged_column(random, np.array(value))
+        case dict():
+            name = random.choice([*value])
+            return {**value, name: damaged(random, value[name])}
         case bytes():
-            # Ranges are numbers of 32 bits.
+            # Structs have numbers of 32 bits.
             return damaged_column(random, np.frombuffer(value, np.uint8 if len(value) % 4 else np.uint32)).tobytes()
         case list() if value and random.random() < 0.8:
             place = random.randrange(len(value))

@@ -1,4 +1,4 @@
-"""The compiled modules, built with AddressSanitizer and UndefinedBehaviorSanitizer, read random and hostile input.
+"""The compiled engine, built with AddressSanitizer and UndefinedBehaviorSanitizer, reads random and hostile input.
 
 FUZZ_SEED gives another seed than 1, FUZZ_SECONDS another bound of the processor time.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from directory_server.compiled import compiled_modules
+from directory_server.search.index.arrays import ENGINE_VERSION
 
-from .__main__ import module_path, source_of
+from .__main__ import module_path
 from .targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
@@ -42,23 +42,15 @@ def libraries() -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the sanitized modules."""
+    """Return a folder with the sanitized engine."""
     libraries()
     folder = tmp_path_factory.mktemp("sanitized")
-    includes = [f"-I{sysconfig.get_path('include')}", f"-I{ROOT / 'directory_server'}"]
-    for name in TARGETS:
-        source, module = source_of(name), module_path(folder, name)
-        module.parent.mkdir(parents=True, exist_ok=True)
-        command = [CC, *FLAGS, *includes, str(ROOT / source), "-o", str(module)]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert built.returncode == 0, built.stderr
+    given = [f"-I{sysconfig.get_path('include')}", f"-DENGINE_VERSION={ENGINE_VERSION}"]
+    sources = sorted(map(str, (ROOT / "directory_server" / "search" / "engine").glob("*.c")))
+    command = [CC, *FLAGS, *given, *sources, "-o", str(module_path(folder))]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
     return folder
-
-
-def test_every_compiled_module_has_a_target() -> None:
-    import directory_server.composition  # noqa: F401  # it imports every module that asks for one
-
-    assert set(TARGETS) == set(compiled_modules())
 
 
 @pytest.mark.process

@@ -29,10 +29,8 @@ async def index_of(*entries: Entry) -> ImpactIndex:
 
 
 @contextmanager
-def using(kernel: ModuleType | None) -> Iterator[None]:
-    """Use this compiled module and the others, or none."""
+def using(engine: ModuleType | None) -> Iterator[None]:
+    """Use this compiled engine, or none."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "kernel", kernel)
-        if kernel is None:
-            patch.setattr(arrays, "ranking", None)
+        patch.setattr(arrays, "engine", engine)
         yield

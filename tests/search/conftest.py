@@ -1,4 +1,4 @@
-"""`KERNEL=none pytest tests/search` runs the tests of the search without the compiled modules."""
+"""`ENGINE=none pytest tests/search` runs the tests of the search without the compiled engine."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 from directory_server.search.index import arrays
 
-if os.environ.get("KERNEL") == "none":
-    arrays.kernel = arrays.ranking = None
+if os.environ.get("ENGINE") == "none":
+    arrays.engine = None

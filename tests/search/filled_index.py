@@ -9,7 +9,7 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from tests.contract.index import additions, make_entry
 
-from .test_reference import changes_of
+from .random_changes import changes_of
 
 LOG = "0123456789ab"
 

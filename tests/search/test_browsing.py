@@ -85,7 +85,7 @@ def test_the_last_updated_comes_first_and_dates_in_the_future_are_unknown() -> N
     assert set(found[2:]) == {"future", "never"}
 
 
-@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.kernel]))
+@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 @pytest.mark.parametrize("sort", ["stars", "updated"])
 def test_pages_in_another_order_are_contiguous_also_with_equal_values(sort: Order, kernel: Any) -> None:
     random = Random(3)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,17 +18,20 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.index.merging import Postings
+from directory_server.search.query.concepts import ConceptEvidence
+from directory_server.search.query.groups import Part, TermGroup
 from directory_server.search.query.parsing import parse
-from directory_server.search.query.plan import build_plan
+from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking import compiled, coverage, feedback
+from directory_server.search.ranking.compiled import _CONCEPT, _GROUP, _PART, _SHARE
 from directory_server.search.ranking.feedback import _is_word
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import additions, make_entry, search_names
 
 from . import using
-from .test_reference import QUERIES, changes_of
+from .random_changes import QUERIES, changes_of
 
-COMPILED = arrays.ranking
+COMPILED = arrays.engine
 QUESTIONS = (*QUERIES, "github kubernetes no api key", "in rust weather", "天气 预报", "mail github letters weather")
 
 pytestmark = pytest.mark.skipif(COMPILED is None, reason="the compiled module was not built")
@@ -44,9 +48,8 @@ def scores(index: ImpactIndex, keywords: str) -> list[dict[int, Any]]:
 
 def set_limits(monkeypatch: pytest.MonkeyPatch, enough: int, best: int) -> None:
     """Set MIN_MATCHES and BEST."""
-    for module in (feedback, compiled):
-        monkeypatch.setattr(module, "MIN_MATCHES", enough)
-        monkeypatch.setattr(module, "BEST", best)
+    monkeypatch.setattr(feedback, "MIN_MATCHES", enough)
+    monkeypatch.setattr(feedback, "BEST", best)
 
 
 def random_index(seed: int) -> ImpactIndex:
@@ -82,7 +85,7 @@ def test_scores_are_those_of_numpy(seed: int, enough: int, best: int, monkeypatc
             assert scores(index, keywords) == own, keywords
 
 
-@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.kernel]))
+@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     index = ImpactIndex(inline)
     entries = [make_entry(f"org.example/{n}", f"Orchestration {n} by kubectl") for n in range(15)]
@@ -96,41 +99,63 @@ def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch:
         assert len(run_sync(search_names(index, "orchestration"))) == 15
 
 
-def columns(documents: int = 3) -> list[Any]:
-    """Return the columns of a segment of one term, which all documents have."""
+def columns(documents: int = 3, **changes: Any) -> dict[str, Any]:
+    """Return the columns of a segment of one term, which all documents have, with `changes`."""
     doc_ids, facts = np.arange(documents, dtype=np.int32), np.zeros(documents, np.uint64)
-    postings = [np.array([0, documents, documents], np.uint32), doc_ids, np.ones(documents, np.uint16), None]
-    tops = [doc_ids * 0, np.zeros(documents, np.uint16), np.arange(documents + 1), np.ones(documents, np.uint16)]
-    return [*postings, facts == 0, facts.astype(np.float32), facts, *tops]
+    return {
+        **{"starts": np.array([0, documents, documents], np.uint32), "doc_ids": doc_ids, "known": None},
+        **{"impacts": np.ones(documents, np.uint16), "live": facts == 0, "priors": facts.astype(np.float32)},
+        **{"facts": facts, "top_terms": doc_ids * 0, "top_impacts": np.zeros(documents, np.uint16)},
+        **{"top_starts": np.arange(documents + 1), "described": np.ones(documents, np.uint16)},
+        **changes,
+    }
 
 
 WORDS = np.frombuffer(b"mail", np.uint8), np.array([0, 4], np.uint32)
-ONE = [({0: 1.0}, 1.0, False)]
+MAIL = TermGroup("mail", {0: 1.0}, 1.0)
+
+PLAIN = Plan(
+    parts=[Part({"mail"}, 1.0, [MAIL])],
+    concepts=[],
+    others=[],
+    exact=[],
+    names=[],
+    query_weight=1.0,
+    allows_feedback=True,
+    required=[],
+    excluded=[],
+    phrases=[],
+    conditions=[],
+    words={"mail"},
+    filters_only=False,
+    allows_focus=True,
+    vector=None,
+    likeness=None,
+    unknown_weight=0.0,
+    is_translated=False,
+)
+
+NUMBERS = {
+    **{"prior_share": 1.0, "most_raised": 1.0, "least_kept": 0.5, "least_factor": 0.5},
+    **{"hits": 0, "min_hits": 2, "min_frequency": 1, "added_terms": 10, "best": 0, "min_matches": 1},
+    **{"min_letters": 3, "feedback_share": 0.4, "string": str, "focused": 0, "focus": 1.0},
+}
+"""The numbers of a search without feedback and focus."""
+
+FED = {"hits": 2}
+"""The changes with which a search has feedback."""
 
 
-def plan(groups: Any = ONE, shares: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns of a plan with one part."""
-    return [], [(groups, False, 1.0, 0.1, list(shares))], [], [], [], [], 1.0, 1.0, 0.5, 0.5
+def arguments(segments: object, **changes: Any) -> dict[str, Any]:
+    """Return the arguments of a search for one word, with `changes`."""
+    return {"segments": segments, **compiled.plan_columns(PLAIN), **NUMBERS, **changes}
 
 
-def feedback_of(**values: Any) -> tuple[Any, ...]:
-    """Return the numbers of feedback."""
-    numbers: dict[str, Any] = {"hits": 2, "least_hits": 2, "least_frequency": 1, "terms": 10, "share": 0.4, "best": 0}
-    numbers |= {"least_matches": 1, "letters": 3, "string": str, **values}
-    return tuple(numbers.values())
-
-
-def found(*segments: Sequence[Any], plan: Any = None, feedback: Any = None, focus: Any = None) -> list[Any]:
+def found(*segments: Mapping[str, Any], **changes: Any) -> list[Any]:
     """Return the documents and scores of a plan in segments with these columns."""
     assert COMPILED is not None
-    read = COMPILED.segments([tuple(each) for each in segments], *WORDS)
-    scores: list[Any] = COMPILED.scores(read, globals()["plan"]() if plan is None else plan, feedback, focus)
+    scores: list[Any] = COMPILED.scores(**arguments(COMPILED.segments([*segments], *WORDS), **changes))
     return scores
-
-
-def changed(place: int, column: object) -> list[Any]:
-    """Return the columns of a segment, with another one at `place`."""
-    return [*columns()[:place], column, *columns()[place + 1 :]]
 
 
 def test_documents_of_several_segments_are_found() -> None:
@@ -139,85 +164,107 @@ def test_documents_of_several_segments_are_found() -> None:
     assert np.frombuffer(others, np.int32).tolist() == [0, 1]
 
 
-def test_unknown_terms_and_concepts_are_rejected() -> None:
-    with pytest.raises(IndexError):
-        found(columns(), plan=plan([({-1: 1.0}, 1.0, False)]))
-    with pytest.raises(IndexError):
-        found(columns(), plan=plan(shares=[(0, 1.0)]))
-    with pytest.raises(TypeError):
-        found(columns(), plan=plan([([], 1.0, False)]))
+def test_unknown_terms_are_rejected() -> None:
+    for term in (-1, -(2**40)):
+        with pytest.raises(IndexError):
+            found(columns(), terms=np.array([term]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"terms": np.array([0, 0])},
+        {"weights": np.ones(2)},
+        {"groups": _GROUP.pack(1.0, 0, 2, False)},
+        {"groups": _GROUP.pack(1.0, -1, 1, False)},
+        {"groups": b"short"},
+        {"concepts": _CONCEPT.pack(1, 1, 0.0)},
+        {"parts": _PART.pack(0, 2, 0, 0, False, 1.0, 1.0)},
+        {"parts": _PART.pack(0, 1, 0, 1, False, 1.0, 1.0)},
+        {"shares": _SHARE.pack(0, 1.0)},
+        {"others": -1},
+        {"others": 2},
+        {"exact": 0, "others": 1},
+        {"names": 2},
+    ],
+)
+def test_the_ranges_of_a_plan_are_checked(changes: Mapping[str, Any]) -> None:
+    with pytest.raises(ValueError, match="columns of the plan"):
+        found(columns(), **changes)
 
 
 def test_columns_are_checked() -> None:
     assert COMPILED is not None
-    starts, doc_ids, impacts, _, live, priors, facts, _, _, top_starts, described = columns()
-    short = {2: impacts[:1], 4: live[:1], 5: priors[:1], 6: facts[:1], 7: doc_ids[:1], 8: impacts[:1]}
-    for place, column in (*short.items(), (9, top_starts[:2]), (10, described[:2]), (0, starts[:0])):
+    every = columns()
+    for name in ("impacts", "live", "priors", "facts", "top_terms", "top_impacts", "top_starts", "described"):
         with pytest.raises(ValueError, match="length"):
-            COMPILED.segments([tuple(changed(place, column))], *WORDS)
+            COMPILED.segments([columns(**{name: every[name][:-1]})], *WORDS)
     with pytest.raises(ValueError, match="length"):
-        COMPILED.segments([tuple(columns()[:-1])], *WORDS)
+        COMPILED.segments([columns(starts=every["starts"][:0])], *WORDS)
+    with pytest.raises(KeyError, match="facts"):
+        COMPILED.segments([{name: column for name, column in every.items() if name != "facts"}], *WORDS)
     with pytest.raises(ValueError, match="out of range"):
         COMPILED.segments([], WORDS[0], WORDS[1][:0])
-    for wrong in (None, [None], [(None,) * 11]):
-        with pytest.raises((TypeError, SystemError)):
+    for wrong in (None, [None], [dict.fromkeys(every)]):
+        with pytest.raises((TypeError, SystemError, ValueError)):
             COMPILED.segments(wrong, *WORDS)
-    for place, column in ((1, doc_ids + 7), (0, starts + np.uint32(9))):
+    for changes in ({"doc_ids": every["doc_ids"] + 7}, {"starts": every["starts"] + np.uint32(9)}):
         with pytest.raises(IndexError):
-            found(changed(place, column))
+            found(columns(**changes))
 
 
 @pytest.mark.parametrize("best", [0, 2])
 def test_postings_of_feedback_are_checked(best: int) -> None:
     # The query has the first term, the first hits share the second.
-    starts, tops = np.array([0, 3, 6, 6], np.uint32), np.ones(3, np.int32)
     ids = np.array([0, 1, 2, 0, 1, 2], np.int32)
-    whole = [starts, ids, np.ones(6, np.uint16), *columns()[3:7], tops, np.ones(3, np.uint16), *columns()[9:]]
+    shared: dict[str, Any] = {
+        **{"starts": np.array([0, 3, 6, 6], np.uint32), "doc_ids": ids, "impacts": np.ones(6, np.uint16)},
+        **{"top_terms": np.ones(3, np.int32), "top_impacts": np.ones(3, np.uint16)},
+    }
     words = np.frombuffer(b"mailpost", np.uint8), np.array([0, 4, 8], np.uint32)
     assert COMPILED is not None
 
-    def fed(*segment: Any) -> Any:
-        return COMPILED.scores(COMPILED.segments([segment], *words), plan(), feedback_of(best=best), None)
+    def fed(**changes: Any) -> Any:
+        assert COMPILED is not None
+        read = COMPILED.segments([columns(**{**shared, **changes})], *words)
+        return COMPILED.scores(**arguments(read, **FED, best=best))
 
-    ((_, raised),) = fed(*whole)
-    ((_, plain),) = COMPILED.scores(COMPILED.segments([tuple(whole)], *words), plan(), None, None)
+    ((_, raised),) = fed()
+    ((_, plain),) = COMPILED.scores(**arguments(COMPILED.segments([columns(**shared)], *words)))
     assert (np.frombuffer(raised, np.float32) > np.frombuffer(plain, np.float32)).all()
     for wrong in (3, -1):
         with pytest.raises(IndexError):
-            fed(whole[0], np.array([0, 1, 2, 0, 1, wrong], np.int32), *whole[2:])
-        assert fed(*whole) == [(ids[:3].tobytes(), raised)]
+            fed(doc_ids=np.array([0, 1, 2, 0, 1, wrong], np.int32))
+        assert fed() == [(ids[:3].tobytes(), raised)]
 
 
 def test_forward_lists_are_checked() -> None:
-    tops, _, top_starts, described = columns()[7:]
-    wrong_columns = ((9, top_starts + 9), (9, top_starts - 1), (9, top_starts * 100), (10, described + np.uint16(9)))
-    for place, column in wrong_columns:
+    top_terms, top_starts, described = (columns()[name] for name in ("top_terms", "top_starts", "described"))
+    wrong_starts: list[dict[str, Any]] = [
+        {"top_starts": wrong} for wrong in (top_starts + 9, top_starts - 1, top_starts * 100)
+    ]
+    for changes in (*wrong_starts, {"described": described + np.uint16(9)}):
         with pytest.raises(ValueError, match="length"):
-            found(changed(place, column), feedback=feedback_of())
+            found(columns(**changes), **FED)
         with pytest.raises(ValueError, match="length"):
-            found(changed(place, column), focus=(2, 1.0))
+            found(columns(**changes), focused=2)
     with pytest.raises(IndexError):
-        found(changed(7, tops - 1), focus=(3, 1.0))
+        found(columns(top_terms=top_terms - 1), focused=3)
     with pytest.raises(IndexError):
-        found(changed(7, tops - 1), feedback=feedback_of())
+        found(columns(top_terms=top_terms - 1), **FED)
 
 
-def test_numbers_of_feedback_and_focus_are_checked() -> None:
-    assert COMPILED is not None
-    for wrong in ({"hits": 17}, {"hits": -1}, {"best": -1}, {"letters": -1}):
+def test_numbers_of_a_search_are_checked() -> None:
+    for wrong in ({"hits": 17}, {"hits": -1}, {"best": -1}, {"min_letters": -1}, {"focused": -1}, {"count": -1}):
         with pytest.raises(ValueError, match="out of range"):
-            found(columns(), feedback=feedback_of(**wrong))
-    with pytest.raises(ValueError, match="out of range"):
-        found(columns(), focus=(-1, 1.0))
-    read = COMPILED.segments([tuple(columns())], *WORDS)
-    with pytest.raises(ValueError, match="out of range"):
-        COMPILED.best(read, plan(), None, None, -1, 1.0)
+            found(columns(), **wrong)
+    assert COMPILED is not None
     with pytest.raises(ValueError, match="PyCapsule"):
-        COMPILED.scores(object(), plan(), None, None)
+        COMPILED.scores(**arguments(object()))
     with pytest.raises(TypeError):
-        found(columns(), feedback=(1, 2))
+        found(columns(), unknown=1)
     # Too few hits have nothing in common.
-    assert found(columns(), feedback=feedback_of(hits=4)) == found(columns())
+    assert found(columns(), hits=4) == found(columns())
 
 
 @pytest.mark.parametrize(
@@ -228,36 +275,33 @@ def test_only_words_are_terms_of_feedback(string: str, is_word: bool) -> None:
     data = string.encode()
     tables = (WORDS, (np.frombuffer(data, np.uint8), np.array([0, len(data)], np.uint32)))
     assert COMPILED is not None
-    for words, term in ((tables[1], 0), ((WORDS[0], WORDS[1][:1]), 0)):
-        segment = changed(7, np.full(3, term, np.int32))
-        segment[8] = np.ones(3, np.uint16)
-        read = COMPILED.segments([tuple(segment)], *words)
-        fed = COMPILED.scores(read, plan(), feedback_of(string=lambda _: string), None)
-        assert (fed != COMPILED.scores(read, plan(), None, None)) == is_word
+    for words in (tables[1], (WORDS[0], WORDS[1][:1])):
+        read = COMPILED.segments([columns(top_impacts=np.ones(3, np.uint16))], *words)
+        fed = COMPILED.scores(**arguments(read, **FED, string=lambda _: string))
+        assert (fed != COMPILED.scores(**arguments(read))) == is_word
     assert _is_word(string) == is_word
 
 
 def test_errors_of_the_vocabulary_are_raised() -> None:
     assert COMPILED is not None
-    segment = changed(8, np.ones(3, np.uint16))
-    read = COMPILED.segments([tuple(segment)], WORDS[0], WORDS[1][:1])
+    segment = columns(top_impacts=np.ones(3, np.uint16))
+    read = COMPILED.segments([segment], WORDS[0], WORDS[1][:1])
     for string, error in ((lambda _: 1 / 0, ZeroDivisionError), (lambda _: None, TypeError)):
         with pytest.raises(error):
-            COMPILED.scores(read, plan(), feedback_of(string=string), None)
-    far = COMPILED.segments([tuple(segment)], WORDS[0], WORDS[1] + np.uint32(9))
+            COMPILED.scores(**arguments(read, **FED, string=string))
+    far = COMPILED.segments([segment], WORDS[0], WORDS[1] + np.uint32(9))
     with pytest.raises(ValueError, match="offsets"):
-        COMPILED.scores(far, plan(), feedback_of(), None)
+        COMPILED.scores(**arguments(far, **FED))
 
 
 @given(st.lists(st.integers(1, 2**16 - 1), min_size=1), st.integers(1, 5))
 def test_the_best_scores_are_selected(impacts: list[int], count: int) -> None:
     assert COMPILED is not None
-    segment = columns(len(impacts))
-    segment[2] = np.array(impacts, np.uint16)
+    read = COMPILED.segments([columns(len(impacts), impacts=np.array(impacts, np.uint16))], *WORDS)
     scores = [impact / 2**15 for impact in sorted(impacts, reverse=True)]
     least = scores[min(count, len(scores)) - 1]
 
-    hits = COMPILED.best(COMPILED.segments([tuple(segment)], *WORDS), plan(), None, None, count, np.inf)
+    hits = COMPILED.best(**arguments(read, count=count))
 
     assert [score for score, _, _ in hits] == [score for score in scores if score >= least]
 
@@ -271,53 +315,49 @@ def test_a_search_leaves_nothing_for_the_next_one() -> None:
 
 def test_a_search_after_one_that_needs_much_memory_finds_the_same() -> None:
     assert COMPILED is not None
-    few, many = (COMPILED.segments([tuple(columns(count))], *WORDS) for count in (3, 100_000))
-    before = COMPILED.scores(few, plan(), None, None)
-    large = [(ONE, 1.0)] * 30, *plan()[1:]
-    ((doc_ids, _),) = COMPILED.scores(many, large, None, None)
+    few, many = (COMPILED.segments([columns(count)], *WORDS) for count in (3, 100_000))
+    before = COMPILED.scores(**arguments(few))
+    concepts = [ConceptEvidence("", [MAIL], {}, 1.0)] * 30
+    large = compiled.plan_columns(evolve(PLAIN, concepts=concepts))
+    ((doc_ids, _),) = COMPILED.scores(**arguments(many, **large))
     assert np.array_equal(np.frombuffer(doc_ids, np.int32), np.arange(100_000))
-    assert COMPILED.scores(few, plan(), None, None) == before
+    assert COMPILED.scores(**arguments(few)) == before
 
 
 MANY = 30_000
 """Documents of a search that lets other threads run."""
 
 
-def many_columns() -> list[Any]:
-    """Return the columns of a segment whose documents share a term of feedback."""
-    return [*columns(MANY)[:8], np.ones(MANY, np.uint16), *columns(MANY)[9:]]
-
-
 def test_large_searches_in_several_threads_find_the_same() -> None:
     assert COMPILED is not None
-    few = COMPILED.segments([tuple(columns())], *WORDS)
-    # The string is not in the table: Python is called for it.
-    many = COMPILED.segments([tuple(many_columns())], WORDS[0], WORDS[1][:1])
-    arguments = plan(), feedback_of(string=lambda _: "mail"), (3, 0.5)
-    (alone,) = COMPILED.scores(many, *arguments)
+    few = COMPILED.segments([columns()], *WORDS)
+    # The documents share a term of feedback. Its string is not in the table: Python is called for it.
+    many = COMPILED.segments([columns(MANY, top_impacts=np.ones(MANY, np.uint16))], WORDS[0], WORDS[1][:1])
+    changes = {**FED, "string": lambda _: "mail", "focused": 3, "focus": 0.5}
+    of_few, of_many = arguments(few, **changes), arguments(many, **changes)
+    (alone,) = COMPILED.scores(**of_many)
     assert len(np.unique(np.frombuffer(alone[1], np.float32))) == 1
-    assert alone != COMPILED.scores(many, plan(), None, None)[0]
-    hits = COMPILED.best(many, *arguments, 3, np.inf)
+    assert alone != COMPILED.scores(**arguments(many))[0]
+    hits = COMPILED.best(**of_many, count=3)
 
     def search(number: int) -> tuple[Any, Any, Any]:
         assert COMPILED is not None
-        found = COMPILED.scores(many, *arguments), COMPILED.best(many, *arguments, 3, np.inf)
-        return *found, COMPILED.scores(few, *arguments)
+        return COMPILED.scores(**of_many), COMPILED.best(**of_many, count=3), COMPILED.scores(**of_few)
 
     with ThreadPoolExecutor(4) as threads:
         every = [*threads.map(search, range(24))]
-    assert every == [([alone], hits, COMPILED.scores(few, *arguments))] * 24
+    assert every == [([alone], hits, COMPILED.scores(**of_few))] * 24
 
 
 def test_errors_of_large_searches_are_raised() -> None:
     assert COMPILED is not None
-    many = COMPILED.segments([tuple(many_columns())], WORDS[0], WORDS[1][:1])
+    shared = columns(MANY, top_impacts=np.ones(MANY, np.uint16))
+    many = COMPILED.segments([shared], WORDS[0], WORDS[1][:1])
     with pytest.raises(ZeroDivisionError):
-        COMPILED.best(many, plan(), feedback_of(string=lambda _: 1 / 0), None, 1, np.inf)
-    segment = many_columns()
-    segment[1] = np.full(MANY, MANY, np.int32)
+        COMPILED.best(**arguments(many, **FED, string=lambda _: 1 / 0, count=1))
+    wrong = COMPILED.segments([{**shared, "doc_ids": np.full(MANY, MANY, np.int32)}], *WORDS)
     with pytest.raises(IndexError):
-        COMPILED.best(COMPILED.segments([tuple(segment)], *WORDS), plan(), None, None, 1, np.inf)
+        COMPILED.best(**arguments(wrong, count=1))
 
 
 def test_rare_words_cover_as_with_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking import compiled, focus
+from directory_server.search.ranking import focus
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import additions, make_entry
 
@@ -41,14 +41,14 @@ def gains(index: ImpactIndex, keywords: str) -> list[float]:
     return [float(score / before[doc_id]) for doc_id, score in zip(*raised, strict=True)]
 
 
-@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.kernel]))
+@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_a_description_that_the_query_covers_gains(kernel: Any) -> None:
     with using(kernel):
         focused, broad = gains(index_of(FOCUSED, BROAD), "suppliers invoices")
     assert focused > broad > 1
 
 
-@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.kernel]))
+@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_words_outside_of_the_description_gain_nothing(kernel: Any) -> None:
     entry = make_entry("org.example/invoices-of-suppliers", "Bookkeeping")
     with using(kernel):
@@ -82,10 +82,9 @@ def test_explain_shows_the_focus() -> None:
     assert "focus" in index_of(FOCUSED, BROAD).explain(Query("suppliers invoices"))
 
 
-@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.kernel]))
+@pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_of_many_equal_entries_only_the_better_ones_gain(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (focus, compiled):
-        monkeypatch.setattr(module, "FOCUSED", 4)
+    monkeypatch.setattr(focus, "FOCUSED", 4)
     equal = [make_entry(f"org.example/equal-{n}", "Invoices of suppliers") for n in range(8)]
     best = make_entry("org.example/best", "Suppliers, invoices", title="Suppliers")
     with using(kernel):

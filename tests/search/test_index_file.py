@@ -20,7 +20,7 @@ from directory_server.search.index import arrays, columns
 
 from . import using
 from .filled_index import LOG, filled, shared
-from .test_reference import QUERIES, changes_of
+from .random_changes import QUERIES, changes_of
 
 
 def results(index: ImpactIndex) -> list[tuple[str, ...]]:
@@ -39,7 +39,7 @@ def reread(index: ImpactIndex, folder: Path) -> ImpactIndex:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    "kernel", dict.fromkeys([None, arrays.kernel]), ids=["numpy", "compiled"][: 1 + bool(arrays.kernel)]
+    "kernel", dict.fromkeys([None, arrays.engine]), ids=["numpy", "compiled"][: 1 + bool(arrays.engine)]
 )
 def test_an_index_from_a_file_finds_the_same_also_after_changes(seed: int, kernel: Any, tmp_path: Path) -> None:
     with using(kernel):

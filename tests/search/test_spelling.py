@@ -21,7 +21,7 @@ letters = st.text("abcé7", min_size=1, max_size=8)
     st.text("abc7", min_size=3, max_size=8),
     st.sampled_from([1, 2]),
     st.sampled_from(["", "\0short:"]),
-    st.sampled_from([None, arrays.kernel]),
+    st.sampled_from([None, arrays.engine]),
 )
 def test_edit_matches_are_those_of_all_words(words: set[str], word: str, edits: int, kind: str, kernel: object) -> None:
     vocabulary = Vocabulary()
@@ -36,7 +36,7 @@ def test_edit_matches_are_those_of_all_words(words: set[str], word: str, edits: 
         and other[0] in FIRST_CHARACTERS
     }
 
-    with using(arrays.kernel if kernel else None):
+    with using(arrays.engine if kernel else None):
         found = dictionary.edit_matches(word, edits, kind)
 
     assert {dictionary.strings[place]: distance for place, distance in found} == expected

@@ -20,7 +20,7 @@ from directory_server.search.index.saved import to_columns
 from directory_server.search.query import cost
 from tests.contract.index import additions, make_entry
 
-from .test_reference import changes_of
+from .random_changes import changes_of
 
 SIZES = 4, 16
 BILINGUAL = {f"city{number}": "today " * (number % 2) for number in range(40)}

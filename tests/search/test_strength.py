@@ -109,7 +109,7 @@ def test_the_correction_of_a_known_word_covers_nothing(index: ImpactIndex) -> No
     assert other.strength == 0
 
 
-@pytest.mark.skipif(arrays.ranking is None, reason="the compiled module was not built")
+@pytest.mark.skipif(arrays.engine is None, reason="the compiled module was not built")
 @pytest.mark.parametrize("seed", range(5))
 def test_strengths_are_those_of_numpy(seed: int) -> None:
     index = random_index(Random(seed).randrange(1_000))

@@ -1,4 +1,4 @@
-"""Types of arrays, and the compiled modules."""
+"""Types of arrays, and the compiled engine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-kernel = compiled("search.index._kernel", 3)
-"""Merges of postings, and look-ups for searches."""
+ENGINE_VERSION = 1
+"""The number of the functions of the engine, which `setup.py` compiles into it. A changed signature needs another."""
 
-ranking = compiled("search.index._ranking", 4)
-"""Scores of the documents of a plan."""
+engine = compiled("search._engine", ENGINE_VERSION)
+"""Scores of the documents of a plan, and look-ups of strings; None without a C compiler."""

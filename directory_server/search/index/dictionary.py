@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, partial
 from string import ascii_lowercase, digits
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
@@ -22,18 +20,10 @@ CORRECTABLE_LENGTHS = range(3, 25)
 """Lengths of the words that spelling correction proposes."""
 
 MAX_COMPARED = 60
-"""Characters of the longest word that the compiled module compares."""
+"""Characters of the longest word that the engine compares."""
 
 FIRST_CHARACTERS = ascii_lowercase + digits
 """First characters of words that correction proposes for a word with another first character."""
-
-_FIRST = FIRST_CHARACTERS.encode()
-
-BEGINNING = 2
-"""Characters after the first one by which the ranges of words with another first character are cached."""
-
-MAX_RANGES = 2_048
-"""Beginnings whose ranges are cached: 36 letters and digits give 1,296 of them. At most about 1 MB."""
 
 
 @frozen(eq=False)
@@ -50,12 +40,6 @@ class Dictionary:
     lengths: Bytes
     letters: Sets
     numbers: Ints | None = None
-    _first_ranges: Callable[[str, str], bytes] = field(init=False, repr=False)
-    """Return the ranges of the words that are a kind, one of FIRST_CHARACTERS, and a beginning."""
-
-    @_first_ranges.default
-    def _cached_ranges(self) -> Callable[[str, str], bytes]:
-        return lru_cache(MAX_RANGES)(partial(_ranges, self.strings))
 
     @classmethod
     def of(cls, numbers: Longs, counts: Longs, vocabulary: Vocabulary) -> Dictionary:
@@ -93,12 +77,22 @@ class Dictionary:
         span = self.prefix_range(kind + word[0])
         shortest, longest = max(len(word) - edits, CORRECTABLE_LENGTHS.start) + len(kind), len(word) + edits + len(kind)
         others = [(place, 1) for place in self._with_another_first(word, kind)]
-        if arrays.kernel is None or len(word) > MAX_COMPARED:
+        if arrays.engine is None or len(word) > MAX_COMPARED:
             return self._edit_matches(word, edits, kind, span, shortest, longest) + others
-        columns = self.strings.data, self.strings.offsets, self.lengths, self.letters, self.counts
-        places = span.start, span.stop, len(kind)
-        found: list[tuple[int, int]] = arrays.kernel.near(
-            *columns, *places, word.encode(), int(letters_of(kind + word)), shortest, longest, edits
+        found: list[tuple[int, int]] = arrays.engine.near(
+            data=self.strings.data,
+            offsets=self.strings.offsets,
+            lengths=self.lengths,
+            letters=self.letters,
+            counts=self.counts,
+            first=span.start,
+            last=span.stop,
+            word=word.encode(),
+            skipped=len(kind),
+            wanted=int(letters_of(kind + word)),
+            shortest=shortest,
+            longest=longest,
+            edits=edits,
         )
         return found + others
 
@@ -121,24 +115,11 @@ class Dictionary:
 
         That edit changes the first character, so the rest of the word is known.
         """
-        least = CORRECTABLE_LENGTHS.start + len(kind)
-        if arrays.kernel is not None:
-            columns = self.strings.data, self.strings.offsets, self.lengths, self.counts
-            ranges = self._first_ranges(kind, word[1 : 1 + BEGINNING]), self._first_ranges(kind, word[:BEGINNING])
-            found: list[int] = arrays.kernel.first_edits(*columns, kind.encode(), word.encode(), _FIRST, *ranges, least)
-            return found
-        first, rest = word[0], word[1:]
+        least, first, rest = CORRECTABLE_LENGTHS.start + len(kind), word[0], word[1:]
         others = FIRST_CHARACTERS.replace(first, "")
-        places = self.strings.find_each(kind, others, rest) + self.strings.find_each(kind, others, word)
+        wanted = [kind + other + tail for tail in (rest, word) for other in others]
         if rest[0] != first:
             # The first character left out, or swapped with the next.
-            places += self.strings.find_each(kind, rest[0], rest[1:])
-            places += self.strings.find_each(kind, rest[0], first + rest[1:])
-        return [place for place in dict.fromkeys(places) if self.counts[place] and self.lengths[place] >= least]
-
-
-def _ranges(strings: StringTable, kind: str, beginning: str) -> bytes:
-    """Return the ranges of the strings that are `kind`, one of FIRST_CHARACTERS, and `beginning`."""
-    assert arrays.kernel is not None
-    found: bytes = arrays.kernel.first_ranges(strings.data, strings.offsets, kind.encode(), _FIRST, beginning.encode())
-    return found
+            wanted += [kind + rest, kind + rest[0] + first + rest[1:]]
+        places = dict.fromkeys(self.strings.find_all(wanted).tolist())
+        return [place for place in places if place >= 0 and self.counts[place] and self.lengths[place] >= least]

@@ -1,7 +1,6 @@
 """Merges of postings: the cost depends on the postings, not on the number of documents.
 
-Postings are document numbers of one segment, and a score for each. The scores are those of a compiled module where it
-was built, else of numpy; both give the same documents in the same order, and the same scores.
+Postings are document numbers of one segment, and a score for each.
 """
 
 from __future__ import annotations
@@ -67,11 +66,6 @@ class PostingLists:
         return len(self.doc_ids)
 
     @property
-    def columns(self) -> tuple[Offsets, Ints, Shorts, Ints | None]:
-        """The arrays, as the compiled module reads them."""
-        return self.starts, self.doc_ids, self.impacts, self.known
-
-    @property
     def is_whole(self) -> bool:
         """Return whether `starts` is by term."""
         return self.known is None
@@ -96,10 +90,6 @@ class PostingLists:
     def best_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with any of `terms`, each with its best weighted impact."""
         terms = self.rows(terms)
-        if arrays.kernel is not None:
-            return _arrays(
-                arrays.kernel.best_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
-            )
         doc_ids, impacts, counts = self._concatenated(terms)
         scores = np.repeat(weights.astype(np.float32), counts) * impacts
         distinct = _scratch.distinct(doc_ids, self.documents)
@@ -111,10 +101,6 @@ class PostingLists:
     def least_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with all of `terms`, each with its least weighted impact."""
         terms = self.rows(terms)
-        if arrays.kernel is not None:
-            return _arrays(
-                arrays.kernel.least_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
-            )
         doc_ids, impacts, counts = self._concatenated(terms)
         scores = np.repeat(weights.astype(np.float32), counts) * impacts
         distinct = _scratch.distinct(doc_ids, self.documents)
@@ -128,10 +114,6 @@ class PostingLists:
     def sum_of(self, terms: Longs, weights: Doubles) -> Postings:
         """Return the documents with any of `terms`, each with the sum of its weighted impacts."""
         terms = self.rows(terms)
-        if arrays.kernel is not None:
-            return _arrays(
-                arrays.kernel.sum_of(self.starts, self.doc_ids, self.impacts, terms, weights, self.documents)
-            )
         doc_ids, impacts, counts = self._concatenated(terms)
         return _sums(doc_ids, np.repeat(weights, counts) * impacts, self.documents)
 
@@ -201,10 +183,6 @@ def add_up(parts: Sequence[Postings], documents: int) -> Postings:
         return parts[0]
     if not parts:
         return NO_POSTINGS
-    if arrays.kernel is not None:
-        return _arrays(
-            arrays.kernel.add_up([doc_ids for doc_ids, _ in parts], [scores for _, scores in parts], documents)
-        )
     doc_ids = np.concatenate([doc_ids for doc_ids, _ in parts])
     return _sums(doc_ids, np.concatenate([scores for _, scores in parts]).astype(np.float64), documents)
 
@@ -230,27 +208,20 @@ def with_priors(postings: Postings, live: Bools, priors: Floats, share: float, m
     A prior adds `share` times itself times the score, of which at most `most` counts.
     """
     doc_ids, scores = postings
-    if arrays.kernel is not None:
-        doc_ids, scores = _arrays(arrays.kernel.add_priors(doc_ids, scores, live, priors, 0.0))
-    else:
-        is_live = live[doc_ids]
-        doc_ids, scores = doc_ids[is_live], scores[is_live]
+    is_live = live[doc_ids]
+    doc_ids, scores = doc_ids[is_live], scores[is_live]
     return doc_ids, scores + np.minimum(scores, np.float32(most)) * (np.float32(share) * priors[doc_ids])
 
 
 def contains(doc_ids: Ints, wanted: Ints) -> Bools:
     """Return for each of `wanted` whether it is one of `doc_ids`, which are sorted."""
-    if arrays.kernel is not None:
-        return np.frombuffer(arrays.kernel.contains(doc_ids, wanted), np.bool_)
+    if arrays.engine is not None:
+        return np.frombuffer(arrays.engine.contains(doc_ids, wanted), np.bool_)
     if not len(doc_ids):
         return np.zeros(len(wanted), bool)
     places = np.minimum(np.searchsorted(doc_ids, wanted), len(doc_ids) - 1)
     found: Bools = doc_ids[places] == wanted
     return found
-
-
-def _arrays(pair: tuple[bytes, bytes]) -> Postings:
-    return np.frombuffer(pair[0], np.int32), np.frombuffer(pair[1], np.float32)
 
 
 class _Scratch(local):

@@ -79,15 +79,8 @@ class StringTable:
 
     def find(self, string: str) -> int | None:
         """Return the number of `string`, or None."""
-        key = string.encode("utf-8", "surrogatepass")
-        kernel = arrays.kernel
-        number, is_found = self._bisect(key) if kernel is None else kernel.bisect(self.data, self.offsets, key)
+        number, is_found = self._bisect(encoded(string))
         return number if is_found else None
-
-    def find_each(self, before: str, characters: str, after: str) -> list[int]:
-        """Return the numbers of the strings that are one of the ASCII `characters` between `before` and `after`."""
-        numbers = (self.find(before + character + after) for character in characters)
-        return [number for number in numbers if number is not None]
 
     def prefix_range(self, prefix: str) -> slice:
         """Return the numbers of the strings that begin with `prefix`, `prefix` itself excluded."""
@@ -102,15 +95,18 @@ class StringTable:
 
     def _bisect(self, key: bytes) -> tuple[int, bool]:
         """Return the number of the first string that is not before `key`, and whether it is `key`."""
-        if arrays.kernel is not None:
-            found: tuple[int, bool] = arrays.kernel.bisect(self.data, self.offsets, key)
+        if arrays.engine is not None:
+            found: tuple[int, bool] = arrays.engine.bisect(self.data, self.offsets, key)
             return found
         number = bisect_left(range(len(self)), key, key=self._key)
         return number, number < len(self) and self._key(number) == key
 
     def find_all(self, strings: Sequence[str]) -> Longs:
         """Return the number of each of `strings`, -1 for absent ones."""
-        places = map(self._bisect, map(encoded, strings))
+        keys = [*map(encoded, strings)]
+        if arrays.engine is not None:
+            return np.array(arrays.engine.find_all(self.data, self.offsets, keys), np.int64)
+        places = map(self._bisect, keys)
         return np.fromiter((number if is_found else -1 for number, is_found in places), np.int64, len(strings))
 
     def picked(self, numbers: Longs) -> StringTable:

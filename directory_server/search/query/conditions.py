@@ -62,11 +62,19 @@ class Condition:
     is_certain: bool = True
 
     @property
-    def columns(self) -> tuple[int, int, int, float, float, float]:
-        """The bits, and the reward of each kind, as the compiled module reads them."""
-        share = 1.0 if self.is_certain else AMBIGUOUS_SHARE
-        penalty = -PENALTY if self.is_certain else 0.0
-        return self.full, self.partial, self.contrary, share * REWARD, share * PARTIAL_REWARD, penalty
+    def reward(self) -> float:
+        """The share of its score that a document gains by a fact that satisfies the condition."""
+        return REWARD if self.is_certain else AMBIGUOUS_SHARE * REWARD
+
+    @property
+    def partial_reward(self) -> float:
+        """The share that it gains by a fact that satisfies a part of the condition."""
+        return PARTIAL_REWARD if self.is_certain else AMBIGUOUS_SHARE * PARTIAL_REWARD
+
+    @property
+    def penalty(self) -> float:
+        """The share, below 0, that it loses by a fact that contradicts the condition."""
+        return -PENALTY if self.is_certain else 0.0
 
     def satisfied_by(self, facts: Sets) -> Bools:
         """Return which of `facts` satisfy the condition."""
@@ -79,11 +87,10 @@ def rewards(condition: Condition, facts: Sets, covered: Floats) -> Floats:
 
     A reward grows with the square root of the share of the topic that the document has (`covered`).
     """
-    full, partial, contrary, most, least, penalty = condition.columns
     found = np.zeros(len(facts), np.float32)
-    found[(facts & np.uint64(contrary)) != 0] = penalty
+    found[(facts & np.uint64(condition.contrary)) != 0] = condition.penalty
     topic = np.sqrt(covered)
-    for bits, reward in ((partial, least), (full, most)):
+    for bits, reward in ((condition.partial, condition.partial_reward), (condition.full, condition.reward)):
         has_fact = (facts & np.uint64(bits)) != 0
         found[has_fact] = np.float32(reward) * topic[has_fact]
     return found

@@ -13,10 +13,10 @@ from .terms import MIN_KNOWN
 SMALL = 50_000
 """Documents of a collection in which no search by words takes 10 ms."""
 
-MAX_POSTINGS = 2_000_000 if arrays.kernel is not None else 250_000
+MAX_POSTINGS = 2_000_000 if arrays.engine is not None else 250_000
 """Postings, or words that are compared, before the plan of a search takes about 5 ms."""
 
-MAX_SCORED = 150_000 if arrays.ranking is not None else 50_000
+MAX_SCORED = 150_000 if arrays.engine is not None else 50_000
 """Postings of a plan whose documents are scored in about 5 ms."""
 
 LARGE = 300_000

@@ -1,9 +1,13 @@
-"""Scores from the compiled module: those of `coverage`, `feedback`, `focus` and `scoring`."""
+"""Scores from the compiled engine: those of `coverage`, `feedback`, `focus` and `scoring`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from array import array
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
+from itertools import accumulate, chain
+from struct import Struct
+from typing import Any
 
 import numpy as np
 
@@ -11,28 +15,21 @@ from ..index import arrays
 from ..index.arrays import Bools
 from ..index.collection import Collection
 from ..index.merging import Postings
-from ..query.conditions import LEAST_FACTOR
+from ..index.segment import Segment
+from ..query.conditions import LEAST_FACTOR, Condition
 from ..query.groups import TermGroup
 from ..query.plan import Plan
+from . import feedback, focus
 from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, covers
-from .feedback import (
-    BEST,
-    FEEDBACK_HITS,
-    FEEDBACK_SHARE,
-    FEEDBACK_TERMS,
-    MIN_FREQUENCY,
-    MIN_HITS,
-    MIN_LETTERS,
-    MIN_MATCHES,
-)
-from .focus import FOCUS, FOCUSED
+
+# The structs of the same names in `engine/engine.h`.
+_GROUP, _CONCEPT, _PART, _SHARE, _CONDITION = map(Struct, ("diii4x", "iif", "iiiiiff", "if", "QQQfff4x"))
 
 
 def compiled_scores(plan: Plan, collection: Collection, live: Sequence[Bools]) -> list[Postings]:
     """Return for each segment the matching documents that are `live`, and their scores. Filters are applied later."""
-    module = arrays.ranking
-    assert module is not None
-    found = module.scores(_segments(collection, live), *_columns(plan, collection))
+    assert arrays.engine is not None
+    found = arrays.engine.scores(**_request(plan, collection, live))
     return [(np.frombuffer(doc_ids, np.int32), np.frombuffer(scores, np.float32)) for doc_ids, scores in found]
 
 
@@ -43,59 +40,101 @@ def best_scores(
 
     All documents with the score of the last one, or with the score `below`, are added. The best one is the first.
     """
-    module = arrays.ranking
-    assert module is not None
-    found: list[tuple[float, int, int]] = module.best(
-        _segments(collection, live), *_columns(plan, collection), count, below
+    assert arrays.engine is not None
+    found: list[tuple[float, int, int]] = arrays.engine.best(
+        **_request(plan, collection, live), count=count, below=below
     )
     return found
 
 
-def _segments(collection: Collection, live: Sequence[Bools]) -> object:
-    """Return the segments of a collection as the compiled module has read them."""
-    # The result refers to the arrays of `live`, so no others get their ids while it is cached.
-    return collection.once((_segments, *map(id, live)), partial(_read_segments, collection, live))
-
-
 def _read_segments(collection: Collection, live: Sequence[Bools]) -> object:
-    module, table = arrays.ranking, collection.vocabulary.table
-    assert module is not None
-    columns = [
-        (
-            *(*segment.lists.columns, is_live, segment.priors, segment.rows.facts),
-            *(segment.top_terms, segment.top_impacts, segment.top_starts, segment.described),
-        )
-        for segment, is_live in zip(collection.segments, live, strict=True)
-    ]
-    return module.segments(columns, table.data, table.offsets)
+    assert arrays.engine is not None
+    table = collection.vocabulary.table
+    columns = [segment_columns(segment, is_live) for segment, is_live in zip(collection.segments, live, strict=True)]
+    return arrays.engine.segments(columns, table.data, table.offsets)
 
 
-def _columns(plan: Plan, collection: Collection) -> tuple[object, object, object]:
-    """Return a plan, and the numbers of its feedback and its focus, as the compiled module reads them."""
-    columns = (
-        [(_groups(each.terms), each.context) for each in plan.concepts],
-        [
-            (_groups(part.groups), part.alternatives, limit, covered, _shares(part.stems, plan))
-            for part, (limit, covered) in zip(plan.parts, covers(plan), strict=True)
-        ],
-        _groups(plan.others),
-        _groups(plan.exact),
-        _groups(plan.names),
-        [each.columns for each in plan.conditions],
-        PRIOR_SHARE,
-        MAX_RAISED * plan.query_weight,
-        1 - LOSS,
-        LEAST_FACTOR,
-    )
-    feedback = None
-    if plan.allows_feedback:
-        limits_of_terms = FEEDBACK_HITS, MIN_HITS, MIN_FREQUENCY, FEEDBACK_TERMS
-        feedback = *limits_of_terms, FEEDBACK_SHARE, BEST, MIN_MATCHES, MIN_LETTERS, collection.vocabulary.string
-    return columns, feedback, (FOCUSED, FOCUS) if plan.allows_focus else None
+def segment_columns(segment: Segment, live: Bools) -> Mapping[str, Any]:
+    """Return the columns of a segment by the names that the engine has for them."""
+    return {
+        "starts": segment.lists.starts,
+        "doc_ids": segment.lists.doc_ids,
+        "impacts": segment.lists.impacts,
+        "known": segment.lists.known,
+        "live": live,
+        "priors": segment.priors,
+        "facts": segment.rows.facts,
+        "top_terms": segment.top_terms,
+        "top_impacts": segment.top_impacts,
+        "top_starts": segment.top_starts,
+        "described": segment.described,
+    }
 
 
-def _groups(groups: Sequence[TermGroup]) -> list[tuple[object, float, bool]]:
-    return [(group.terms, group.idf, group.match_all) for group in groups]
+def _request(plan: Plan, collection: Collection, live: Sequence[Bools]) -> dict[str, Any]:
+    """Return the arguments of a search by the engine."""
+    return {
+        # The result refers to the arrays of `live`, so no others get their ids while it is cached.
+        "segments": collection.once((_read_segments, *map(id, live)), partial(_read_segments, collection, live)),
+        **plan_columns(plan),
+        "prior_share": PRIOR_SHARE,
+        "most_raised": MAX_RAISED * plan.query_weight,
+        "least_kept": 1 - LOSS,
+        "least_factor": LEAST_FACTOR,
+        "hits": feedback.FEEDBACK_HITS if plan.allows_feedback else 0,
+        "min_hits": feedback.MIN_HITS,
+        "min_frequency": feedback.MIN_FREQUENCY,
+        "added_terms": feedback.FEEDBACK_TERMS,
+        "best": feedback.BEST,
+        "min_matches": feedback.MIN_MATCHES,
+        "min_letters": feedback.MIN_LETTERS,
+        "feedback_share": feedback.FEEDBACK_SHARE,
+        "string": collection.vocabulary.string,
+        "focused": focus.FOCUSED if plan.allows_focus else 0,
+        "focus": focus.FOCUS,
+    }
+
+
+def plan_columns(plan: Plan) -> dict[str, Any]:
+    """Return the evidence of a plan as arguments of the engine: terms, groups of these, and what consists of groups."""
+    groups: list[TermGroup] = []
+    concepts, parts = [], []
+    shares: list[tuple[int, float]] = []
+    for concept in plan.concepts:
+        concepts.append(_CONCEPT.pack(len(groups), len(concept.terms), concept.context))
+        groups += concept.terms
+    for part, (limit, share) in zip(plan.parts, covers(plan), strict=True):
+        of_part = _shares(part.stems, plan)
+        ranges = len(groups), len(part.groups), len(shares), len(of_part)
+        parts.append(_PART.pack(*ranges, part.alternatives, limit, share))
+        groups += part.groups
+        shares += of_part
+    others = len(groups)
+    groups += [*plan.others, *plan.exact, *plan.names]
+    sizes = [len(group.terms) for group in groups]
+    firsts = accumulate(sizes, initial=0)
+    return {
+        "terms": array("q", chain.from_iterable([group.terms for group in groups])),
+        "weights": array("d", chain.from_iterable([group.terms.values() for group in groups])),
+        "groups": b"".join(
+            [
+                _GROUP.pack(group.idf, first, size, group.match_all)
+                for group, first, size in zip(groups, firsts, sizes, strict=False)
+            ]
+        ),
+        "concepts": b"".join(concepts),
+        "parts": b"".join(parts),
+        "shares": b"".join([_SHARE.pack(number, share) for number, share in shares]),
+        "conditions": b"".join([_packed(condition) for condition in plan.conditions]),
+        "others": others,
+        "exact": others + len(plan.others),
+        "names": len(groups) - len(plan.names),
+    }
+
+
+def _packed(condition: Condition) -> bytes:
+    rewards = condition.reward, condition.partial_reward, condition.penalty
+    return _CONDITION.pack(condition.full, condition.partial, condition.contrary, *rewards)
 
 
 def _shares(stems: Set[str], plan: Plan) -> list[tuple[int, float]]:

@@ -41,7 +41,7 @@ def score_documents(
 
     Matching documents that are `pinned` rank before all others.
     """
-    if arrays.ranking is not None and trace is None and not plan.filters_only:
+    if arrays.engine is not None and trace is None and not plan.filters_only:
         scored = _filtered(compiled_scores(plan, collection, live), plan, collection)
     else:
         scored = _scores(plan, collection, live, trace)
@@ -53,7 +53,7 @@ def score_documents(
 
 
 def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Trace | None) -> list[Postings]:
-    """Return what `compiled_scores` returns, with filters applied, without the compiled module."""
+    """Return what `compiled_scores` returns, with filters applied, without the engine."""
     matches = Matches(plan, collection.segments, trace)
     totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
     shares = matches.shares()
@@ -143,7 +143,7 @@ def ranked_documents(
     after: Position | None,
 ) -> list[Ranked]:
     """Return at most `limit` documents after `after` that match a plan, by descending score and then by name."""
-    if arrays.ranking is None or plan.filters_only or plan.has_filters or any(map(len, pinned)):
+    if arrays.engine is None or plan.filters_only or plan.has_filters or any(map(len, pinned)):
         scored = score_documents(plan, collection, live, pinned)
         return top_documents(plan, collection.segments, scored, limit, after)
     below = np.float32(np.inf if after is None else after.score)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..index import arrays
 from ..index.arrays import Floats, Longs
 
 THRESHOLD_FACTOR, MIN_THRESHOLD = np.float32(0.6), np.float32(1e-3)
@@ -16,8 +15,6 @@ FEW = 4_000
 
 def top_k(total: Floats, count: int) -> Longs:
     """Return the positions of the `count` greatest scores, and of all others equal to the least of them."""
-    if arrays.kernel is not None:
-        return np.frombuffer(arrays.kernel.top_k(total, count), np.int64)
     if len(total) <= count:
         return np.arange(len(total))
     if len(total) < FEW:

@@ -1,9 +1,6 @@
 /* Sorted strings that are within some edits of a word. */
 
-#ifndef DIRECTORY_SERVER_EDITS_H
-#define DIRECTORY_SERVER_EDITS_H
-
-#include "sorted.h"
+#include "engine.h"
 
 #define LONGEST 64 /* Characters of the strings that are compared. */
 
@@ -64,14 +61,16 @@ static int distance(const uint32_t *one, int rows, const uint32_t *other, int co
 /* Return (place, distance) of each counted string from first to last that is within some edits of a word.
  *
  * The first `skipped` bytes of all these strings are equal, and not compared. */
-static PyObject *near(PyObject *module, PyObject *args) {
+PyObject *near(PyObject *module, PyObject *args, PyObject *named) {
+    static char *names[] = {"data", "offsets", "lengths", "letters",  "counts",  "first", "last",
+                            "word", "skipped", "wanted",  "shortest", "longest", "edits", NULL};
     Py_buffer data, offsets, lengths, letters, counts, word;
     Py_ssize_t first, last, skipped;
     unsigned long long wanted;
-    int shortest, longest, most;
+    int shortest, longest, edits;
     Strings strings;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*nnny*Kiii", &data, &offsets, &lengths, &letters, &counts, &first, &last,
-                          &skipped, &word, &wanted, &shortest, &longest, &most))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "$y*y*y*y*y*nny*nKiii", names, &data, &offsets, &lengths, &letters,
+                                     &counts, &first, &last, &word, &skipped, &wanted, &shortest, &longest, &edits))
         return NULL;
     PyObject *result = NULL;
     uint32_t one[LONGEST], other[LONGEST];
@@ -80,22 +79,23 @@ static PyObject *near(PyObject *module, PyObject *args) {
         if (first < 0 || last > strings.count || lengths.len < strings.count || letters.len / 8 < strings.count ||
             counts.len / 4 < strings.count || skipped < 0 || rows < 0)
             PyErr_SetString(PyExc_ValueError, "columns differ in length");
-        else if (most < 0 || most > LONGEST)
-            PyErr_Format(PyExc_ValueError, "most must be 0 to %d, not %d", LONGEST, most);
+        else if (edits < 0 || edits > LONGEST)
+            PyErr_Format(PyExc_ValueError, "edits must be 0 to %d, not %d", LONGEST, edits);
         else
             result = PyList_New(0);
     }
     for (Py_ssize_t at = first; result != NULL && at < last; at++) {
         int length = ((const uint8_t *)lengths.buf)[at];
         if (length < shortest || length > longest || ((const int32_t *)counts.buf)[at] <= 0 ||
-            __builtin_popcountll(((const uint64_t *)letters.buf)[at] ^ wanted) > 2 * most)
+            __builtin_popcountll(((const uint64_t *)letters.buf)[at] ^ wanted) > 2 * edits)
             continue;
         uint32_t start = strings.at[at], end = strings.at[at + 1];
         if (end > (size_t)strings.size || start + (size_t)skipped > end)
             continue;
-        int columns = characters_of((const unsigned char *)strings.data + start + skipped, end - start - (size_t)skipped, other);
-        int found = columns < 0 ? most + 1 : distance(one, rows, other, columns, most);
-        if (found == 0 || found > most)
+        const unsigned char *compared = (const unsigned char *)strings.data + start + skipped;
+        int columns = characters_of(compared, end - start - (size_t)skipped, other);
+        int found = columns < 0 ? edits + 1 : distance(one, rows, other, columns, edits);
+        if (found == 0 || found > edits)
             continue;
         PyObject *pair = Py_BuildValue("ni", at, found);
         if (pair == NULL || PyList_Append(result, pair) < 0)
@@ -105,5 +105,3 @@ static PyObject *near(PyObject *module, PyObject *args) {
     RELEASE_BUFFERS(&data, &offsets, &lengths, &letters, &counts, &word);
     return result;
 }
-
-#endif
