@@ -18,6 +18,7 @@ from directory_server.domain.ports.verification import Plan
 from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
+from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
@@ -130,6 +131,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET, package]}, Plan(7, "selection")))
     run_sync(verifications.record(TARGET, works, Policy()))
     run_sync(verifications.record(package, exists, Policy()))
+
+    embeddings = Embeddings(SqliteTables(data.directory))
+    run_sync(embeddings.hold("model", "process", seconds=60.0))
+    vectors = [Embedding(mcp_id, b"digest", bytes(range(256))) for mcp_id in ("a", "b", "c")]
+    run_sync(embeddings.put("model", "process", vectors, []))
+    run_sync(embeddings.put("model", "process", [], ["a"]))
+    run_sync(embeddings.advance("model", "process", "log", 5, is_complete=True))
 
     accounts = StoredAccounts(SqliteTables(data.directory), now)
     for number in range(12):

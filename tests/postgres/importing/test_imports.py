@@ -9,6 +9,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Mirrors
+from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.tables import Statistics
@@ -98,6 +99,10 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))
     states = run_sync(verifications.states(mcp_id_of(TARGET.name)))
     assert list(states) == list(run_sync(old_verifications.states(mcp_id_of(TARGET.name))))
+    embeddings, old_embeddings = Embeddings(PostgresTables(database)), Embeddings(SqliteTables(data.directory))
+    assert run_sync(embeddings.progress("model")) == run_sync(old_embeddings.progress("model"))
+    assert list(run_sync(embeddings.read("model", 0, 9))) == list(run_sync(old_embeddings.read("model", 0, 9)))
+    assert run_sync(embeddings.hold("model", "another process", seconds=60.0))
     statistics = Statistics(PostgresTables(database))
     assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
     assert {each.text: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
