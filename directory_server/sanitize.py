@@ -62,6 +62,12 @@ _COST = 20
 _EXCESS = 2
 """Factor of the limit that is read of a text. Only hostile texts have more invisible characters."""
 
+_SENTENCES = regex.compile(r"(?<=\w[^\W\d]|[^\w\s.])[.!?](?= )|[。！？]")
+"""Ends of sentences. "1." and "e.g." are none."""
+
+_OPEN_END = " ,;:—–-&(\u200c\u200d"
+"""Characters that the last word of a shortened text does not end with."""
+
 _NODE = 8
 """Characters that a number, boolean or null counts for, and each item of an array or object."""
 
@@ -87,6 +93,21 @@ def clean_line(text: str, limit: int) -> str:
         return text
     head = text[: limit * _EXCESS]
     return _cut(" ".join(clean(head).split()), limit, len(text) > len(head))
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the beginning of a cleaned line, at most `limit` characters. It ends with a sentence, or a word and `…`.
+
+    A text without spaces may end inside a word.
+    """
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    end = max((sentence.end() for sentence in _SENTENCES.finditer(head)), default=0)
+    if end > limit // 4:
+        return head[:end]
+    words = head[:-1].rpartition(" ")[0]
+    return f"{words.rstrip(_OPEN_END) if len(words) > limit // 2 else head[:-1]}…"
 
 
 def is_visible(text: str) -> bool:

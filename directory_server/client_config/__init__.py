@@ -33,6 +33,7 @@ __all__ = [
     "endpoint_setups",
     "install_options",
     "installations",
+    "is_installable",
 ]
 
 MAX_SOURCES = 8
@@ -89,6 +90,11 @@ def installations(
         else Installation(kind, name, server.inputs, configurations(key, prefix, server), server.warnings)
         for kind, name, server in _servers(packages, remotes)
     )
+
+
+def is_installable(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a configuration is possible for one of the packages and remotes."""
+    return any(isinstance(server, ServerConfig) for _, _, server in _servers(packages, remotes))
 
 
 def install_options(

@@ -10,10 +10,10 @@ from uuid import UUID, uuid5
 from attrs import field, frozen
 
 from ..client_config import installations
-from ..sanitize import Cleaner, clean_line
+from ..sanitize import Cleaner, clean_line, shorten
 from .errors import BadInput
-from .facts import auth_of, facts_of, runs_of
-from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, TOOLS, WORD, DetailFields, url
+from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
+from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, SUMMARY, TOOLS, WORD, DetailFields, url
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
 from .verification import VerifiedStatus
 from .views import ACTIVE, Detail, Hit, Tool
@@ -27,6 +27,9 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` for publisher data outside the schema."""
 
+
+_ELLIPSES = "…", "..."
+"""The ends of a description that its source has cut."""
 
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
@@ -100,6 +103,13 @@ class Entry:
     @property
     def brief(self) -> str:
         return _text(self.server.get("description"))
+
+    @property
+    def summary(self) -> str:
+        """The description, or the long one if it ends in an ellipsis; cleaned and shortened."""
+        is_cut = self.brief.endswith(_ELLIPSES)
+        text = (is_cut and clean_line(self.long_description, 2 * SUMMARY)) or clean_line(self.brief, 2 * SUMMARY)
+        return shorten(text, SUMMARY)
 
     @cached_property
     def official(self) -> Mapping[str, Any]:
@@ -191,6 +201,7 @@ class Entry:
             server_name=server_name,
             status=clean_line(self.status, WORD) or ACTIVE,
             status_message=clean_line(self.status_message, BRIEF),
+            summary=self.summary,
         )
 
     def detail(self) -> Detail:
@@ -211,6 +222,7 @@ class Entry:
             mcp_id=hit.mcp_id,
             name=hit.name,
             brief=hit.brief,
+            summary=hit.summary,
             website_url=hit.website_url,
             server_name=hit.server_name,
             title=view.line("title", source.title, NAME),
@@ -227,6 +239,7 @@ class Entry:
             or None,
             packages=view.objects("packages", source.packages),
             remotes=view.objects("remotes", source.remotes),
+            installable=is_configurable(facts),
             install=install,
             icons=view.objects("icons", _mappings(source.server.get("icons"))),
             license=view.line("license", _text(source.publisher.get("license"))),
@@ -234,6 +247,7 @@ class Entry:
             status=view.line("status", self.status) or ACTIVE,
             status_message=view.line("status_message", self.status_message, BRIEF),
             official=self.is_official,
+            vendor=is_vendors_own(facts),
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
             auth=auth_of(facts),

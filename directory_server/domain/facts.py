@@ -13,9 +13,11 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
+from ..client_config import is_installable
 from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
 from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
 from .licenses import UNKNOWN, license_of
+from .namespaces import OPEN_NAMESPACES, bears_product
 
 MAX_TEXT = 4_000
 """Characters of the texts of an entry that are read."""
@@ -51,6 +53,8 @@ class Fact(IntFlag):
     AGPL_LICENSE = auto()
     MPL_LICENSE = auto()
     OTHER_PERMISSIVE_LICENSE = auto()
+    INSTALLABLE = auto()
+    OWN_PRODUCT = auto()
 
 
 _LICENSE_FACTS = {
@@ -64,12 +68,6 @@ _LICENSE_FACTS = {
 """The facts of declared licences. A text states them only where no licence is declared."""
 
 _ALL_LICENSES = Fact.MIT_LICENSE | Fact.APACHE_LICENSE | Fact.GPL_LICENSE | Fact.AGPL_LICENSE | Fact.MPL_LICENSE
-
-CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
-"""The beginnings of namespaces that belong to accounts at code hosts."""
-
-_OPEN_NAMESPACES = (*CODE_HOSTS, "ai.smithery/")
-"""The beginnings of namespaces that anybody can publish in."""
 
 _SECRET = re.compile(
     r"(?:api|access|auth|secret|private|account)[_-]?(?:key|token)|token|secret|passw(?:or)?d|apikey", re.I
@@ -134,6 +132,16 @@ def runs_of(bits: int) -> tuple[str, ...]:
     return _RUNS[bool(bits & Fact.LOCAL), bool(bits & Fact.REMOTE)]
 
 
+def is_vendors_own(bits: int) -> bool:
+    """Return whether by these facts the vendor of the product publishes the entry."""
+    return bool(bits & Fact.OWN_PRODUCT)
+
+
+def is_configurable(bits: int) -> bool:
+    """Return whether by these facts a package or remote of the entry can be configured as it is declared."""
+    return bool(bits & Fact.INSTALLABLE)
+
+
 _RUNS: Mapping[tuple[bool, bool], tuple[str, ...]] = {
     (False, False): (),
     (True, False): ("local",),
@@ -156,8 +164,12 @@ def facts_of(entry: Source) -> Facts:
         stated |= Fact.OPEN_SOURCE
     if any(package.get("registryType") == "oci" for package in packages):
         stated |= Fact.CONTAINER
-    if entry.is_official and not entry.name.startswith(_OPEN_NAMESPACES):
+    if entry.is_official and not entry.name.startswith(OPEN_NAMESPACES):
         stated |= Fact.VENDOR
+    if entry.is_official and bears_product(entry.name):
+        stated |= Fact.OWN_PRODUCT
+    if is_installable(packages, remotes):
+        stated |= Fact.INSTALLABLE
     if _is_read_only(entry):
         stated |= Fact.READ_ONLY
     if not SELF_HOSTED_PRODUCTS.isdisjoint(WORD.findall(f"{entry.name} {entry.title} {entry.brief}".casefold())):

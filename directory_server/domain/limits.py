@@ -17,6 +17,9 @@ NAME = 200
 BRIEF = 500
 """Characters of a description in a list."""
 
+SUMMARY = 200
+"""Characters of a description in the hits for models."""
+
 URL = 2_000
 """Characters of a URL. A longer one is left out, because a truncated URL points elsewhere."""
 

@@ -95,9 +95,8 @@ class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
     The module serialization has the form of records. `size` is their number of bytes. `reasons` returns for each hit,
-    as text, the words by which it answers a query in other words, and the conditions of the query that it satisfies. It
-    returns nothing if no hit has any. `tools` returns the tools of each hit that match the query, as far as hits name
-    them, likewise.
+    as text, the conditions of the query that it satisfies. It returns nothing if no hit satisfies any. `tools` returns
+    the tools of each hit that match the query, as far as hits name them, likewise.
     """
 
     records: Sequence[bytes]

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from ..sanitize import clean_line
+from ..sanitize import clean_line, shorten
 
 MAX_OFFERED = 100
 """Tools of an entry that searches name."""
@@ -113,15 +113,8 @@ def parameters_of(schema: Mapping[str, Any]) -> Iterator[Parameter]:
 
 
 def first_line(description: str) -> str:
-    """Return the beginning of a description, at most MAX_LINE characters; it ends with a sentence or a word."""
-    if len(description) <= MAX_LINE:
-        return description
-    head = description[:MAX_LINE]
-    sentence = max(head.rfind(". "), head.rfind("。"))
-    if sentence >= MAX_LINE // 4:
-        return head[: sentence + 1]
-    words = head[:-1].rpartition(" ")[0]
-    return f"{words if len(words) > MAX_LINE // 2 else head[:-1]}…"
+    """Return the beginning of a description, at most MAX_LINE characters."""
+    return shorten(description, MAX_LINE)
 
 
 def line_of(value: object, limit: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from ..client_config import Installation
-from .limits import BRIEF, LONG, MAX_STARS, NAME, TOOLS, URL
+from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 from .verification import VerifiedStatus
 from .verification_views import VerificationView
 
@@ -34,7 +34,11 @@ class Tool:
 
 @frozen
 class Hit:
-    """The view of an entry in lists: sanitized strings within limits."""
+    """The view of an entry in lists: sanitized strings within limits.
+
+    `summary` is the brief if that is whole and short, see `Entry.summary`. `updated` is the day of the last update (RFC
+    3339, full-date), empty if it is unknown.
+    """
 
     mcp_id: str
     name: str
@@ -46,6 +50,11 @@ class Hit:
     verified: str = "unverified"
     status: str = ACTIVE
     status_message: str = ""
+    summary: str = Factory(lambda hit: hit.brief, takes_self=True)
+    vendor: bool = False
+    installable: bool = False
+    stars: int | None = None
+    updated: str = ""
 
 
 @frozen
@@ -62,6 +71,13 @@ class Detail:
         metadata={"description": "Title, or the registered name if there is no title.", "maxLength": NAME}
     )
     brief: str = field(metadata={"description": "What the server does, in one sentence.", "maxLength": BRIEF})
+    summary: str = field(
+        metadata={
+            "description": "What the server does, in at most 200 characters: the description, or the beginning of the "
+            "long one if its source has cut the description. A shortened text ends with a sentence or a word.",
+            "maxLength": SUMMARY,
+        }
+    )
     website_url: str = field(
         metadata={"description": "Website or repository; empty if neither is known.", "maxLength": URL}
     )
@@ -83,6 +99,9 @@ class Detail:
     )
     remotes: Sequence[Mapping[str, Any]] = field(
         metadata={"description": "URLs of the hosted server, as in the server.json."}
+    )
+    installable: bool = field(
+        metadata={"description": "Whether the entry has a package or remote that can be configured as declared."}
     )
     install: Sequence[Installation] = field(
         metadata={
@@ -112,6 +131,12 @@ class Detail:
         metadata={
             "description": "Whether the official registry lists the entry, according to a source that the "
             "operator trusts."
+        }
+    )
+    vendor: bool = field(
+        metadata={
+            "description": "Whether the vendor of the product publishes the entry: its namespace, which the official "
+            "registry has verified, bears the name of the product."
         }
     )
     published_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})

@@ -47,7 +47,7 @@ MATCHING_TOOLS = "matching_tools"
 SEARCH_FIELDS = (*FIELDS, MATCHING_TOOLS)
 """All fields of a hit that can be requested."""
 
-HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit)) | {MATCHING_TOOLS}
+HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit)).intersection(FIELDS) | {MATCHING_TOOLS}
 """Fields in the index, for which no entry is read from the store."""
 
 

@@ -1,14 +1,14 @@
 """Records of hits: the stored form, of which the responses to searches are joined without decoding.
 
 A record has three lines. The first has the members of a JSON object with the IDENTIFIED fields, without its braces. The
-second has a comma and the members of the facts that are known, or nothing. The third has what else a hit needs, and is
-empty for most entries: the registered name if it is not the name of the hit, and the name of the server if it is not
-the registered one. JSON has no line breaks inside strings.
+second has a comma and the members of the facts that are known, or nothing. The third has what else a hit needs, as
+members of an object, and is empty for about half of the entries. JSON has no line breaks inside strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -21,39 +21,59 @@ from ._entries import tool_views
 from ._json import encode
 from ._responses import identified
 
+FULL = 10
+"""The first hits in the result of a tool, which have all that is known. Later ones have the IDENTIFIED fields."""
+
 _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
 """Bytes of a record before the LISTED fields. All ids are UUIDs and equally long."""
+
+_SHORTER, _LONGER = "shorter", "summary"
+"""The members of the third line with the summary: if it is shorter than the brief, and if it is longer."""
+
+_BRIEF, _URL = b',"brief":', b',"website_url":'
+"""The beginnings of members. A quotation mark inside a string is escaped, so no text contains them."""
 
 
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
-    others = [None if name == hit.name else name, None if hit.server_name == name else hit.server_name]
     known = {
+        "server_name": not _shows_owner(hit),
+        "vendor": hit.vendor,
         "auth": hit.auth != UNKNOWN,
         "runs": bool(hit.runs),
+        "installable": hit.installable,
         "verified": hit.verified != VerifiedStatus.UNVERIFIED,
+        "stars": bool(hit.stars),
+        "updated": bool(hit.updated),
         "status": hit.status != ACTIVE,
         "status_message": bool(hit.status_message),
     }
-    facts = {name: getattr(hit, name) for name, is_known in known.items() if is_known}
-    lines = (
-        encode(identified(hit))[1:-1],
-        b"," + encode(facts)[1:-1] if facts else b"",
-        encode(others) if any(each is not None for each in others) else b"",
-    )
-    return b"\n".join(lines)
+    facts = {field: getattr(hit, field) for field, is_known in known.items() if is_known}
+    others: dict[str, Any] = {}
+    if name != hit.name:
+        others["registered"] = name
+    if hit.server_name != name and "server_name" not in facts:
+        others["server_name"] = hit.server_name
+    if hit.summary != hit.brief:
+        others[_SHORTER if len(hit.summary) < len(hit.brief) else _LONGER] = hit.summary
+    if hit.stars == 0:
+        others["stars"] = 0
+    return b"\n".join((_members(identified(hit)), b"," + _members(facts) if facts else b"", _members(others)))
 
 
 def decode_hit(record: bytes) -> Hit:
     """Return the hit in a record."""
-    return _decode(record)[0]
+    fields = orjson.loads(b"{%s%s}" % tuple(record.split(b"\n")[:2])) | _others(record)
+    name = fields.pop("registered", fields["name"])
+    runs = tuple(fields.pop("runs", ()))
+    summary = fields.pop(_SHORTER, fields["brief"])
+    return Hit(**{"server_name": name, "summary": summary, "runs": runs, **fields})
 
 
 def registered_name(record: bytes) -> str:
     """Return the registered name in a record."""
-    first, _, third = record.split(b"\n")
-    name: str | None = orjson.loads(third)[0] if third else None
-    return orjson.loads(b"{%s}" % first)["name"] if name is None else name
+    name: str | None = _others(record).get("registered")
+    return orjson.loads(b"{%s}" % record.partition(b"\n")[0])["name"] if name is None else name
 
 
 def hits_of(
@@ -70,20 +90,19 @@ def hits_of(
 def found_page(hits: Hits) -> bytes:
     """Return an encoded object with the hits and their number, for a tool.
 
-    The hits have the IDENTIFIED fields, the known facts, `matches` with the reason, and `matching_tools`.
+    The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason, and
+    `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary.
     """
-    endings: tuple[bytes, ...] = ()
-    if reasons := hits.reasons():
-        encoded = {reason: b',"matches":%s' % encode(reason) if reason else b"" for reason in {*reasons}}
-        endings = tuple(map(encoded.__getitem__, reasons))
-    if tools := hits.tools():
-        named = (b',"matching_tools":%s' % encode(tool_views(each)) if each else b"" for each in tools)
-        endings = tuple(map(bytes.__add__, endings, named)) if endings else tuple(named)
-    # The first two lines of each record are joined. This takes less time than split().
-    items = [record.rpartition(b"\n")[0] for record in hits.records]
-    return _page(b'{"success":true,', list(map(bytes.__add__, items, endings)) if endings else items).replace(
-        b"\n", b""
-    )
+    reasons, tools = hits.reasons()[:FULL], hits.tools()[:FULL]
+    items = [_with_brief(record, _SHORTER, _LONGER) + record.split(b"\n")[1] for record in hits.records[:FULL]]
+    for place, reason in enumerate(reasons):
+        if reason:
+            items[place] += b',"matches":%s' % encode(reason)
+    for place, named in enumerate(tools):
+        if named:
+            items[place] += b',"matching_tools":%s' % encode(tool_views(named))
+    items += [_with_brief(record, _SHORTER) for record in hits.records[FULL:]]
+    return _page(b'{"success":true,', items)
 
 
 def listed_page(records: Sequence[bytes]) -> bytes:
@@ -96,10 +115,31 @@ def _page(before: bytes, members: Sequence[bytes]) -> bytes:
     return b'%s"data":[%s],"count":%d}' % (before, items, len(members))
 
 
-def _decode(record: bytes) -> tuple[Hit, str]:
-    first, second, third = record.split(b"\n")
-    fields = orjson.loads(b"{%s%s}" % (first, second))
-    name, server_name = orjson.loads(third) if third else (None, None)
-    name = fields["name"] if name is None else name
-    fields["runs"] = tuple(fields.get("runs", ()))
-    return Hit(**fields, server_name=name if server_name is None else server_name), name
+def _members(values: Mapping[str, Any]) -> bytes:
+    return encode(values)[1:-1]
+
+
+def _others(record: bytes) -> dict[str, Any]:
+    """Return the members in the third line of a record."""
+    line = record.rpartition(b"\n")[2]
+    others: dict[str, Any] = orjson.loads(b"{%s}" % line) if line else {}
+    return others
+
+
+def _with_brief(record: bytes, *summaries: str) -> bytes:
+    """Return the first line of a record, with one of `summaries` as brief if the third line has it."""
+    first, _, third = record.partition(b"\n")
+    if third.endswith(b"\n"):
+        return first
+    others = _others(record)
+    for name in summaries:
+        if name in others:
+            before, _, after = first.partition(_BRIEF)
+            return b"".join((before, _BRIEF, encode(others[name]), _URL, after.rpartition(_URL)[2]))
+    return first
+
+
+def _shows_owner(hit: Hit) -> bool:
+    """Return whether the name or the website of a hit shows the owner in its registered name."""
+    owner = hit.server_name.rpartition("/")[0].rpartition(".")[2].casefold()
+    return owner in hit.name.casefold() or owner in hit.website_url.casefold()

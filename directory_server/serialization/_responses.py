@@ -21,6 +21,9 @@ LISTED = ("name", "brief", "website_url")
 IDENTIFIED = ("mcp_id", *LISTED)
 """Fields of an entry in the result of a tool, and in a change."""
 
+_FACTS = "server_name", "vendor", "auth", "runs", "installable", "verified", "status", "status_message"
+"""Fields of an entry that a hit in the result of a tool has if they are known, beside its stars and its date."""
+
 MATCH = (
     "How well the best entries match: strong, partial (they lack a part of the keywords), weak (no entry matches "
     "closely: these are the nearest, at most 10) or none."
@@ -66,19 +69,19 @@ class ErrorBody:
 
 def hit_schema() -> Schema:
     """Return the schema of a hit in the result of a tool."""
-    matches = {
-        "type": "string",
-        "description": "Words of the entry that answer the search in other words, and conditions that it satisfies.",
-    }
-    tools = {MATCHING_TOOLS: matching_tools_schema({"type": "object"})}
-    facts = field_schemas(Detail, ("auth", "runs", "verified", "status", "status_message"))
+    brief = field_schemas(Detail, ("summary",))["summary"]
+    updated = {"type": "string", "format": "date", "description": "Day of the last update, as in its registry."}
+    matches = {"type": "string", "description": "Conditions of the keywords that the entry satisfies."}
     return {
         "type": "object",
         "properties": {
             **field_schemas(Detail, IDENTIFIED),
-            **facts,
+            "brief": brief,
+            **field_schemas(Detail, _FACTS),
+            "stars": {**field_schemas(Detail, ("stars",))["stars"], "type": "integer"},
+            "updated": updated,
             "matches": matches,
-            **tools,
+            MATCHING_TOOLS: matching_tools_schema({"type": "object"}),
         },
         "required": list(IDENTIFIED),
     }

@@ -45,7 +45,7 @@ FLOORS: Mapping[str, float] = {
 MOST_UNANSWERED, MOST_WEAK = 0.15, 0.05
 """The greatest share of queries without an answer with more than KEPT hits, and of judged queries that are weak."""
 
-LEAST_WANTED = 0.66
+LEAST_WANTED = 0.8
 """The least share of wanted entries among the first hits for names of products. A gain raises it."""
 
 FILES = [*QUERIES, *set_files()]

@@ -38,10 +38,11 @@ async def test_a_query_with_punctuation_is_the_name_of_an_entry() -> None:
 
 
 @awaited
-async def test_a_spelling_of_one_entry_is_its_name() -> None:
+async def test_a_spelling_of_one_entry_does_not_outweigh_the_prior() -> None:
     others = [entry_of(f"io.github.clone{number}/mcp-slack", stars=100) for number in range(NAMESAKES)]
     index = await index_of(*OTHERS, *others, *namesakes(1))
-    assert (await search_names(index, "slack"))[0] == "io.github.clone0/slack"
+    assert (await search_names(index, "slack"))[:NAMESAKES] == [other.name for other in others]
+    assert (await search_names(index, "clone0/slack"))[0] == "io.github.clone0/slack"
 
 
 @awaited

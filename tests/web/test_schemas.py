@@ -12,12 +12,15 @@ from openapi_schema_validator import OAS31Validator
 
 import directory_server
 from directory_server.client_config import Configuration, Input, Installation, Notice
-from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.views import Detail, Tool
 
 from .conftest import Server
 
-OPTIONAL = ("auth", "runs", "verified", "status", "status_message", "matches", "matching_tools")
+OPTIONAL = (
+    *("server_name", "vendor", "auth", "runs", "installable", "verified", "stars", "updated"),
+    *("status", "status_message", "matches", "matching_tools"),
+)
 """Fields that not all hits of search_mcp have."""
 
 REFERENCE = "#/components/schemas/"
@@ -79,10 +82,23 @@ WEATHER = Entry(
 
 KEYLESS = Entry(
     {
-        "name": "io.github.example/zeppelins",
+        "name": "org.airships.zeppelins/zeppelins",
         "version": "1.0.0",
+        "title": "Zeppelins",
         "description": "Zeppelins. No API key needed, runs locally.",
-    }
+        "websiteUrl": "https://zeppelins.example.org",
+        "packages": [
+            {
+                "registryType": "npm",
+                "identifier": "@airships/zeppelins",
+                "version": "1.0.0",
+                "transport": {"type": "stdio"},
+            }
+        ],
+        "_meta": {PUBLISHER: {"stars": 7}},
+    },
+    {OFFICIAL: {"updatedAt": "2026-05-11T10:00:00Z"}},
+    is_official=True,
 )
 """An entry whose hit has all optional fields of an active entry that was not checked."""
 
@@ -105,11 +121,12 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     schema = tools["search_mcp"]["outputSchema"]
     (hit,) = result["data"]
     assert (hit["auth"], hit["runs"], hit["matches"]) == ("none", ["local"], "no key needed")
+    assert (hit["vendor"], hit["installable"], hit["stars"], hit["updated"]) == (True, True, 7, "2026-05-11")
     assert_valid(result, schema, schemas)
     # The entry was not checked, and is active.
     assert set(differences(result, schema, schemas)) == {
         "$.message",
-        *(f"$.data[0].{each}" for each in ("verified", "status", "status_message", "matching_tools")),
+        *(f"$.data[0].{each}" for each in ("server_name", "verified", "status", "status_message", "matching_tools")),
     }
 
 
@@ -154,8 +171,10 @@ def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None
     assert {name: each["description"] for name, each in mcp.items()} == {
         name: each["description"] for name, each in rest.items()
     }
-    of_search = {name: hit[name] for name in ("matches", "matching_tools")}
-    assert {name: mcp[name] for name in hit if name not in of_search} | of_search == hit
+    of_search = {name: hit[name] for name in ("stars", "updated", "matches", "matching_tools")}
+    described = {name: mcp["summary" if name == "brief" else name] for name in hit if name not in of_search}
+    assert described | of_search == hit
+    assert hit["stars"] == {**mcp["stars"], "type": "integer"}
     assert hit["matching_tools"]["description"] == schemas["Hit"]["properties"]["matching_tools"]["description"]
 
 

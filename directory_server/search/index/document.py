@@ -10,18 +10,19 @@ from itertools import accumulate, chain
 from math import log10
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from ...domain.entries import Entry
-from ...domain.facts import CODE_HOSTS, Facts, auth_of, facts_of, runs_of
+from ...domain.facts import Facts, auth_of, facts_of, is_configurable, is_vendors_own, runs_of
 from ...domain.filters import category_labels
 from ...domain.licenses import UNKNOWN
+from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
 from ...domain.views import ACTIVE, Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
 from .bm25 import Field
 from .conversion_terms import conversion_terms
-from .listing import Sorting, sorting_of
+from .listing import Sorting, sorting_of, with_facts
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import translated_terms
@@ -55,9 +56,9 @@ also `conversion_terms` and `translated_terms`."""
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
 
-STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR = 0.15, 0.03, 0.06
-"""The parts of the prior: at most, for stars; for a listing in the official registry; and for a vendor's own product
-that is listed there."""
+STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR, INSTALLABLE_PRIOR = 0.15, 0.03, 0.06, 0.01
+"""The parts of the prior: at most, for stars; for a listing in the official registry; for a vendor's own product that
+is listed there; and for a package or remote that can be configured."""
 
 DEPRECATED_PENALTY = 0.1
 """What an entry that its registry lists with another status than `active`, such as `deprecated`, loses of its prior."""
@@ -147,7 +148,8 @@ def build_document(entry: Entry) -> Document:
     described = positions(counts[2][1], weights)
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
-    prior, facts = _prior(entry, owner_words, short_words), facts_of(entry)
+    facts = facts_of(entry)
+    prior = _prior(entry, facts.bits, owner_words, short_words)
     offered = encode_tools(entry.offered_tools)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),
@@ -169,8 +171,8 @@ def build_document(entry: Entry) -> Document:
         weights = {word: PLACEHOLDER_WEIGHT * weight for word, weight in weights.items()}
     else:
         special_terms |= _product_names(short, owner_words, short_words, title_words)
-    hit = evolve(entry.hit(), auth=auth_of(facts.bits), runs=runs_of(facts.bits))
     listed, vector = (sorting_of(entry), category_labels(entry.categories)), meaning_vector(entry)
+    hit = with_facts(entry.hit(), facts.bits, listed[0])
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed, vector, offered)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, described, sorted(special_terms))
@@ -272,18 +274,17 @@ def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
     return len(product) >= MIN_NAMESAKE and product in key(owner)
 
 
-def _prior(entry: Entry, owner: Sequence[Word], short: Sequence[Word]) -> float:
-    """Return the query-independent part of the score, at most STARS_PRIOR + OFFICIAL_PRIOR + VENDOR_PRIOR.
-
-    It is below 0 for a deprecated entry without these.
+def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word]) -> float:
+    """Return the query-independent part of the score. It is below 0 for a deprecated entry without any.
 
     Stars are claimed by the publisher, so their part is logarithmic and bounded. The vendor's part needs a listing in
     the official registry, which verifies namespaces.
     """
     popular = log10(1 + min(entry.stars or 0, MAX_STARS)) / log10(1 + MAX_STARS)
-    vendor = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
+    is_namesake = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
+    marks = OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
     lost = DEPRECATED_PENALTY * (entry.status != ACTIVE)
-    return STARS_PRIOR * popular + OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * vendor - lost
+    return STARS_PRIOR * popular + marks + INSTALLABLE_PRIOR * is_configurable(facts) - lost
 
 
 def _owner(namespace: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from datetime import UTC, datetime
+
+from attrs import evolve, frozen
 
 from ...domain.entries import Entry
+from ...domain.facts import auth_of, is_configurable, is_vendors_own, runs_of
 from ...domain.versions import epoch
+from ...domain.views import Hit
 
 UNKNOWN_STARS = -1
 
@@ -31,3 +35,17 @@ def sorting_of(entry: Entry) -> Sorting:
     moment = epoch(official.get("publishedAt")) if moment is None else moment
     hours = 0 if moment is None else int(moment) // HOUR
     return Sorting(UNKNOWN_STARS if entry.stars is None else entry.stars, hours if 0 < hours < MAX_HOURS else 0)
+
+
+def with_facts(hit: Hit, facts: int, sorting: Sorting) -> Hit:
+    """Return `hit` with the facts in the bits `facts`, its stars and the day of its last update."""
+    updated = datetime.fromtimestamp(sorting.updated * HOUR, UTC).date().isoformat() if sorting.updated else ""
+    return evolve(
+        hit,
+        auth=auth_of(facts),
+        runs=runs_of(facts),
+        vendor=is_vendors_own(facts),
+        installable=is_configurable(facts),
+        stars=None if sorting.stars == UNKNOWN_STARS else sorting.stars,
+        updated=updated,
+    )

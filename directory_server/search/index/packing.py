@@ -5,11 +5,10 @@ from __future__ import annotations
 import orjson
 
 from ...domain.entries import Entry
-from ...domain.facts import auth_of, runs_of
 from ...domain.views import Hit
 from ..text.word_vectors import DIMENSIONS
 from .document import WEIGHT, Document, Row, build_document
-from .listing import Sorting
+from .listing import Sorting, with_facts
 from .versions import analysis_version
 
 
@@ -28,9 +27,10 @@ def pack(document: Document) -> bytes:
     """Return `document` as bytes: a line of JSON, a line of words, the vector, the weights of words, and the tools."""
     row, hit = document.row, document.row.hit
     hit_fields = hit.name, hit.brief, hit.website_url, hit.server_name, hit.status, hit.status_message
+    summary = "" if hit.summary == hit.brief else hit.summary
     facts = orjson.dumps(
         [
-            *(row.mcp_id, row.name, *hit_fields, row.prior, row.phrases, row.facts),
+            *(row.mcp_id, row.name, *hit_fields, summary, row.prior, row.phrases, row.facts),
             *(row.sorting.stars, row.sorting.updated, row.categories),
             *(document.named, document.described, document.special_terms),
         ]
@@ -45,18 +45,10 @@ def unpack(packed: bytes) -> Document:
     size = DIMENSIONS + len(words.split()) * WEIGHT.itemsize
     fields = orjson.loads(facts)
     mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated, categories = fields[:-3]
-    hit_name, brief, website_url, server_name, status, status_message = hit_fields
-    hit = Hit(
-        mcp_id,
-        hit_name,
-        brief,
-        website_url,
-        server_name,
-        auth_of(bits),
-        runs_of(bits),
-        status=status,
-        status_message=status_message,
-    )
-    listed = Sorting(stars, updated), categories
-    row = Row(mcp_id, name, hit, prior, phrases, bits, *listed, numbers[:DIMENSIONS], numbers[size:])
+    hit_name, brief, website_url, server_name, status, status_message, summary = hit_fields
+    named = mcp_id, hit_name, brief, website_url, server_name
+    hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief)
+    sorting = Sorting(stars, updated)
+    hit = with_facts(hit, bits, sorting)
+    row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, categories, numbers[:DIMENSIONS], numbers[size:])
     return Document(row, words.decode(), numbers[DIMENSIONS:size], *fields[-3:])

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 6, "9d3bc4d723763a9a"
+ANALYSIS, ANALYSED_SAMPLE = 7, "cebd330572984abe"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 4, "795061849edf32c1"
+FILE, INDEXED_SAMPLE = 5, "f01a1de1934646fc"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

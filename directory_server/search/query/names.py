@@ -69,10 +69,8 @@ def query_name(query: ParsedQuery, collection: Collection) -> QueryName:
     exact = [(kind, term) for kind, text in kinds if text and (term := find(kind + text)) is not None]
     exact = [(kind, term) for kind, term in exact if collection.document_frequency(term)]
     namesakes = {kind: collection.document_frequency(term) for kind, term in exact}
-    # A spelling that one entry has is its name.
-    is_product = namesakes.get(BARE_NAME, 0) >= NAMESAKES and namesakes.get(EXACT_NAME) != 1
     # Punctuation is typed in the name of an entry ("slack-mcp").
-    is_product = is_product and name == literal.replace(" ", "")
+    is_product = namesakes.get(BARE_NAME, 0) >= NAMESAKES and name == literal.replace(" ", "")
     return QueryName(name, bare, literal, query.is_complete, exact, is_product)
 
 
@@ -85,8 +83,11 @@ def without_common_parts(query: ParsedQuery) -> ParsedQuery:
 
 
 def exact_name_matches(name: QueryName, query_weight: float) -> list[TermGroup]:
-    """Return the groups of the names that equal the query. Those of a product are equal, however they are spelt."""
-    exact = [each for each in name.exact if each[0] != EXACT_NAME] if name.is_product else name.exact
+    """Return the groups of the names that equal the query.
+
+    Of a product, only the vendor's own server has one: the others are found by the word, in the order of their priors.
+    """
+    exact = [each for each in name.exact if each[0] == VENDOR_PRODUCT] if name.is_product else name.exact
     return [TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight) for kind, term in exact]
 
 

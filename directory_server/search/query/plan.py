@@ -59,10 +59,11 @@ class Plan:
     `parts` and `concepts` show how much of the query a document covers, `others` (words written as one, conversions) do
     not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at
     least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
-    by the `conditions` that they satisfy. `words` are those of the query. `filters_only` is true if it has none.
-    `vector` is what the query means (see `text.word_vectors`), None if that is unknown or the query is a name.
-    `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight` is the total idf of
-    the words that no entry has. `is_translated` is true if the query is in another language than English.
+    by the `conditions` that they satisfy. `is_name` is true if the query is the name of an entry or of a product, and
+    `filters_only` if it has no words. `vector` is what it means (see `text.word_vectors`), None if that is unknown or
+    the query is a name. `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight`
+    is the total idf of the words that no entry has. `is_translated` is true if the query is in another language than
+    English.
     """
 
     parts: Sequence[Part]
@@ -76,7 +77,7 @@ class Plan:
     excluded: Sequence[int]
     phrases: Sequence[str]
     conditions: Sequence[Condition]
-    words: Set[str]
+    is_name: bool
     filters_only: bool
     allows_focus: bool
     vector: bytes | None
@@ -112,15 +113,15 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
     translation = translate(query, translations(), collection)
     request, parts, others, expanded = _topic(query, request, translation, collection)
     query_weight = max(sum([part.weight for part in parts]), 1.0)
-    exact = exact_name_matches(name, query_weight)
+    exact, is_name = exact_name_matches(name, query_weight), bool(name.exact)
     names = [*prefix_name_matches(name, collection, query_weight)]
-    if not exact:
+    if not is_name:
         names += fuzzy_name_matches(name, collection, query_weight)
     concepts: Sequence[ConceptEvidence] = []
-    if expanded and not exact:
+    if expanded and not is_name:
         # A query that is a name is not expanded.
-        is_name = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
-        concepts = concept_evidence(expanded, collection, query_weight, 1 - is_name, _rarest(parts, expanded))
+        named = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
+        concepts = concept_evidence(expanded, collection, query_weight, 1 - named, _rarest(parts, expanded))
     if not (parts or others or exact or concepts or names):
         others = fragment_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []
@@ -128,7 +129,7 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         parts += _parts_of_concepts(concepts, parts, collection)
     # Entries that satisfy a condition or convert in the asked direction must not lose to shorter descriptions.
     is_plain = not (request.conditions or converted)
-    allows_feedback = not exact and _allows_feedback(query, parts)
+    allows_feedback = not is_name and _allows_feedback(query, parts)
     find = collection.find
     return Plan(
         _with_names(parts, query),
@@ -142,13 +143,13 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
         request.conditions,
-        {part for word in given.words for part in word.parts},
+        is_name=is_name,
         filters_only=query.has_filters and not query.words,
         # One word is mostly a name, or a part of one.
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
         # One word says too little of what is meant.
-        vector=None if exact or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
-        likeness=None if exact or (names and len(parts) <= 1) else likeness,
+        vector=None if is_name or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
+        likeness=None if is_name or (names and len(parts) <= 1) else likeness,
         unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
         is_translated=bool(translation.language),
     )

@@ -44,7 +44,7 @@ def closest(
     plan: Plan, segments: Sequence[Segment], best: Best, limit: int, after: Position | None
 ) -> tuple[list[Ranked], float]:
     """Return what `best` returns for `limit` and `after`, and the strength of the query; KEPT hits of a weak one."""
-    if plan.exact or plan.filters_only:
+    if plan.is_name or plan.filters_only:
         return best(limit, after), 1.0
     found = best(max(limit, KEPT), None) if after is None else best(limit, after)
     first = (found if after is None else best(KEPT, None))[:KEPT]
@@ -70,7 +70,7 @@ def strength(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) ->
     It is the mean of the share of the query that a hit covers and of the cosine of their vectors. Names that equal the
     query or begin with it answer it fully, and so does any entry a query without words.
     """
-    if plan.exact or plan.filters_only:
+    if plan.is_name or plan.filters_only:
         return 1.0
     if not hits:
         return 0.0

@@ -74,7 +74,7 @@ def named_tools(plan: Plan, collection: Collection, hits: Sequence[Ranked]) -> S
     A search for a name asks for the entry and not for a tool.
     """
     stored = [bytes(collection.segments[number].rows.tools[doc_id]) for _, number, doc_id in hits]
-    if plan.exact or not any(stored):
+    if plan.is_name or not any(stored):
         return ()
     found = score_tools(plan, collection, stored)
     named: list[Sequence[OfferedTool]] = []

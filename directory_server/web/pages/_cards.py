@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ...domain.entries import Entry
-from ...domain.facts import CODE_HOSTS
 from ...domain.filters import FILTERS, PACKAGES, with_filter
+from ...domain.namespaces import CODE_HOSTS
 from ._filters import plain
 
 MAX_TAGS = 5

@@ -1,0 +1,36 @@
+"""Namespaces of registered names: accounts at code hosts, and domains."""
+
+from __future__ import annotations
+
+import re
+
+CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
+"""The beginnings of namespaces that belong to accounts at code hosts."""
+
+OPEN_NAMESPACES = (*CODE_HOSTS, "ai.smithery/")
+"""The beginnings of namespaces that anybody can publish in."""
+
+_PARTS = re.compile(r"[^\W_]+")
+
+_GENERIC = frozenset({"mcp", "server", "mcpserver"})
+"""Parts of names that name no product."""
+
+
+def bears_product(name: str) -> bool:
+    """Return whether the namespace of a registered name bears the name of the product.
+
+    An account at a code host must be called like the product. Of a domain, which costs money and has one owner, a label
+    must be, or the entry has no name of its own: `com.acme/mcp`.
+    """
+    namespace, _, short = name.rpartition("/")
+    product = "".join(word for word in _PARTS.findall(short.casefold()) if word not in _GENERIC)
+    for host in CODE_HOSTS:
+        if name.startswith(host):
+            return bool(product) and _letters(namespace.removeprefix(host)) == product
+    labels = [_letters(label) for label in namespace.split(".")[1:]]
+    return bool(labels) and not name.startswith(OPEN_NAMESPACES) and (not product or product in labels)
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of `text`, in lower case."""
+    return "".join(_PARTS.findall(text.casefold()))
