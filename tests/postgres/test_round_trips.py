@@ -104,7 +104,10 @@ def test_a_batch_takes_four_round_trips(wire: Wire, behind: Callable[..., Databa
         before = wire.round_trips
         assert run_sync(store.publish("a", batch)) == ["added"] * 50
         found.append(wire.round_trips - before)
-    before = wire.round_trips
-    assert run_sync(store.publish("a", batch)) == ["unchanged"] * 50
-    assert (min(found), wire.round_trips - before) == (4, 2), found
+    unchanged: list[int] = []
+    for _ in range(8):
+        before = wire.round_trips
+        assert run_sync(store.publish("a", batch)) == ["unchanged"] * 50
+        unchanged.append(wire.round_trips - before)
+    assert (min(found), min(unchanged)) == (4, 2), (found, unchanged)
     assert len(run_sync(store.changes(0, 1_000))) == 400

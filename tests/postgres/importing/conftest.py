@@ -165,6 +165,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
     run_sync(reports.close(added.id, 999_999.0))
     publishers = PublisherTokens(SqliteTables(data.directory), now)
+    embeddings = Embeddings(SqliteTables(data.directory))
+    run_sync(embeddings.hold("model", "process", seconds=60.0))
+    run_sync(embeddings.put("model", "process", [Embedding(mcp_id_of(NAME), b"digest", b"vector")], []))
     run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
     run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
     for outcome in ("done", "started"):
