@@ -44,13 +44,14 @@ def test_rebuilt_vocabulary_has_the_used_strings_sorted(batches: list[tuple[list
                 assert vocabulary.string(terms[word]) == stem(word)
 
 
-@given(st.sets(st.text(max_size=5)), texts)
-def test_strings_are_found_in_the_table(strings: set[str], wanted: list[str]) -> None:
+@given(st.sets(st.text(max_size=5)), texts, st.integers(1, 4))
+def test_strings_are_found_in_the_table(strings: set[str], wanted: list[str], sample: int) -> None:
     ordered = sorted(strings)
     table = StringTable.of(ordered)
 
     for kernel in {None, arrays.engine}:
-        with using(kernel):
+        with using(kernel), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("directory_server.search.index.strings.SAMPLE", sample)
             for each in [*wanted, *ordered]:
                 assert table.find(each) == (ordered.index(each) if each in strings else None)
                 span = table.prefix_range(each)

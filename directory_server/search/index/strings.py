@@ -19,6 +19,9 @@ T = TypeVar("T", bound=np.generic)
 BATCH = 50_000
 """Strings that are read, encoded or merged at a time: a long call of NumPy may block all threads."""
 
+SAMPLE = 64
+"""Strings of which one is kept in memory for look-ups without the engine: to read a string takes most of their time."""
+
 MAX_BYTES = 2**32 - 1
 """Bytes of all strings of a table, which offsets of 32 bits can address."""
 
@@ -40,6 +43,8 @@ class StringTable:
     offsets: Offsets
     _view: memoryview = field(init=False, repr=False)
     _places: memoryview = field(init=False, repr=False)
+    _samples: list[bytes] = field(init=False, repr=False, factory=list)
+    """Each SAMPLEth string, once one was looked up without the engine."""
 
     def __attrs_post_init__(self) -> None:
         # Items of a memoryview take a third of the time of those of an array.
@@ -98,7 +103,10 @@ class StringTable:
         if arrays.engine is not None:
             found: tuple[int, bool] = arrays.engine.bisect(self.data, self.offsets, key)
             return found
-        number = bisect_left(range(len(self)), key, key=self._key)
+        if not self._samples:
+            self._samples.extend(map(self._key, range(0, len(self), SAMPLE)))
+        end = bisect_left(self._samples, key) * SAMPLE
+        number = bisect_left(range(len(self)), key, max(end - SAMPLE, 0), min(end, len(self)), key=self._key)
         return number, number < len(self) and self._key(number) == key
 
     def find_all(self, strings: Sequence[str]) -> Longs:
