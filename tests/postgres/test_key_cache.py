@@ -247,12 +247,6 @@ def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other
     assert not process.found(secret)
 
 
-def test_a_mistyped_secret_is_rejected_without_the_database(process: Process) -> None:
-    _, secret = process.create()
-    process.database.close()
-    assert not process.found(secret[:-1] + ("a" if secret[-1] != "a" else "b"))
-
-
 def test_the_cache_is_bounded(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_key_cache, "CACHED", 4)
     sizes = []

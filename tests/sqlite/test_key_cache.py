@@ -10,7 +10,6 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.clients import Client
-from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import KeyUse
 from directory_server.domain.ports.runtime import Turn
 from directory_server.run_sync import run_sync
@@ -42,16 +41,6 @@ class TestCachedKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract):
 @pytest.fixture
 def keys(directory_database: Database) -> StoredKeyRing:
     return open_keys(directory_database)
-
-
-def test_rejects_a_mistyped_secret_without_the_database(directory_database: Database, keys: StoredKeyRing) -> None:
-    _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
-    directory_database.close()
-    with pytest.raises(Unavailable):
-        run_sync(keys.find(secret))
-    for index in range(5, len(secret)):
-        mistyped = secret[:index] + ("x" if secret[index] != "x" else "y") + secret[index + 1 :]
-        assert run_sync(keys.find(mistyped)) is None
 
 
 def test_caches_a_lookup_until_a_key_ends(

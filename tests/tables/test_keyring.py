@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from directory_server.domain.errors import NotFound, TooManyKeys
+from directory_server.domain.errors import NotFound, TooManyKeys, Unavailable
 from directory_server.run_sync import run_sync
 from directory_server.tables import StoredAccounts, StoredKeyRing, Tables
 
@@ -38,6 +39,16 @@ def test_secrets_and_ids_have_their_formats(keys: StoredKeyRing) -> None:
     key, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
     assert re.fullmatch(r"mcpd_[0-9A-Za-z]{38}", secret)
     assert re.fullmatch(r"[2-9a-km-z]{8}", key.id)
+
+
+def test_rejects_a_mistyped_secret_without_the_database(tables: Any, keys: StoredKeyRing) -> None:
+    _, secret = run_sync(keys.create("laptop", limit=20, expires_at=None))
+    tables.database.close()
+    with pytest.raises(Unavailable):
+        run_sync(keys.find(secret))
+    for index in range(5, len(secret)):
+        mistyped = secret[:index] + ("x" if secret[index] != "x" else "y") + secret[index + 1 :]
+        assert run_sync(keys.find(mistyped)) is None
 
 
 def test_processes_that_create_keys_together_keep_the_limit(open_tables: OpenTables) -> None:
