@@ -104,8 +104,10 @@ _LINKED = f"""
 
 _UNLINK = "DELETE FROM link WHERE account = :id"
 
+_KEYS = "SELECT id FROM api_key WHERE owner = :id"
+
 # Locked before the uses of the keys: a record of uses skips locked keys, and locks uses in another order.
-_KEYS = "SELECT id FROM api_key WHERE owner = :id FOR UPDATE"
+_LOCK_KEYS = f"{_KEYS} FOR UPDATE"
 
 
 @frozen
@@ -173,6 +175,7 @@ class StoredAccounts:
 
         def write(rows: Rows) -> None:
             _lock(rows, account_id)
+            rows.lock(_LOCK_KEYS, id=account_id)
             ended = _keys_of(rows, account_id)
             for statement in _DELETE:
                 rows.execute(statement, id=account_id, now=now)
@@ -282,5 +285,5 @@ def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:
 
 
 def _keys_of(rows: Rows, account_id: str) -> list[str]:
-    """Return the ids of the keys of an account, whose row is locked; lock the keys."""
+    """Return the ids of the keys of an account, whose row is locked."""
     return [key_id for (key_id,) in rows.all(_KEYS, id=account_id)]
