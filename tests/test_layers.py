@@ -192,6 +192,7 @@ def test_features_import_the_kernel_only() -> None:
         ("composition._web", "from ..features.reports.web import PART"),
         ("services.directory", "from ..features.verification.verified_entries import VerifiedEntries"),
         ("storage._storage", "from ..features.publishing.settings import PublishConfig"),
+        ("search.index.verified", "from ...features.verification.results import FoundTool"),
     ],
 )
 def test_an_import_of_a_feature_is_found(name: str, text: str) -> None:

@@ -11,11 +11,11 @@ from attrs import field, frozen
 
 from ..client_config import installations
 from ..sanitize import Cleaner, clean_line, shorten
+from .checks import VerifiedStatus
 from .errors import BadInput
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, SUMMARY, TOOLS, WORD, DetailFields, url
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
-from .verification import VerifiedStatus
 from .views import ACTIVE, Detail, Hit, Tool
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import frozen
 
 from ..sanitize import clean_line
+from .checks import VerifiedStatus
 from .errors import BadInput
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
-from .verification import VerifiedStatus
 
 FILTERS: Mapping[str, Sequence[str]] = {
     "tag": (),

@@ -8,9 +8,9 @@ from typing import Any
 from attrs import Factory, field, frozen
 
 from ..client_config import Installation
+from .check_views import VerificationView
+from .checks import VerifiedStatus
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
-from .verification import VerifiedStatus
-from .verification_views import VerificationView
 
 MCP_ID = {
     "format": "uuid",

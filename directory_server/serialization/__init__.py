@@ -8,6 +8,14 @@ from ._arguments import (
     search_arguments,
     tool_search_arguments,
 )
+from ._checks import (
+    encode_indexed,
+    encode_texts,
+    indexed_status,
+    restore_indexed,
+    restore_record,
+    restore_texts,
+)
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     FIELDS,
@@ -29,7 +37,7 @@ from ._entries import (
 )
 from ._events import change_event, event, event_id, id_field
 from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
-from ._json import decode, encode, pretty, raw, rfc3339, structure, text, tool_result
+from ._json import decode, decode_stored, encode, pretty, raw, rfc3339, structure, text, tool_result
 from ._json_parts import InvalidPart, decode_apart
 from ._json_schema import (
     Reference,
@@ -80,17 +88,6 @@ from ._responses import (
 )
 from ._rpc import Id, Message, message, message_id
 from ._toml import toml
-from ._verification import (
-    encode_state,
-    encode_target,
-    encode_texts,
-    encode_verification,
-    restore_indexed,
-    restore_state,
-    restore_target,
-    restore_texts,
-    restore_verification,
-)
 
 __all__ = [
     "DEFAULT_CHANGES",
@@ -134,6 +131,7 @@ __all__ = [
     "decode_cursor",
     "decode_entry",
     "decode_hit",
+    "decode_stored",
     "detail_arguments",
     "detail_records",
     "edited",
@@ -142,11 +140,9 @@ __all__ = [
     "encode_detail",
     "encode_entry",
     "encode_hit",
+    "encode_indexed",
     "encode_registry_cursor",
-    "encode_state",
-    "encode_target",
     "encode_texts",
-    "encode_verification",
     "entry_id",
     "event",
     "event_id",
@@ -158,6 +154,7 @@ __all__ = [
     "hits_of",
     "id_field",
     "identified",
+    "indexed_status",
     "listed_page",
     "matching_tools",
     "matching_tools_schema",
@@ -176,10 +173,8 @@ __all__ = [
     "required_fields",
     "restore_entry",
     "restore_indexed",
-    "restore_state",
-    "restore_target",
+    "restore_record",
     "restore_texts",
-    "restore_verification",
     "rfc3339",
     "search_arguments",
     "search_fields",

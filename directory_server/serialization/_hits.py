@@ -12,10 +12,10 @@ from typing import Any
 
 import orjson
 
+from ..domain.checks import VerifiedStatus
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.tools import OfferedTool
-from ..domain.verification import VerifiedStatus
 from ..domain.views import ACTIVE, Hit
 from ._entries import tool_views
 from ._json import encode

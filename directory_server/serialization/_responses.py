@@ -10,10 +10,10 @@ from attrs import field, frozen
 from ..domain.changes import Change, ChangeKind
 from ..domain.search import Match
 from ..domain.views import Detail, Hit
+from ._checks import indexed_status
 from ._entries import MATCHING_TOOLS, restore_entry
 from ._json import encode
 from ._json_schema import Schema, field_schemas
-from ._verification import indexed_status
 
 LISTED = ("name", "brief", "website_url")
 """Fields of an entry in a search response, by default."""

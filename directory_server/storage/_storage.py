@@ -16,7 +16,6 @@ from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
-from ..domain.ports.verification import Verifications
 from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
 from ..machine import machine_time
@@ -102,6 +101,9 @@ def upstream_names(config: Config) -> Sequence[str]:
 @frozen
 class Storage:
     """The adapters of all ports that store, and the `tables` on which features have adapters of their own.
+
+    No request waits for `background_tables`. `row_clock` returns the seconds since the epoch for times of rows that
+    processes compare; it is None if the database's clock must give them.
     `statistics_tables` may be in a file whose faults do not count.
 
     `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
@@ -116,7 +118,6 @@ class Storage:
     store: Store
     curation: Curation
     mirrors: Mirrors
-    verifications: Verifications
     keys: KeyRing
     key_uses: KeyUses
     quota: Quota
@@ -125,6 +126,8 @@ class Storage:
     new_secrets: NewSecrets
     roster: Roster
     tables: Tables
+    background_tables: Tables
+    row_clock: Callable[[], float] | None
     statistics_tables: Tables
     registry_tokens: RegistryTokens
     attempts: Attempts

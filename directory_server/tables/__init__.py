@@ -13,8 +13,7 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredSessions
 from ._tables import Row, Rows, Statement, Tables
-from ._verifications import StoredVerifications
-from ._visibility import CHANNEL, PUBLISHERS
+from ._visibility import CHANNEL, PUBLISHERS, log_change
 
 __all__ = [
     "CHANNEL",
@@ -35,11 +34,11 @@ __all__ = [
     "StoredRegistryTokens",
     "StoredRoster",
     "StoredSessions",
-    "StoredVerifications",
     "Tables",
     "Write",
     "found_key",
     "input_columns",
+    "log_change",
     "postgres_statement",
     "sqlite_statement",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
-from directory_server.domain.verification_views import FoundToolView, PackageView, RemoteView, VerificationView
+from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
 from directory_server.domain.views import Detail, Tool
 from directory_server.serialization import (
     ChangesParameters,

@@ -20,7 +20,8 @@ import psycopg
 import pytest
 
 from directory_server import postgres, tables
-from directory_server.features import reports, statistics
+from directory_server.features import publishing, reports, statistics, verification
+from directory_server.features.verification import tables as verification_tables
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
 from directory_server.postgres._tables import PostgresRows, numbered
@@ -31,13 +32,12 @@ from directory_server.tables import (
     _entries,
     _listing,
     _roster,
-    _verifications,
     postgres_statement,
 )
 
 from .. import engines
 
-PACKAGES = (postgres, tables, reports, statistics)
+PACKAGES = (postgres, tables, publishing, reports, statistics, verification)
 """The packages whose modules have statements."""
 
 LARGE = (
@@ -87,8 +87,8 @@ WHOLE = {
     "_entries._HEAD": "reads the last row",
     "_entries._OLDEST": "reads the first row",
     "_store._PRUNE": "deletes unused analyses, each hour in one process",
-    "_verifications._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
-    "_verifications._CHECKED": "is a part of statements with a condition",
+    "verification._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
+    "verification._CHECKED": "is a part of statements with a condition",
     "_visibility._LAST": "reads the last row",
 }
 """Statements that may read a large table, or modules of such, and why."""
@@ -98,9 +98,9 @@ VALUES: Mapping[str, Sequence[object]] = {
     "_key_uses._FORGET": [1e9 + 10],
     "_key_uses._OLD": [1e9 + 10],
     "_keyring._ENDED": [2e9 - 3600, 2e9],
-    "_publishers._FORGET": [1e9 + 10],
-    "_publishers._OLD": [1e9 + 10],
-    "_verifications._COUNT_DUE": [["package", "remote"], 1e9 + 10],
+    "publishing._FORGET": [1e9 + 10],
+    "publishing._OLD": [1e9 + 10],
+    "verification._COUNT_DUE": [["package", "remote"], 1e9 + 10],
 }
 """Parameters of statements with ranges, which read few rows. For any parameters the planner expects a third of the
 table, so the server plans these statements for their values."""
@@ -121,11 +121,11 @@ LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "current": (_change_log._CURRENT, {"after": "8", "limit": 10, "analysis": "1"}),
     "curated": (_curation._CURATED, CURATED | {"text": ""}),
     "curated with a rare text": (_curation._CURATED, CURATED | {"text": "zzz"}),
-    "due, all": (_verifications._DUE, DUE | {"now": 2e9}),
-    "due, none": (_verifications._DUE, DUE | {"now": 0.0}),
-    "any due": (_verifications._FIRST_DUE, DUE | {"now": 2e9}),
-    "none due": (_verifications._FIRST_DUE, DUE | {"now": 0.0}),
-    "number of due": (_verifications._COUNT_DUE, DUE | {"now": 1e9 + 10}),
+    "due, all": (verification_tables._DUE, DUE | {"now": 2e9}),
+    "due, none": (verification_tables._DUE, DUE | {"now": 0.0}),
+    "any due": (verification_tables._FIRST_DUE, DUE | {"now": 2e9}),
+    "none due": (verification_tables._FIRST_DUE, DUE | {"now": 0.0}),
+    "number of due": (verification_tables._COUNT_DUE, DUE | {"now": 1e9 + 10}),
     "keys": (_roster._KEYS, FIRST_PAGE),
     "keys, next page": (_roster._KEYS, FIRST_PAGE | {"before": 1e9 + 5_000, "after": "0"}),
     "keys of an account": (_roster._OWNED_KEYS, FIRST_PAGE | {"owner": md5(b"77").hexdigest()}),
@@ -143,13 +143,14 @@ def statements() -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the statements of all modules."""
     modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
     for package, module in modules:
+        place = package.rpartition(".")[2] if module == "tables" else module
         for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
             texts: Mapping[Any, object] = value if isinstance(value, Mapping) else {"": value}
             if isinstance(value, tuple):
                 texts = dict(enumerate(value))
             for key, text in texts.items():
                 if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{module}.{name}" + (f"[{key}]" if key != "" else ""), postgres_statement(text)[0]
+                    yield f"{place}.{name}" + (f"[{key}]" if key != "" else ""), postgres_statement(text)[0]
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +298,7 @@ def test_lists_read_few_pages(
 @pytest.mark.parametrize("now", [None, 1e9 + 10])
 def test_due_targets_are_found_by_their_time(connection: Connection, now: float | None) -> None:
     values = DUE | {"kind": "package", "kinds": ["package"], "now": now}
-    for statement in (_verifications._DUE, _verifications._COUNT_DUE):
+    for statement in (verification_tables._DUE, verification_tables._COUNT_DUE):
         plan = plan_of(connection, *numbered(statement, values))
         [condition] = [node["Index Cond"] for node, _ in nodes(plan) if "Index Cond" in node]
         assert "due_at <=" in condition

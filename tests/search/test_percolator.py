@@ -10,13 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from directory_server.domain.changes import Change
+from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.tools import OfferedTool
-from directory_server.domain.verification import VerifiedStatus
-from directory_server.domain.verified import IndexedVerification
 from directory_server.search import percolate
 from directory_server.search.text.analysis import stem
-from directory_server.serialization import encode_verification
+from directory_server.serialization import encode_indexed
 from tests.contract.index import additions, make_entry, removals
 
 ENTRY = make_entry(
@@ -91,7 +90,7 @@ def test_words_of_checked_tools_match() -> None:
     tools = IndexedVerification(
         VerifiedStatus.WORKS, tools=(OfferedTool("vacuumTable", description="Reclaims storage."),)
     )
-    checked = evolve(change(ENTRY), verified=encode_verification(tools))
+    checked = evolve(change(ENTRY), verified=encode_indexed(tools))
     queries = ["vacuum", "reclaim", "status:works", "postgres status:unverified", "postgres vacuum"]
     assert percolate(checked, queries) == {"vacuum", "reclaim", "status:works", "postgres vacuum"}
 

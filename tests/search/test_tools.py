@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.changes import Change
+from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.search import Query
 from directory_server.domain.tools import (
@@ -20,13 +21,11 @@ from directory_server.domain.tools import (
     offered_tool,
     takes_of,
 )
-from directory_server.domain.verification import VerifiedStatus
-from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.search.index.document import facet
 from directory_server.search.index.tools import HAS_TOOLS, MAX_BYTES, MAX_TERMS, decode_tools, encode_tools, tool_terms
-from directory_server.serialization import encode_entry, encode_verification, restore_indexed
+from directory_server.serialization import encode_entry, encode_indexed, restore_indexed
 
 ANALYSIS = TextAnalysis()
 
@@ -51,7 +50,7 @@ def entry(name: str, *tools: Any, brief: str = "Bookkeeping for small firms.") -
 def index_of(*entries: Entry, **verified: Sequence[OfferedTool]) -> ImpactIndex:
     index = ImpactIndex(inline)
     found = {
-        name: encode_verification(IndexedVerification(VerifiedStatus.WORKS, tools=tuple(tools)))
+        name: encode_indexed(IndexedVerification(VerifiedStatus.WORKS, tools=tuple(tools)))
         for name, tools in verified.items()
     }
     run_sync(

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from directory_server.domain.changes import Change
+from directory_server.domain.checks import IndexedVerification, PackageTexts, VerifiedStatus
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
 from directory_server.domain.tools import OfferedTool
-from directory_server.domain.verification import PackageTexts, VerifiedStatus
-from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, percolate
 from directory_server.search.index.document import MAX_WORDS
@@ -23,7 +22,7 @@ from directory_server.search.index.verified import (
     document_of,
     package_words,
 )
-from directory_server.serialization import encode_entry, encode_texts, encode_verification
+from directory_server.serialization import encode_entry, encode_indexed, encode_texts
 
 ANALYSIS = TextAnalysis()
 
@@ -35,7 +34,7 @@ def entry(name: str, brief: str = "Forecasts of the weather for any city.", **se
 def change(
     entry: Entry, verification: IndexedVerification | None = None, seq: int = 1, texts: PackageTexts | None = None
 ) -> Change:
-    verified = None if verification is None else encode_verification(verification)
+    verified = None if verification is None else encode_indexed(verification)
     encoded = None if texts is None else encode_texts(texts)
     return Change(seq, "added", entry.mcp_id, encode_entry(entry), ANALYSIS(entry), verified=verified, texts=encoded)
 

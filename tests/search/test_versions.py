@@ -18,10 +18,9 @@ from attrs import evolve
 
 from directory_server.domain import facts
 from directory_server.domain.changes import Change
+from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.domain.tools import OfferedTool
-from directory_server.domain.verification import VerifiedStatus
-from directory_server.domain.verified import IndexedVerification
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
 from directory_server.search.index import (
@@ -37,7 +36,7 @@ from directory_server.search.index import (
 from directory_server.search.index.packing import pack, unpack
 from directory_server.search.index.saved import to_columns
 from directory_server.search.text import analysis, conversions
-from directory_server.serialization import encode_hit, encode_verification
+from directory_server.serialization import encode_hit, encode_indexed
 
 SAMPLE = Path(__file__).with_name("analysis_sample.json")
 """Entries that together run nearly all branches of the analysis, and texts that each state a fact."""
@@ -82,7 +81,7 @@ def indexed_sample() -> str:
     changes = []
     for number, entry in enumerate(sample()):
         checked = VERIFICATIONS[number] if number < len(VERIFICATIONS) else None
-        encoded = None if checked is None else encode_verification(checked)
+        encoded = None if checked is None else encode_indexed(checked)
         analysed, is_pinned = TextAnalysis()(entry), number in (3, 5)
         changes.append(Change(number, "added", entry.mcp_id, b"{}", analysed, is_pinned, encoded))
     index = ImpactIndex(inline, sizes=(16, 512))

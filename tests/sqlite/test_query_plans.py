@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite, tables
-from directory_server.features import reports, statistics
-from directory_server.tables import _curation, _listing, _mirrors, _roster, _sessions, _verifications, sqlite_statement
+from directory_server.features import publishing, reports, statistics, verification
+from directory_server.features.verification import tables as verification_tables
+from directory_server.tables import _curation, _listing, _mirrors, _roster, _sessions, sqlite_statement
 
-PACKAGES = (sqlite, tables, reports, statistics)
+PACKAGES = (sqlite, tables, publishing, reports, statistics, verification)
 """The packages whose modules have statements."""
 
 LARGE = (
@@ -25,8 +26,8 @@ LARGE = (
 
 WHOLE = {
     "_export": "copies everything, in the command `database import`",
-    "_verifications._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
-    "_verifications._CHECKED": "is a part of statements with a condition",
+    "verification._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
+    "verification._CHECKED": "is a part of statements with a condition",
     "_entries._NEWEST": "ends at its limit, in the order of an index",
     "_entries._COUNT": "reads the last row",
     "_entries._HEAD": "reads the last row",
@@ -55,13 +56,14 @@ def statements() -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the statements of all modules."""
     modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
     for package, module in modules:
+        place = package.rpartition(".")[2] if module == "tables" else module
         for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
             texts = value if isinstance(value, Mapping) else {"": value}
             if isinstance(value, tuple):
                 texts = dict(enumerate(value))
             for key, text in texts.items():
                 if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{module}.{name}" + (f"[{key}]" if key != "" else ""), text
+                    yield f"{place}.{name}" + (f"[{key}]" if key != "" else ""), text
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +136,7 @@ def test_names_of_a_source_are_counted_in_order(connection: sqlite3.Connection) 
 
 
 def test_due_targets_are_read_in_order(connection: sqlite3.Connection) -> None:
-    steps = plan(connection, sqlite_statement(_verifications._DUE)[0])
+    steps = plan(connection, sqlite_statement(verification_tables._DUE)[0])
     assert "SEARCH target USING INDEX target_due (kind=? AND due_at<?)" in steps
     assert not [step for step in steps if "TEMP B-TREE" in step]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from random import Random
+from typing import Protocol
 
 from attrs import define, field, frozen
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, TimeoutError
@@ -11,10 +12,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from ...domain.checks import PackageStatus, RemoteStatus
 from ...domain.errors import Unavailable
-from ...domain.ports.verification import PackageChecker, RemoteProber, Verifications
-from ...domain.targets import Check, Policy, Target, TargetKind
-from ...domain.verification import PackageCheck, PackageStatus, RemoteCheck, RemoteStatus
+from .results import PackageCheck, RemoteCheck
+from .tables import Verifications
+from .targets import Check, Policy, Target, TargetKind
 
 LEASE = 300.0
 """Seconds for which a process may check a target that it has claimed."""
@@ -29,6 +31,24 @@ TOO_LONG = f"The check took longer than {DEADLINE:g} seconds."
 
 Claim = Callable[[int, Collection[str]], Awaitable[Sequence[Target]]]
 """`claim(limit, except_hosts)` returns targets to check: of different hosts, none of `except_hosts`."""
+
+
+class RemoteProber(Protocol):
+    """Checks remotes."""
+
+    async def check(self, url: str, transport: str, headers_needed: bool) -> RemoteCheck:
+        """Open an MCP session with the remote at `url`, list its tools and return the result.
+
+        `transport` is "streamable-http" or "sse". `headers_needed` says that the entry declares required headers.
+        Raises nothing for what a remote does.
+        """
+
+
+class PackageChecker(Protocol):
+    """Checks packages in their registries."""
+
+    async def check(self, registry_type: str, identifier: str, version: str, server_name: str) -> PackageCheck:
+        """Return what the package registry says about a package. Raises nothing for what a registry does."""
 
 
 @frozen

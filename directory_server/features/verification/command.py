@@ -16,10 +16,11 @@ from ...cli.context import CommandContext, command_context, run_in_reactor, wait
 from ...cli.output import ShowProgress, echo, json_option, print_listing, progress_bar
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import DirectoryError
-from ...domain.targets import Target, TargetKind, is_failure, targets_of
-from ...domain.verification import RemoteCheck
 from ...run_sync import inline
 from .checks import LEASE, Checked, Checks, Claim
+from .results import RemoteCheck
+from .tables import verifications_of
+from .targets import Target, TargetKind, is_failure, targets_of
 
 PAUSE = 0.1
 """Seconds between two starts of checks."""
@@ -42,7 +43,7 @@ def verify(
     """
     context = command_context(ctx)
     if forget:
-        count = wait_for(context.storage.verifications.forget(names or None))
+        count = wait_for(verifications_of(context.storage).forget(names or None))
         echo(f"Deleted the results of {wording.entries(count)}.")
         return
     selected = {TargetKind.REMOTE: remotes, TargetKind.PACKAGE: packages}
@@ -91,7 +92,7 @@ async def check(
             await _run(reactor, checks, work, results, show)
     finally:
         await checks.close()
-        await storage.verifications.release(holder)
+        await verifications_of(storage).release(holder)
     return results
 
 
@@ -128,7 +129,7 @@ class _Queue:
 async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Collection[TargetKind]) -> Work:
     """Return the targets of `entries`."""
     targets = {entry.mcp_id: targets_of(entry) for entry in entries}
-    await context.storage.verifications.put_targets(targets)
+    await verifications_of(context.storage).put_targets(targets)
     queue = _Queue([each for found in targets.values() for each in found if each.kind in kinds])
     return Work(queue.claim, queue.remaining)
 
@@ -137,7 +138,7 @@ async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKin
     """Return all targets that are due."""
     from .service import planner_of
 
-    verifications = context.storage.verifications
+    verifications = verifications_of(context.storage)
     await planner_of(context.config, context.storage, inline, holder).update()
 
     async def claim(limit: int, except_hosts: Collection[str]) -> Sequence[Target]:

@@ -8,13 +8,14 @@ from itertools import islice
 from attrs import field, frozen
 
 from ... import serialization
+from ...domain.checks import VerifiedStatus
 from ...domain.errors import BadInput
-from ...domain.targets import TargetState
-from ...domain.verification import PackageCheck, RemoteCheck, VerifiedStatus
-from ...domain.verified import UNVERIFIED, Verification, found_tools
 from ...domain.views import Detail
 from ...sanitize import clean
 from ...web.pages import EntryPart, plain
+from .results import PackageCheck, RemoteCheck
+from .summaries import UNVERIFIED, Verification, found_tools
+from .targets import TargetState
 from .verified_entries import VerifiedEntries
 
 MAX_TOOLS = 40

@@ -9,7 +9,6 @@ from typing import Any
 from ...config import Config
 from ...domain.patterns import NamePatterns
 from ...domain.ports.runtime import Offload
-from ...domain.targets import Policy, TargetKind
 from ...feature import Host, Running
 from ...serialization import restore_entry
 from ...timers import Timer
@@ -17,7 +16,9 @@ from .checks import Checked, Checkers, Checks, Limits
 from .metrics import CheckMetrics
 from .pages import EntryChecks
 from .settings import VerifyConfig
+from .tables import verifications_of
 from .target_planner import TargetPlanner
+from .targets import Policy, TargetKind
 from .verified_entries import REFRESH_INTERVAL, VerifiedEntries
 from .verifier import Verifier
 
@@ -27,7 +28,7 @@ CHECKERS = "verification.checkers"
 
 def running(host: Host) -> Running:
     """Return the service that checks what the settings select, and what requests read of checks."""
-    settings, verified = host.config.of(VerifyConfig), VerifiedEntries(host.storage.verifications)
+    settings, verified = host.config.of(VerifyConfig), VerifiedEntries(verifications_of(host.storage))
     metrics = CheckMetrics(host.metrics)
     verifier = _verifier(host, settings, metrics)
     metrics.watch(lambda: verified.counts, verifier)
@@ -57,7 +58,7 @@ def _verifier(host: Host, settings: VerifyConfig, metrics: CheckMetrics) -> Veri
 
     checks = checks_of(host.config, host.storage, _checkers(host), host.reactor, host.now, observe)
     planner = planner_of(host.config, host.storage, host.offload, holder)
-    verifier = Verifier(planner, checks, host.storage.verifications, holder, kinds, host.reactor)
+    verifier = Verifier(planner, checks, verifications_of(host.storage), holder, kinds, host.reactor)
     observers.append(verifier.observe)
     return verifier
 
@@ -76,7 +77,7 @@ def planner_of(config: Config, storage: Any, offload: Offload, holder: str) -> T
     """Return what derives the remotes and packages to check; `holder` identifies the process."""
     settings = config.of(VerifyConfig)
     patterns = NamePatterns(settings.include, settings.exclude)
-    return TargetPlanner(storage.store, storage.verifications, restore_entry, offload, holder, patterns)
+    return TargetPlanner(storage.store, verifications_of(storage), restore_entry, offload, holder, patterns)
 
 
 def checks_of(
@@ -97,4 +98,4 @@ def checks_of(
         history=settings.history,
     )
     limits = Limits(settings.per_minute, settings.concurrency, settings.per_host)
-    return Checks(storage.verifications, checkers, reactor, now, policy, limits, observe)
+    return Checks(verifications_of(storage), checkers, reactor, now, policy, limits, observe)

@@ -11,8 +11,8 @@ from ...domain.entries import Entry
 from ...domain.patterns import NamePatterns
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
-from ...domain.ports.verification import Plan, Verifications
-from ...domain.targets import Target, targets_of
+from .tables import Plan, Verifications
+from .targets import Target, targets_of
 
 BATCH, BATCH_BYTES = 500, 4_000_000
 """Changes, and about the bytes of entries, of which targets are derived at a time."""

@@ -9,14 +9,14 @@ from typing import Any
 from attrs import evolve
 from twisted.logger import Logger
 
+from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
 from ...domain.errors import Unavailable
-from ...domain.ports.verification import Verifications
-from ...domain.targets import TargetState
-from ...domain.verification import VerifiedStatus
-from ...domain.verified import UNVERIFIED, Verification, refined_auth, verification_view
 from ...domain.views import Detail
 from ...serialization import VERIFICATION, rfc3339
+from .summaries import UNVERIFIED, Verification, verification_view
+from .tables import Verifications
+from .targets import TargetState
 
 REFRESH_INTERVAL = 15.0
 """Seconds between two reads of new summaries, which other processes may have written."""

@@ -12,10 +12,10 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ...domain.errors import Unavailable
-from ...domain.ports.verification import Verifications
-from ...domain.targets import Target, TargetKind
 from .checks import LEASE, Checked, Checks
+from .tables import Verifications
 from .target_planner import TargetPlanner
+from .targets import Target, TargetKind
 
 TICK = 1.0
 """Seconds between two starts of checks."""

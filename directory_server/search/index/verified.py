@@ -10,17 +10,18 @@ import numpy as np
 from attrs import evolve
 
 from ...domain.changes import Change
-from ...domain.facts import Fact
-from ...domain.verification import (
+from ...domain.checks import (
     MAX_KEYWORD,
     MAX_KEYWORDS,
     MAX_README,
     MAX_SUMMARY,
     MAX_TOOLS,
+    IndexedVerification,
     PackageTexts,
     VerifiedStatus,
+    refined_auth,
 )
-from ...domain.verified import IndexedVerification, refined_auth
+from ...domain.facts import Fact
 from ...serialization import restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field

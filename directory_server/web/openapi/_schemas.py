@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...client_config import Configuration, Input, Installation, Notice
-from ...domain.verification_views import FoundToolView, PackageView, RemoteView, VerificationView
+from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from attrs import define, field
 from twisted.internet.defer import Deferred
 
-from directory_server.domain.verification import PackageCheck, PackageStatus, RemoteCheck, RemoteStatus
+from directory_server.domain.checks import PackageStatus, RemoteStatus
 from directory_server.features.verification.checks import Checkers
+from directory_server.features.verification.results import PackageCheck, RemoteCheck
 
 
 @define

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.verification import FoundTool, LoginKind, PackageStatus, RemoteCheck, RemoteStatus
+from directory_server.features.verification.results import FoundTool, RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
+from directory_server.features.verification.tables import Verifications
 
 from ...web.conftest import Server, entry
 
@@ -101,7 +103,7 @@ def test_a_search_reads_no_database(checked: Server, monkeypatch: pytest.MonkeyP
         raise AssertionError("a query")
 
     checked.get("/api/open/v1/search?keywords=town")
-    monkeypatch.setattr(type(checked.application.storage.verifications), "states", fail)
+    monkeypatch.setattr(Verifications, "states", fail)
     assert checked.get("/api/open/v1/search?keywords=town+forecast&fields=name,verification").status == 200
 
 

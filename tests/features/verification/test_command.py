@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from twisted.internet.threads import deferToThread
 
+from directory_server.domain.checks import PackageStatus, RemoteStatus
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.verification import PackageStatus, RemoteCheck, RemoteStatus
+from directory_server.features.verification.results import RemoteCheck
 from directory_server.run_sync import run_sync
 
 from ...cli.conftest import CommandLine, run_in_test_reactor
@@ -114,5 +115,5 @@ async def test_a_fault_of_the_storage_is_one_line(
     async def fail(*_: object, **__: object) -> None:
         raise Unavailable("directory.db cannot be used now: the disk is full.")
 
-    monkeypatch.setattr("directory_server.tables.StoredVerifications.put_targets", fail)
+    monkeypatch.setattr("directory_server.features.verification.tables.Verifications.put_targets", fail)
     assert await deferToThread(directory.fail, "verify", "x/a") == "directory.db cannot be used now: the disk is full."

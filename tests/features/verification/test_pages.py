@@ -7,7 +7,8 @@ import json
 import pytest
 from attrs import evolve
 
-from directory_server.domain.verification import FoundTool, LoginKind, RemoteStatus
+from directory_server.domain.checks import LoginKind, RemoteStatus
+from directory_server.features.verification.results import FoundTool
 
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import Document, GetPage

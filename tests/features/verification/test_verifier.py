@@ -12,21 +12,22 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
+from directory_server.domain.checks import RemoteStatus, VerifiedStatus
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.patterns import NamePatterns
-from directory_server.domain.targets import Policy, TargetKind
-from directory_server.domain.verification import FoundTool, RemoteCheck, RemoteStatus, VerifiedStatus
-from directory_server.domain.verified import UNVERIFIED
 from directory_server.features.verification import checks as checks_module
 from directory_server.features.verification.checks import DEADLINE, LEASE, Checked, Checks, Limits
+from directory_server.features.verification.results import FoundTool, RemoteCheck
+from directory_server.features.verification.summaries import UNVERIFIED
+from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.target_planner import TargetPlanner
+from directory_server.features.verification.targets import Policy, TargetKind
 from directory_server.features.verification.verified_entries import VerifiedEntries
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import restore_entry
 from directory_server.sqlite import Database, SqliteStore, SqliteTables
-from directory_server.tables import StoredVerifications
 
 from ...contract.store import Briefs
 from ...logs import captured_lines
@@ -55,7 +56,7 @@ class World:
     def __init__(self, clock: Clock, database: Database) -> None:
         self.clock = clock
         self.store = SqliteStore(database, inline, Briefs())
-        self.verifications = StoredVerifications(SqliteTables(database), clock.seconds)
+        self.verifications = Verifications(SqliteTables(database), clock.seconds)
 
     def publish(self, *entries: Entry) -> None:
         run_sync(self.store.publish("a", entries))
@@ -273,7 +274,7 @@ def test_unavailable_storage_is_logged_once_and_retried(world: World, monkeypatc
         raise Unavailable("The disk is full.")
 
     with captured_lines("directory_server.features") as logs, monkeypatch.context() as patched:
-        patched.setattr(StoredVerifications, "claim", fail)
+        patched.setattr(Verifications, "claim", fail)
         process.verifier.startService()
         world.advance(4 * IDLE, step=IDLE)
     assert len(logs) == 1

@@ -11,19 +11,20 @@ import pytest
 from attrs import evolve, frozen
 from twisted.internet.task import Clock
 
+from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
 from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.keys import KeyUse, NewSecret
-from directory_server.domain.ports.verification import Plan
-from directory_server.domain.targets import Policy, Target, TargetKind
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
-from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts, RemoteCheck, RemoteStatus
 from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.rules import Count, QueryCount
 from directory_server.features.statistics.tables import Statistics
+from directory_server.features.verification.results import PackageCheck, RemoteCheck
+from directory_server.features.verification.tables import Plan, Verifications
+from directory_server.features.verification.targets import Policy, Target, TargetKind
 from directory_server.postgres import (
     Database,
     import_data,
@@ -46,7 +47,6 @@ from directory_server.tables import (
     StoredNewSecrets,
     StoredRegistryTokens,
     StoredSessions,
-    StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
@@ -123,7 +123,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(mirrors.put(UpstreamState("second"), run=run))
     run_sync(mirrors.hold("first", "process", seconds=60.0))
 
-    verifications = StoredVerifications(SqliteTables(data.directory), now)
+    verifications = Verifications(SqliteTables(data.directory), now)
     works = RemoteCheck(TARGET.identifier, TARGET.type, 1_000_000.0, RemoteStatus.WORKS)
     package = Target(TARGET.name, TargetKind.PACKAGE, "npm", "a", "1.0.0")
     texts = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")

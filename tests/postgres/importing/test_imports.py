@@ -13,6 +13,7 @@ from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.tables import Statistics
+from directory_server.features.verification.tables import Verifications
 from directory_server.postgres import (
     Database,
     PostgresQuota,
@@ -39,7 +40,6 @@ from directory_server.tables import (
     StoredNewSecrets,
     StoredRegistryTokens,
     StoredSessions,
-    StoredVerifications,
 )
 
 from ...contract.listing import ODD_NAMES
@@ -92,8 +92,8 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert run_sync(store.log_id()) == run_sync(old_store.log_id())
     assert run_sync(store.oldest()) == run_sync(old_store.oldest())
     verifications, old_verifications = (
-        StoredVerifications(PostgresTables(database)),
-        StoredVerifications(SqliteTables(data.directory), lambda: 0.0),
+        Verifications(PostgresTables(database)),
+        Verifications(SqliteTables(data.directory), lambda: 0.0),
     )
     assert run_sync(verifications.plan()) == run_sync(old_verifications.plan())
     assert list(run_sync(verifications.summaries(0, 9))) == list(run_sync(old_verifications.summaries(0, 9)))

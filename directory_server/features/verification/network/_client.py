@@ -24,8 +24,8 @@ from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
 from .... import hosts
+from ....domain.checks import RemoteStatus
 from ....domain.ports.runtime import Offload
-from ....domain.verification import RemoteStatus
 from ....http_client import (
     REDIRECT_CODES,
     BoundedAgent,

@@ -14,7 +14,7 @@ from twisted.internet.error import (
 )
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
-from ....domain.verification import RemoteStatus
+from ....domain.checks import RemoteStatus
 from ....http_client import BadCertificate, BadResponse
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from ....domain.checks import LoginKind
 from ....domain.errors import BadInput
-from ....domain.verification import LoginKind
 from ....sanitize import clean_line
 from ....serialization import decode
 from ._client import MAX_URL, Client, target_of

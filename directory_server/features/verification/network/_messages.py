@@ -9,10 +9,10 @@ from attrs import frozen
 
 from ....domain.errors import BadInput
 from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
-from ....domain.verification import MAX_SCHEMA, FoundTool
 from ....http_client import BadResponse
 from ....sanitize import Cleaner, clean_line, clean_text
 from ....serialization import decode, encode
+from ..results import MAX_SCHEMA, FoundTool
 
 MAX_ELEMENTS = 100_000
 """Commas and opening brackets of a message, a bound of its JSON values."""

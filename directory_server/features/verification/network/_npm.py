@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-from ....domain.verification import PackageStatus
+from ....domain.checks import PackageStatus
 from ._package_api import Api, Found, TooLarge, moment, text_of
 
 ORIGIN = "https://registry.npmjs.org"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ....domain.verification import PackageStatus
+from ....domain.checks import PackageStatus
 from ._package_api import Api, Found, TooLarge, declares, moment, text_of
 
 ORIGIN = "https://api.nuget.org"

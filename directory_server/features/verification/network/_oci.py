@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from attrs import frozen
 
-from ....domain.verification import PackageStatus
+from ....domain.checks import PackageStatus
 from ._package_api import Api, Found, moment, text_of
 
 LABEL = "io.modelcontextprotocol.server.name"

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
+from ....domain.checks import PackageStatus, PackageTexts
 from ....domain.errors import BadInput
 from ....domain.ports.runtime import Offload
-from ....domain.verification import PackageStatus, PackageTexts
 from ....http_client import BadResponse
 from ....serialization import decode
 from ._client import Client, body_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, field
 
-from ....domain.verification import MAX_KEYWORD, MAX_KEYWORDS, MAX_README, MAX_SUMMARY, PackageTexts
+from ....domain.checks import MAX_KEYWORD, MAX_KEYWORDS, MAX_README, MAX_SUMMARY, PackageTexts
 from ....sanitize import clean_line
 
 MAX_MARKUP = 16_000

@@ -8,10 +8,11 @@ from typing import Any
 from attrs import evolve, field, frozen
 from twisted.internet.defer import Deferred, TimeoutError
 
+from ....domain.checks import PackageStatus
 from ....domain.ports.runtime import Offload
-from ....domain.verification import PackageCheck, PackageStatus
 from ....http_client import cancellable
 from ....sanitize import clean_line
+from ..results import PackageCheck
 from . import _npm, _nuget, _oci, _pypi
 from ._client import Client, Network
 from ._ending import NETWORK_ERRORS, Ended, ended

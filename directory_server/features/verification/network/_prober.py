@@ -9,10 +9,11 @@ from attrs import define, evolve, field, frozen
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
+from ....domain.checks import LoginKind, RemoteStatus
 from ....domain.ports.runtime import Offload
-from ....domain.verification import LoginKind, RemoteCheck, RemoteStatus
 from ....http_client import BadResponse, cancellable
 from ....sanitize import clean_line
+from ..results import RemoteCheck
 from ._client import MAX_URL, Client, Network, target_of
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport, ended
 from ._login import kind_of_login

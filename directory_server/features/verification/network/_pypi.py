@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ....domain.verification import PackageStatus
+from ....domain.checks import PackageStatus
 from ._package_api import Api, Found, TooLarge, declares, moment, text_of
 
 ORIGIN = "https://pypi.org"

@@ -9,9 +9,10 @@ from typing import Any
 from attrs import define, field, frozen
 
 from .... import __version__
+from ....domain.checks import MAX_TOOLS, RemoteStatus
 from ....domain.ports.runtime import Offload
-from ....domain.verification import MAX_TOOLS, FoundTool, RemoteStatus
 from ....http_client import BadResponse
+from ..results import FoundTool
 from . import _messages
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport
 from ._messages import RpcError

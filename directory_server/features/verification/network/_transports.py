@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 from attrs import field, frozen
 from twisted.web.iweb import IResponse
 
+from ....domain.checks import RemoteStatus
 from ....domain.ports.runtime import Offload
-from ....domain.verification import RemoteStatus
 from ....http_client import BadResponse, drop, header, retry_after
 from ._client import Client, body_of, target_of
 from ._ending import Ended, OtherTransport

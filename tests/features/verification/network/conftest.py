@@ -10,8 +10,8 @@ import pytest_twisted  # type: ignore[import-untyped]
 from attrs import define
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.domain.verification import RemoteCheck
 from directory_server.features.verification.network import RemoteProber, remote_prober
+from directory_server.features.verification.results import RemoteCheck
 from directory_server.run_sync import inline
 from tests.features.verification.remotes.fake_remotes import FakeRemotes
 

@@ -11,9 +11,10 @@ from attrs import define, evolve, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from directory_server.domain.checks import RemoteStatus
 from directory_server.features.verification.network import RemoteProber
 from directory_server.features.verification.network._addresses import is_allowed, is_open_port, networks
+from directory_server.features.verification.results import RemoteCheck
 
 from ....contract import awaited
 from .conftest import Harness

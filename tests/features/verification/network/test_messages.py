@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from directory_server.domain.tools import MAX_NAME
-from directory_server.domain.verification import MAX_SCHEMA
 from directory_server.features.verification.network._messages import (
     MAX_DESCRIPTION,
     RpcError,
@@ -17,6 +16,7 @@ from directory_server.features.verification.network._messages import (
     result_of,
     tools_page,
 )
+from directory_server.features.verification.results import MAX_SCHEMA
 from directory_server.http_client import BadResponse
 
 

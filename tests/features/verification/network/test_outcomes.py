@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from twisted.internet.defer import Deferred
 
-from directory_server.domain.verification import MAX_TOOLS, LoginKind, RemoteStatus
+from directory_server.domain.checks import MAX_TOOLS, LoginKind, RemoteStatus
 from tests.features.verification.remotes.fake_remotes import OAUTH_SERVER
 from tests.features.verification.remotes.outcomes import OUTCOMES, RARE
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.verification import MAX_KEYWORDS, MAX_README, MAX_SUMMARY, PackageTexts
+from directory_server.domain.checks import MAX_KEYWORDS, MAX_README, MAX_SUMMARY, PackageTexts
 from directory_server.features.verification.network._package_texts import MAX_MARKUP, package_texts, prose_of
 
 README = """\

@@ -11,9 +11,10 @@ from attrs import define, evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts
+from directory_server.domain.checks import PackageStatus, PackageTexts
 from directory_server.features.verification.network import PackageChecker, package_checker
 from directory_server.features.verification.network._oci import LABEL, Hub, Reference, parse
+from directory_server.features.verification.results import PackageCheck
 from directory_server.run_sync import inline
 
 from ....contract import awaited

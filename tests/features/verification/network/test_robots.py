@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.verification import RemoteStatus
+from directory_server.domain.checks import RemoteStatus
 from directory_server.features.verification.network._robots import MAX_ROBOTS, Rules, parse
 
 from ....contract import awaited

@@ -12,8 +12,9 @@ import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
-from directory_server.domain.verification import MAX_TOOLS, FoundTool, RemoteStatus
+from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
 from directory_server.features.verification.network import RemoteProber, remote_prober
+from directory_server.features.verification.results import FoundTool
 from directory_server.run_sync import inline
 
 from ....contract import awaited

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from directory_server.domain.verification import RemoteStatus
+from directory_server.domain.checks import RemoteStatus
 from directory_server.features.verification.network._ending import Ended, OtherTransport
 from directory_server.features.verification.network._session import LoginNeeded, Opened, Session
 from directory_server.features.verification.network._transports import Reply

@@ -12,7 +12,8 @@ from attrs import evolve
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.ssl import PrivateCertificate
 
-from directory_server.domain.verification import RemoteCheck, RemoteStatus
+from directory_server.domain.checks import RemoteStatus
+from directory_server.features.verification.results import RemoteCheck
 from tests.features.verification.remotes.fake_remotes import FakeRemotes
 
 from ....contract import awaited

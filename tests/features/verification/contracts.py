@@ -9,27 +9,25 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.ports.storage import Store
-from directory_server.domain.ports.verification import Plan, Verifications
-from directory_server.domain.targets import Policy, Target, TargetKind, TargetState
-from directory_server.domain.tools import OfferedTool
-from directory_server.domain.verification import (
-    MAX_TOOL_NAMES,
+from directory_server.domain.checks import (
     MAX_TOOLS,
-    FoundTool,
+    IndexedVerification,
     LoginKind,
-    PackageCheck,
     PackageStatus,
-    RemoteCheck,
     RemoteStatus,
     VerifiedStatus,
 )
-from directory_server.domain.verified import IndexedVerification, Verification
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.ports.storage import Store
+from directory_server.domain.tools import OfferedTool
+from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
+from directory_server.features.verification.summaries import Verification
+from directory_server.features.verification.tables import Plan, Verifications
+from directory_server.features.verification.targets import Policy, Target, TargetKind, TargetState
 from directory_server.serialization import restore_indexed
 
-from . import ContractWithClock, at_once, awaited
-from .store import entry
+from ...contract import ContractWithClock, at_once, awaited
+from ...contract.store import entry
 
 HOUR, DAY = 3_600.0, 86_400.0
 POLICY = Policy(history=3)

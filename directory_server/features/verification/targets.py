@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from .entries import Entry, is_storable
-from .verification import PackageCheck, PackageStatus, RemoteCheck, RemoteStatus
+from ...domain.checks import PackageStatus, RemoteStatus
+from ...domain.entries import Entry, is_storable
+from .results import PackageCheck, RemoteCheck
 
 MAX_TARGETS = 10
 """Remotes, and packages, of one entry that are checked. Real entries have at most 30, nearly all at most 3."""

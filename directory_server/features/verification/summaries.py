@@ -7,19 +7,11 @@ from datetime import UTC, datetime
 
 from attrs import frozen
 
+from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, RemoteStatus, VerifiedStatus
+from ...domain.tools import MAX_DESCRIPTION, OfferedTool, line_of
+from .results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
 from .targets import TargetState
-from .tools import MAX_DESCRIPTION, OfferedTool, line_of
-from .verification import (
-    MAX_TOOL_NAMES,
-    MAX_TOOLS,
-    FoundTool,
-    PackageCheck,
-    PackageStatus,
-    RemoteCheck,
-    RemoteStatus,
-    VerifiedStatus,
-)
-from .verification_views import FoundToolView, PackageView, RemoteView, VerificationView
 
 _BEST_FIRST = tuple(VerifiedStatus)
 
@@ -45,27 +37,6 @@ class Verification:
 
 
 UNVERIFIED = Verification()
-
-
-@frozen
-class IndexedVerification:
-    """The part of a verification that the search index and the change feed use: it changes less often than checks."""
-
-    status: VerifiedStatus
-    auth: str = ""
-    package: str = ""
-    tools: tuple[OfferedTool, ...] = ()
-    """The tools that remotes listed. Those after MAX_TOOLS have a name only."""
-    texts: str = ""
-    """Identifies the stored texts of the best package that has any."""
-
-
-def refined_auth(declared: str, shown: str) -> str:
-    """Return how a client authenticates, from what an entry declares or says and what its remotes have shown.
-
-    A remote that lists its tools without a login may need one for calls: it is believed only if the entry says nothing.
-    """
-    return shown if shown and (declared == "unknown" or (declared == "none" and shown != "none")) else declared
 
 
 def summarize(states: Sequence[TargetState]) -> Verification:

@@ -1,18 +1,18 @@
-"""StoredVerifications."""
+"""Verifications."""
 
 from __future__ import annotations
 
 from directory_server.domain.ports.storage import Store
+from directory_server.features.verification.tables import Verifications
 from directory_server.sqlite import SqliteTables
-from directory_server.tables import StoredVerifications
 
-from ..contract.package_texts import PackageTextsContract
-from .conftest import TablesTest, number, open_store, run_script
+from ...tables.conftest import TablesTest, number, open_store, run_script
+from .package_texts import PackageTextsContract
 
 
 class TestVerifications(TablesTest, PackageTextsContract):
-    async def verifications(self) -> StoredVerifications:
-        return StoredVerifications(self.open_tables(), self.clock.seconds)
+    async def verifications(self) -> Verifications:
+        return Verifications(self.open_tables(), self.clock.seconds)
 
     async def store(self) -> Store:
         return open_store(self.open_tables())

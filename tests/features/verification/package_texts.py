@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from directory_server.domain.checks import PackageStatus, PackageTexts
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.verification import PackageCheck, PackageStatus, PackageTexts
+from directory_server.features.verification.results import PackageCheck
 from directory_server.serialization import encode_texts
 
-from . import awaited
-from .store import entry
-from .verifications import POLICY, MovedStepContract, by_id, package
+from ...contract import awaited
+from ...contract.store import entry
+from .contracts import POLICY, MovedStepContract, by_id, package
 
 TEXTS = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")
 

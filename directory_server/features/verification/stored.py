@@ -1,25 +1,18 @@
-"""Stored forms of targets, checks and verifications."""
+"""Stored forms of targets, checks and summaries."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import orjson
-from attrs import asdict, astuple, evolve
-from cattrs import Converter
-from cattrs.strategies import configure_union_passthrough
+from attrs import asdict, evolve
 
-from ..domain.targets import PastCheck, Target, TargetKind, TargetState
-from ..domain.tools import OfferedTool
-from ..domain.verification import MAX_TOOL_NAMES, PackageCheck, PackageTexts, RemoteCheck
-from ..domain.verified import IndexedVerification, Verification
-from ._json import encode
+from ...serialization import decode_stored, encode, restore_record
+from .results import MAX_TOOL_NAMES, PackageCheck, RemoteCheck
+from .summaries import Verification
+from .targets import PastCheck, Target, TargetKind, TargetState
 
 MAX_STORED_TOOLS = 200_000
 """Bytes of the tools that are stored of one check. Schemas beyond it are dropped, then descriptions."""
-
-_CONVERTER = Converter()
-configure_union_passthrough(str | int | float | bool | None, _CONVERTER)
 
 
 def encode_target(target: Target) -> bytes:
@@ -29,7 +22,7 @@ def encode_target(target: Target) -> bytes:
 
 def restore_target(body: bytes) -> Target:
     """Return the target of `body`, the output of `encode_target`."""
-    return _CONVERTER.structure(orjson.loads(body), Target)
+    return restore_record(decode_stored(body), Target)
 
 
 def encode_state(state: TargetState) -> bytes:
@@ -48,59 +41,28 @@ def restore_state(target: Target, body: bytes | None) -> TargetState:
     """Return the state of `target` from `body`, the output of `encode_state`."""
     if body is None:
         return TargetState(target)
-    value: dict[str, Any] = orjson.loads(body)
+    value: dict[str, Any] = decode_stored(body)
     cls = RemoteCheck if target.kind is TargetKind.REMOTE else PackageCheck
     check: Any = _structure(value["check"], cls)
     good: Any = check if value["good"] is True else _structure(value["good"], RemoteCheck)
-    history = tuple(_CONVERTER.structure(each, PastCheck) for each in value["history"])
+    history = tuple(restore_record(each, PastCheck) for each in value["history"])
     failing = value["failures"], value["failing_since"], bool(value["is_down"])
     # A state that was stored before packages had texts has none.
     return TargetState(target, check, good, *failing, history, value.get("texts", ""))
 
 
-def encode_verification(verification: Verification | IndexedVerification) -> bytes:
-    """Return the stored form of the summary of an entry's checks, or of what the index holds of it."""
-    value = asdict(verification)
-    if isinstance(verification, IndexedVerification):
-        value["tools"] = [*map(astuple, verification.tools)]
-        # As before there were texts: another form would be a change of every entry.
-        if not verification.texts:
-            del value["texts"]
-    return encode(value)
+def encode_verification(verification: Verification) -> bytes:
+    """Return the stored form of the summary of an entry's checks."""
+    return encode(asdict(verification))
 
 
 def restore_verification(body: bytes) -> Verification:
     """Return the summary of an entry's checks from `body`."""
-    return _CONVERTER.structure(orjson.loads(body), Verification)
-
-
-def restore_indexed(body: bytes) -> IndexedVerification:
-    """Return what the index holds of a verification from `body`."""
-    value = orjson.loads(body)
-    # Tools that were stored before they had titles are pairs of name and description.
-    tools = ((name, "", *rest) if len(rest) == 1 else (name, *rest) for name, *rest in value["tools"])
-    found = _CONVERTER.structure({**value, "tools": ()}, IndexedVerification)
-    return evolve(found, tools=tuple(OfferedTool(*each) for each in tools))
-
-
-def encode_texts(texts: PackageTexts) -> bytes:
-    """Return the stored form of the texts of a package, at most 13,000 bytes."""
-    return encode([texts.summary, texts.keywords, texts.readme])
-
-
-def restore_texts(body: bytes) -> PackageTexts:
-    """Return the texts of a package from `body`, the output of `encode_texts`."""
-    summary, keywords, readme = orjson.loads(body)
-    return PackageTexts(summary, tuple(keywords), readme)
-
-
-def indexed_status(body: bytes) -> str:
-    """Return the status in what the index holds of a verification."""
-    return str(orjson.loads(body)["status"])
+    return restore_record(decode_stored(body), Verification)
 
 
 def _structure(value: Any, cls: Any) -> Any:
-    return None if value is None else _CONVERTER.structure(value, cls)
+    return None if value is None else restore_record(value, cls)
 
 
 def _bounded(check: Any) -> Any:

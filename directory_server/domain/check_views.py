@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-from .verification import (
-    MAX_TOOLS,
-    LoginKind,
-    PackageStatus,
-    RemoteStatus,
-    VerifiedStatus,
-)
+from .checks import MAX_TOOLS, LoginKind, PackageStatus, RemoteStatus, VerifiedStatus
 
 
 @frozen

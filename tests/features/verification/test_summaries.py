@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
+from directory_server.domain.checks import (
+    MAX_TOOLS,
+    LoginKind,
+    PackageStatus,
+    PackageTexts,
+    RemoteStatus,
+    VerifiedStatus,
+)
 from directory_server.domain.entries import Entry
-from directory_server.domain.targets import (
+from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
+from directory_server.features.verification.summaries import UNVERIFIED, found_tools, indexed, status_of, summarize
+from directory_server.features.verification.targets import (
     MAX_TARGETS,
     MIN_BUSY,
     Policy,
@@ -17,19 +27,6 @@ from directory_server.domain.targets import (
     is_failure,
     targets_of,
 )
-from directory_server.domain.verification import (
-    MAX_TOOL_NAMES,
-    MAX_TOOLS,
-    FoundTool,
-    LoginKind,
-    PackageCheck,
-    PackageStatus,
-    PackageTexts,
-    RemoteCheck,
-    RemoteStatus,
-    VerifiedStatus,
-)
-from directory_server.domain.verified import UNVERIFIED, found_tools, indexed, status_of, summarize
 
 REMOTE = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example/sse")
 PACKAGE = Target("x/a", TargetKind.PACKAGE, "npm", "a", "1")

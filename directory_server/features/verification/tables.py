@@ -1,28 +1,29 @@
-"""The Verifications."""
+"""Tables of targets, of their states, and of what is known of each entry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
+from typing import Any
 
 from attrs import frozen
 
-from .. import serialization
-from ..domain.entries import mcp_id_of
-from ..domain.ports.verification import Plan, Summary
-from ..domain.targets import Check, Policy, Target, TargetKind, TargetState
-from ..domain.verification import PackageCheck
-from ..domain.verified import indexed, summarize
-from ._tables import Rows, Tables
-from ._visibility import log_change
+from ...domain.entries import mcp_id_of
+from ...tables import Rows, Tables
+from .stored import (
+    encode_state,
+    encode_target,
+    restore_state,
+    restore_target,
+    restore_verification,
+)
+from .summaries import Verification
+from .summary_rows import replace_texts, states_of, summarize_entry
+from .targets import Check, Policy, Target, TargetKind, TargetState
 
 CANDIDATES = 1_000
 """Due targets from which a claim chooses those of different hosts."""
-
-# Revisions grow in the order of commits. (0, 1) to (0, 3) are other locks. Rows of targets are locked before it, and
-# the lock of publishers after it.
-_LOCK = "SELECT pg_advisory_xact_lock(0, 4)"
 
 _NOW = "coalesce(CAST(:now AS double precision), clock_seconds())"
 """The time, in seconds since the epoch: the parameter, else that of the database."""
@@ -45,8 +46,6 @@ _HOLD = f"""
             OR held.held_until <= excluded.held_until - {_SECONDS}
             OR held.held_until > excluded.held_until + {_SECONDS}
 """
-
-_TARGETS = "SELECT id, body, state FROM target WHERE mcp_id = :mcp_id ORDER BY kind DESC, id"
 
 _STORED = """
     SELECT mcp_id, id, state IS NOT NULL FROM target WHERE mcp_id = ANY(:mcp_ids) ORDER BY id FOR UPDATE
@@ -92,23 +91,6 @@ _RECORD = f"""
     WHERE id = :id
 """
 
-_INDEXED = "SELECT indexed FROM verification WHERE mcp_id = :mcp_id"
-
-_SUMMARIZE = """
-    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
-    VALUES (:mcp_id, (SELECT coalesce(max(revision), 0) + 1 FROM verification), :summary, :indexed, :texts)
-    ON CONFLICT (mcp_id) DO UPDATE SET
-        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed, texts = excluded.texts
-"""
-
-# Both run under the lock: else texts could be deleted that another transaction begins to use.
-_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES (:id, :body) ON CONFLICT (id) DO NOTHING"
-
-_DROP_TEXTS = """
-    DELETE FROM package_texts
-    WHERE id = ANY(:ids) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = package_texts.id)
-"""
-
 _CHECKED = "SELECT id, mcp_id, texts FROM target WHERE state IS NOT NULL"
 
 _ALL_CHECKED = f"{_CHECKED} ORDER BY id FOR UPDATE"
@@ -123,8 +105,25 @@ _SUMMARIES = """
 
 
 @frozen
-class StoredVerifications:
-    """Targets and their states.
+class Plan:
+    """Progress of deriving targets from the change log: up to `seq`, with the name patterns `selection`."""
+
+    seq: int = 0
+    selection: str = ""
+
+
+@frozen
+class Summary:
+    """The verification of an entry. A summary that is written later has a greater `revision`."""
+
+    revision: int
+    mcp_id: str
+    verification: Verification
+
+
+@frozen
+class Verifications:
+    """Targets of all entries, their due times, leases and states, and the summary of each entry.
 
     `now` returns seconds since the epoch. Without it, times are by the clock of the database, which is the same for all
     machines.
@@ -134,14 +133,21 @@ class StoredVerifications:
     _now: Callable[[], float] | None = None
 
     async def plan(self) -> Plan:
+        """Return how far the targets have been derived."""
         row = await self._tables.read(lambda rows: rows.one(_PLAN))
         return Plan(*row) if row else Plan()
 
     async def hold(self, holder: str, *, seconds: float) -> bool:
+        """Acquire or renew the lease to derive targets; return False if another holder has it."""
         values = {"now": self._time(), "holder": holder, "seconds": seconds}
         return await self._tables.write(lambda rows: rows.execute(_HOLD, **values) > 0)
 
     async def put_targets(self, targets: Mapping[str, Sequence[Target]], plan: Plan | None = None) -> None:
+        """Replace the targets of the entries whose `mcp_id` is in `targets` and store the `plan`.
+
+        The state of a target that stays is kept. A new target is due at once.
+        """
+
         def write(rows: Rows) -> None:
             self._replace(rows, targets)
             if plan is not None:
@@ -152,6 +158,10 @@ class StoredVerifications:
     async def claim(
         self, holder: str, limit: int, *, seconds: float, kinds: Collection[TargetKind], except_hosts: Collection[str]
     ) -> Sequence[Target]:
+        """Lease at most `limit` due targets to `holder` for `seconds`, the longest due first; return them.
+
+        They have different hosts, none of `except_hosts`, and are leased to no other holder.
+        """
         due = {"now": self._time(), "seconds": seconds, "hosts": sorted(except_hosts)}
 
         def has_due(rows: Rows) -> bool:
@@ -165,7 +175,7 @@ class StoredVerifications:
                     chosen.setdefault(host, (number, body))
             ids = [number for number, _ in chosen.values()]
             rows.execute(_LEASE, now=due["now"], seconds=seconds, holder=holder, ids=ids)
-            return [serialization.restore_target(body) for _, body in chosen.values()]
+            return [restore_target(body) for _, body in chosen.values()]
 
         # A write to SQLite makes all processes look for changes.
         if not await self._tables.read(has_due):
@@ -173,29 +183,36 @@ class StoredVerifications:
         return await self._tables.write(claim)
 
     async def record(self, target: Target, check: Check, policy: Policy, *, spread: float = 1.0) -> bool:
+        """Store a check of `target` and release its lease; `spread` multiplies the time until the next check.
+
+        Return whether the part that is indexed of the entry has changed. The change log then has a change of the entry,
+        if it is visible. A check of an unknown target is ignored.
+        """
         mcp_id = mcp_id_of(target.name)
 
         def write(rows: Rows) -> bool:
             stored = dict(rows.all(_LOCK_TARGETS, mcp_id=mcp_id))
             if target.id not in stored:
                 return False
-            before = serialization.restore_state(target, stored[target.id])
+            before = restore_state(target, stored[target.id])
             state = before.after(check, policy)
             rows.execute(
                 _RECORD,
                 now=self._time(),
                 seconds=spread * policy.wait(state, check),
-                state=serialization.encode_state(state),
+                state=encode_state(state),
                 texts=state.texts or None,
                 id=target.id,
             )
             if state.texts != before.texts:
-                _replace_texts(rows, [before.texts], check)
-            return _summarize(rows, mcp_id)
+                replace_texts(rows, [before.texts], check)
+            return summarize_entry(rows, mcp_id)
 
         return await self._tables.write(write)
 
     async def release(self, holder: str) -> None:
+        """Release all leases of `holder`."""
+
         def write(rows: Rows) -> None:
             for statement in (_RELEASE, _RELEASE_PLAN):
                 rows.execute(statement, holder=holder)
@@ -203,29 +220,36 @@ class StoredVerifications:
         await self._tables.write(write)
 
     async def states(self, mcp_id: str) -> Sequence[TargetState]:
-        return await self._tables.read(lambda rows: _states(rows, mcp_id))
+        """Return the targets of an entry, remotes first, and what is known of each."""
+        return await self._tables.read(lambda rows: states_of(rows, mcp_id))
 
     async def forget(self, names: Collection[str] | None = None) -> int:
+        """Delete the results of the entries `names`, or all results; return the number of entries that had any.
+
+        Their targets are due at once.
+        """
         asked = None if names is None else [mcp_id_of(name) for name in names]
 
         def write(rows: Rows) -> int:
             known = rows.all(_ALL_CHECKED) if asked is None else rows.all(_CHECKED_OF, mcp_ids=asked)
             rows.execute(_FORGET, now=self._time(), ids=[number for number, _, _ in known])
-            _replace_texts(rows, [texts for _, _, texts in known])
+            replace_texts(rows, [texts for _, _, texts in known])
             forgotten = sorted({mcp_id for _, mcp_id, _ in known})
             for mcp_id in forgotten:
-                _summarize(rows, mcp_id)
+                summarize_entry(rows, mcp_id)
             return len(forgotten)
 
         return await self._tables.write(write)
 
     async def due(self, kinds: Collection[TargetKind]) -> int:
+        """Return the number of targets that are due."""
         values = {"now": self._time(), "kinds": sorted(kinds)}
         return await self._tables.read(lambda rows: int(rows.one(_COUNT_DUE, **values)[0]))
 
     async def summaries(self, after: int, limit: int) -> Sequence[Summary]:
+        """Return at most `limit` summaries with a revision above `after`, in that order."""
         found = await self._tables.read(lambda rows: rows.all(_SUMMARIES, after=after, limit=limit))
-        return [Summary(revision, mcp_id, serialization.restore_verification(body)) for revision, mcp_id, body in found]
+        return [Summary(revision, mcp_id, restore_verification(body)) for revision, mcp_id, body in found]
 
     def _replace(self, rows: Rows, targets: Mapping[str, Sequence[Target]]) -> None:
         """Replace the targets of entries; keep the states of those that stay."""
@@ -238,7 +262,7 @@ class StoredVerifications:
                 "mcp_id": mcp_id,
                 "kind": target.kind,
                 "host": target.host,
-                "body": serialization.encode_target(target),
+                "body": encode_target(target),
             }
             for number, (mcp_id, target) in sorted(wanted.items())
             if number not in stored
@@ -246,48 +270,14 @@ class StoredVerifications:
         rows.many(_ADD, new)
         gone = [number for number in stored if number not in wanted]
         if gone:
-            _replace_texts(rows, [texts for (texts,) in rows.all(_DROP, ids=gone)])
+            replace_texts(rows, [texts for (texts,) in rows.all(_DROP, ids=gone)])
         for mcp_id in sorted({stored[number][0] for number in gone if stored[number][1]}):
-            _summarize(rows, mcp_id)
+            summarize_entry(rows, mcp_id)
 
     def _time(self) -> float | None:
         return self._now and self._now()
 
 
-def _states(rows: Rows, mcp_id: str) -> list[TargetState]:
-    return [
-        serialization.restore_state(serialization.restore_target(body), state)
-        for _, body, state in rows.all(_TARGETS, mcp_id=mcp_id)
-    ]
-
-
-def _replace_texts(rows: Rows, old: Iterable[str | None], check: Check | None = None) -> None:
-    """Delete the texts `old` that no target has, and store those of a `check` of a package."""
-    dropped = sorted({texts for texts in old if texts})
-    added = check.texts if isinstance(check, PackageCheck) else None
-    if dropped or added is not None:
-        rows.lock(_LOCK)
-    if dropped:
-        rows.execute(_DROP_TEXTS, ids=dropped)
-    if added is not None and added.id:
-        rows.execute(_ADD_TEXTS, id=added.id, body=serialization.encode_texts(added))
-
-
-def _summarize(rows: Rows, mcp_id: str) -> bool:
-    """Store the verification of an entry; log a change and return True if its indexed part has changed."""
-    rows.lock(_LOCK)
-    states = _states(rows, mcp_id)
-    after = indexed(states)
-    encoded = None if after is None else serialization.encode_verification(after)
-    before = rows.one(_INDEXED, mcp_id=mcp_id)
-    rows.execute(
-        _SUMMARIZE,
-        mcp_id=mcp_id,
-        summary=serialization.encode_verification(summarize(states)),
-        indexed=encoded,
-        texts=(after and after.texts) or None,
-    )
-    if (before[0] if before else None) == encoded:
-        return False
-    log_change(rows, mcp_id)
-    return True
+def verifications_of(storage: Any) -> Verifications:
+    """Return the verifications in the tables of `storage`."""
+    return Verifications(storage.background_tables, storage.row_clock)

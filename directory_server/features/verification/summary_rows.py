@@ -1,0 +1,72 @@
+"""Rows of the summary of an entry and of the texts of packages, which writes to targets derive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...serialization import encode_indexed, encode_texts
+from ...tables import Rows, log_change
+from .results import PackageCheck
+from .stored import encode_verification, restore_state, restore_target
+from .summaries import indexed, summarize
+from .targets import Check, TargetState
+
+# Revisions grow in the order of commits. (0, 1) to (0, 3) are other locks. Rows of targets are locked before it, and
+# the lock of publishers after it.
+_LOCK = "SELECT pg_advisory_xact_lock(0, 4)"
+
+_TARGETS = "SELECT id, body, state FROM target WHERE mcp_id = :mcp_id ORDER BY kind DESC, id"
+
+_INDEXED = "SELECT indexed FROM verification WHERE mcp_id = :mcp_id"
+
+_SUMMARIZE = """
+    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
+    VALUES (:mcp_id, (SELECT coalesce(max(revision), 0) + 1 FROM verification), :summary, :indexed, :texts)
+    ON CONFLICT (mcp_id) DO UPDATE SET
+        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed, texts = excluded.texts
+"""
+
+# Both run under the lock: else texts could be deleted that another transaction begins to use.
+_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES (:id, :body) ON CONFLICT (id) DO NOTHING"
+
+_DROP_TEXTS = """
+    DELETE FROM package_texts
+    WHERE id = ANY(:ids) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = package_texts.id)
+"""
+
+
+def states_of(rows: Rows, mcp_id: str) -> list[TargetState]:
+    """Return the targets of an entry, remotes first, and what is known of each."""
+    return [restore_state(restore_target(body), state) for _, body, state in rows.all(_TARGETS, mcp_id=mcp_id)]
+
+
+def replace_texts(rows: Rows, old: Iterable[str | None], check: Check | None = None) -> None:
+    """Delete the texts `old` that no target has, and store those of a `check` of a package."""
+    dropped = sorted({texts for texts in old if texts})
+    added = check.texts if isinstance(check, PackageCheck) else None
+    if dropped or added is not None:
+        rows.lock(_LOCK)
+    if dropped:
+        rows.execute(_DROP_TEXTS, ids=dropped)
+    if added is not None and added.id:
+        rows.execute(_ADD_TEXTS, id=added.id, body=encode_texts(added))
+
+
+def summarize_entry(rows: Rows, mcp_id: str) -> bool:
+    """Store the verification of an entry; log a change and return True if its indexed part has changed."""
+    rows.lock(_LOCK)
+    states = states_of(rows, mcp_id)
+    after = indexed(states)
+    encoded = None if after is None else encode_indexed(after)
+    before = rows.one(_INDEXED, mcp_id=mcp_id)
+    rows.execute(
+        _SUMMARIZE,
+        mcp_id=mcp_id,
+        summary=encode_verification(summarize(states)),
+        indexed=encoded,
+        texts=(after and after.texts) or None,
+    )
+    if (before[0] if before else None) == encoded:
+        return False
+    log_change(rows, mcp_id)
+    return True
