@@ -62,17 +62,19 @@ Py_ssize_t match(State *state) {
 
 /* Return the count-th greatest of the items, which are at least as many. They are moved. */
 static uint32_t select_greatest(uint32_t *items, size_t held, size_t count) {
-    for (int shift = 24; shift >= 0 && held > 1; shift -= 8) {
-        size_t counts[256] = {0}, kept = 0;
-        uint32_t byte = 255;
+    enum { DIGITS = 2048 };
+    /* By 11 bits at a time: the first ones are the exponent and enough of the mantissa to tell most scores apart. */
+    for (int shift = 20; shift >= 0 && held > 1; shift -= 10) {
+        uint32_t counts[DIGITS] = {0}, digit = DIGITS - 1;
+        size_t kept = 0;
         for (size_t i = 0; i < held; i++)
-            counts[items[i] >> shift & 255]++;
-        while (count > counts[byte])
-            count -= counts[byte--];
+            counts[items[i] >> shift & (DIGITS - 1)]++;
+        while (count > counts[digit])
+            count -= counts[digit--];
         for (size_t i = 0; i < held; i++) {
             uint32_t item = items[i];
             items[kept] = item;
-            kept += (item >> shift & 255) == byte;
+            kept += (item >> shift & (DIGITS - 1)) == digit;
         }
         held = kept;
     }

@@ -84,7 +84,9 @@ class StringTable:
 
     def find(self, string: str) -> int | None:
         """Return the number of `string`, or None."""
-        number, is_found = self._bisect(encoded(string))
+        engine, key = arrays.engine, string.encode("utf-8", "surrogatepass")
+        # Queries look up many words.
+        number, is_found = self._bisect(key) if engine is None else engine.bisect(self.data, self.offsets, key)
         return number if is_found else None
 
     def prefix_range(self, prefix: str) -> slice:
