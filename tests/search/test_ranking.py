@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 
+from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
 from directory_server.search.index.snapshot import Snapshot
 from directory_server.search.query.concepts import ConceptEvidence
@@ -195,6 +196,17 @@ async def test_vendor_of_a_product_comes_first(query: str, by_vendor: str, by_ot
         *(make_entry(f"org.example/{n}", "Something else") for n in range(20)),
     )
     assert (await search_names(index, query))[0] == by_vendor
+
+
+@pytest.mark.parametrize(
+    "name", ["io.github.slack-mcp/Slack-mcp", "io.github.slackmcp/mcp-slack", "io.github.slack-mcp/mcp"]
+)
+@awaited
+async def test_an_account_named_after_a_product_and_mcp_is_not_its_vendor(name: str) -> None:
+    copies = [make_entry(f"io.github.user-{number}/slack-mcp", "Messages") for number in range(5)]
+    known = make_entry("io.github.known/slack-mcp-server", "Messages", _meta={PUBLISHER: {"stars": 2_000}})
+    index = await index_of(make_entry(name, "Messages"), *copies, known)
+    assert (await search_names(index, "slack"))[0] == known.name
 
 
 @awaited

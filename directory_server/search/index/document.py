@@ -170,7 +170,8 @@ def build_document(entry: Entry) -> Document:
         prior, named, described = 0.0, 0, []
         weights = {word: PLACEHOLDER_WEIGHT * weight for word, weight in weights.items()}
     else:
-        special_terms |= _product_names(short, owner_words, short_words, title_words)
+        products = _vendor_product(owner_words, short_words, name.startswith(CODE_HOSTS))
+        special_terms |= _product_names(short, products, short_words, title_words)
     listed, vector = (sorting_of(entry), category_labels(entry.categories)), meaning_vector(entry)
     hit = with_facts(entry.hit(), facts.bits, listed[0])
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed, vector, offered)
@@ -187,9 +188,8 @@ def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "license", facts.license
 
 
-def _product_names(short: str, owner: Sequence[Word], *names: Sequence[Word]) -> set[str]:
-    """Return the special terms of the names without the owner: `short`, and the words of it and of the title."""
-    products = _vendor_product(owner, names[0])
+def _product_names(short: str, products: Sequence[str], *names: Sequence[Word]) -> set[str]:
+    """Return the special terms of the names without the owner: `short`, the words of it and of the title, products."""
     return {
         *(EXACT_NAME + phrase(each) for each in (short,) if each),
         *(SHORT_NAME + key(each) for each in names if each),
@@ -259,19 +259,23 @@ def _facet(name: str, value: str) -> str:
     return f"{FACET}{name}:{key(words(value, humps=False))[:MAX_TOKEN]}"
 
 
-def _vendor_product(owner: Sequence[Word], short: Sequence[Word]) -> Sequence[str]:
+def _vendor_product(owner: Sequence[Word], short: Sequence[Word], is_account: bool) -> Sequence[str]:
     """Return the product in a list if its vendor owns the entry, else an empty list.
 
-    The product is named like the owner, or the name has only COMMON_PARTS.
+    The product is named like the owner, or the name has only COMMON_PARTS. Those of an account at a code host belong to
+    its name: anybody can call one "slack-mcp".
     """
-    product, brand = key(short, without=COMMON_PARTS), key(owner, without=COMMON_PARTS)
-    offered = product if product == brand or _is_namesake(product, owner) else "" if product else brand
+    product = key(short, without=COMMON_PARTS)
+    brand = key(owner) if is_account else key(owner, without=COMMON_PARTS)
+    offered = product if product == brand or _is_namesake(product, owner, is_account) else "" if product else brand
     return [offered] if offered else []
 
 
-def _is_namesake(product: str, owner: Sequence[Word]) -> bool:
+def _is_namesake(product: str, owner: Sequence[Word], is_account: bool) -> bool:
     """Return whether the owner's name contains the product's, which makes the owner its likely vendor."""
-    return len(product) >= MIN_NAMESAKE and product in key(owner)
+    name = key(owner)
+    is_copy = is_account and any(part in name.replace(product, " ") for part in COMMON_PARTS)
+    return len(product) >= MIN_NAMESAKE and product in name and not is_copy
 
 
 def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word]) -> float:
@@ -281,7 +285,8 @@ def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word
     the official registry, which verifies namespaces.
     """
     popular = log10(1 + min(entry.stars or 0, MAX_STARS)) / log10(1 + MAX_STARS)
-    is_namesake = entry.is_official and _is_namesake(key(short, without=COMMON_PARTS), owner)
+    product, is_account = key(short, without=COMMON_PARTS), entry.name.startswith(CODE_HOSTS)
+    is_namesake = entry.is_official and _is_namesake(product, owner, is_account)
     marks = OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
     lost = DEPRECATED_PENALTY * (entry.status != ACTIVE)
     return STARS_PRIOR * popular + marks + INSTALLABLE_PRIOR * is_configurable(facts) - lost
