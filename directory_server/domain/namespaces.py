@@ -12,7 +12,7 @@ OPEN_NAMESPACES = (*CODE_HOSTS, "ai.smithery/")
 
 _PARTS = re.compile(r"[^\W_]+")
 
-_GENERIC = frozenset({"mcp", "server", "mcpserver"})
+GENERIC = frozenset({"mcp", "server", "mcpserver"})
 """Parts of names that name no product."""
 
 
@@ -23,12 +23,17 @@ def bears_product(name: str) -> bool:
     must be, or the entry has no name of its own: `com.acme/mcp`.
     """
     namespace, _, short = name.rpartition("/")
-    product = "".join(word for word in _PARTS.findall(short.casefold()) if word not in _GENERIC)
+    product = "".join(word for word in _PARTS.findall(short.casefold()) if word not in GENERIC)
     for host in CODE_HOSTS:
         if name.startswith(host):
             return bool(product) and _letters(namespace.removeprefix(host)) == product
     labels = [_letters(label) for label in namespace.split(".")[1:]]
     return bool(labels) and not name.startswith(OPEN_NAMESPACES) and (not product or product in labels)
+
+
+def name_parts(text: str) -> set[str]:
+    """Return the groups of letters and digits of `text`, in lower case."""
+    return {*_PARTS.findall(text.casefold())}
 
 
 def _letters(text: str) -> str:

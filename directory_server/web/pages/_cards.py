@@ -9,9 +9,9 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlencode
 
-from ...domain.entries import Entry
+from ...domain.entries import MAX_NAME, Entry
 from ...domain.filters import FILTERS, PACKAGES, with_filter
-from ...domain.namespaces import CODE_HOSTS
+from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
 from ._filters import plain
 
 MAX_TAGS = 5
@@ -96,12 +96,18 @@ def package_types(entry: Entry) -> Sequence[str]:
 def tags(entry: Entry) -> Sequence[tuple[str, str]]:
     """Return the tags and categories of an entry, at most MAX_TAGS, with the URLs of the entries that have them.
 
-    The URL is empty if no filter finds the tag.
+    Tags that repeat another one or words of its title, or say that it is an MCP server, are left out. The URL is empty
+    if no filter finds the tag.
     """
+    known = GENERIC | name_parts((entry.title or entry.name.rpartition("/")[2])[:MAX_NAME])
     published = (*entry.tags, *entry.categories)[: 2 * MAX_TAGS]
-    labels = [each for each in dict.fromkeys(plain(tag, 30) for tag in published) if each][:MAX_TAGS]
+    labels: dict[str, str] = {}
+    for tag in published:
+        label = plain(tag, 30)
+        if label and not name_parts(label) <= known:
+            labels.setdefault(label.casefold(), label)
     # A shortened or cleaned label is not the tag.
-    return [(label, _tag_url(label) if label in published else "") for label in labels]
+    return [(label, _tag_url(label) if label in published else "") for label in list(labels.values())[:MAX_TAGS]]
 
 
 def _tag_url(label: str) -> str:

@@ -41,9 +41,13 @@ def version_name(version: str, size: int) -> str:
     return "" if version == _NO_VERSION else plain(version, size)
 
 
-def fact_marks(auth: str, runs: Iterable[str]) -> Sequence[str]:
-    """Return the keys of the texts about a secret and about where a server runs, without those that are unknown."""
-    return [*(f"auth_{each}" for each in (auth,) if each != UNKNOWN), *(f"runs_{each}" for each in runs)]
+def fact_marks(auth: str, runs: Iterable[str], *, installable: bool) -> Sequence[str]:
+    """Return the keys of the texts about installation, a secret, and where a server runs, without unknown facts."""
+    return [
+        *(("installable",) if installable else ()),
+        *((f"auth_{auth}",) if auth != UNKNOWN else ()),
+        *(f"runs_{place}" for place in runs),
+    ]
 
 
 def package_name(kind: str) -> str:

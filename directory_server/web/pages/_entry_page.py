@@ -81,7 +81,7 @@ class EntryPage:
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": detail,
-            "marks": fact_marks(detail.auth, detail.runs),
+            "marks": fact_marks(detail.auth, detail.runs, installable=detail.installable),
             "max_targets": MAX_TARGETS,
             "sections": await self._sections(detail),
             "options": option_views(available[:MAX_OPTIONS]),

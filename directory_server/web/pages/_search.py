@@ -10,11 +10,12 @@ from attrs import evolve, frozen
 from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
-from ...domain.facts import auth_of, facts_of, runs_of
+from ...domain.facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
 from ...domain.filters import FILTERS, PACKAGES, filters_of, words_beside_filters, wrong_filter
 from ...domain.ports.storage import Store
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
 from ...domain.tools import OfferedTool
+from ...domain.views import Hit
 from ...http import Request
 from ...services.directory import Directory
 from ._access import PageAccess
@@ -70,10 +71,11 @@ HELP = (
 
 
 class Card(NamedTuple):
-    """An entry in a list, the marks of its facts, and the tools that match the search."""
+    """An entry in a list, the marks of its facts, whether its vendor publishes it, and the tools that match."""
 
     entry: Entry
     marks: Sequence[str]
+    vendor: bool
     tools: Sequence[OfferedTool] = ()
 
 
@@ -154,7 +156,7 @@ class SearchPage:
         hits = {hit.mcp_id: hit for hit in page.hits}
         tools = dict(zip(hits, page.hits.tools(), strict=False))
         return [
-            Card(entry, fact_marks(hit.auth, hit.runs), tools.get(hit.mcp_id, ()))
+            Card(entry, _marks(hit), hit.vendor, tools.get(hit.mcp_id, ()))
             for entry in await self._store.entries(list(hits))
             for hit in (hits[entry.mcp_id],)
         ]
@@ -164,9 +166,14 @@ def _order(parameters: Mapping[str, str]) -> Order:
     return next((each for each in ORDERS if each == parameters.get("sort")), DEFAULT_ORDER)
 
 
+def _marks(hit: Hit) -> Sequence[str]:
+    return fact_marks(hit.auth, hit.runs, installable=hit.installable)
+
+
 def _new_card(entry: Entry) -> Card:
     known = facts_of(entry).bits
-    return Card(entry, fact_marks(auth_of(known), runs_of(known)))
+    marks = fact_marks(auth_of(known), runs_of(known), installable=is_configurable(known))
+    return Card(entry, marks, is_vendors_own(known))
 
 
 def _next_url(query: Query, page: Page) -> str:

@@ -90,6 +90,32 @@ def test_results_and_entry_pages_show_facts(get_page: GetPage, server: Server) -
     assert "No key needed" not in page
 
 
+def test_cards_and_entry_pages_mark_what_the_vendor_publishes_and_what_can_be_installed(
+    get_page: GetPage, server: Server
+) -> None:
+    vendors = rich("com.rich/rich")
+    plain = entry("io.github.example/plain", "Rich but without a package.", packages=[])
+    server.publish(vendors, plain)
+    for language, marks in (("en", ("By the vendor", "Installable")), ("zh", ("厂商发布", "可安装"))):
+        headers = {"Accept-Language": language}
+        for path in ("/?q=rich+everything+-package", "/", f"/servers/{vendors.mcp_id}"):
+            page = Document(get_page(path, **headers)).text
+            assert [mark for mark in marks if mark not in page] == []
+        for path in ("/?q=without+a+package", f"/servers/{plain.mcp_id}"):
+            page = Document(get_page(path, **headers)).text
+            assert [mark for mark in marks if mark in page] == []
+
+
+def test_a_card_has_the_long_description_if_the_short_one_is_cut(get_page: GetPage, server: Server) -> None:
+    whole = "Reads the plans of trains. " + "Finds connections between two stations, " * 8
+    publisher = {"longDescription": whole}
+    server.publish(entry("io.github.example/trains", "Reads the plans of…", _meta={PUBLISHER: publisher}))
+    page = Document(get_page("/?q=trains")).text
+    assert "Reads the plans of…" not in page
+    assert "Reads the plans of trains. Finds connections between" in page
+    assert whole[:201].strip() not in page
+
+
 def test_the_search_page_explains_the_filters(get_page: GetPage) -> None:
     page = Document(get_page("/")).text
     for name in FILTERS:

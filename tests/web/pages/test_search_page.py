@@ -10,7 +10,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.filters import FACETS, filters_of, with_filter, without_filter, wrong_filter
-from directory_server.web.pages._cards import avatar, date, owner, search_url, short_number
+from directory_server.web.pages._cards import avatar, date, owner, search_url, short_number, tags
 
 from ..conftest import Response, Server, entry
 from .conftest import Document, GetPage
@@ -299,3 +299,18 @@ def test_lists_and_pages_show_that_an_entry_is_deprecated_and_why(get_page: GetP
     assert [each["status"] for each in fields] == ["active", "deprecated"]
     assert fields[1]["status_message"].startswith("Use zebra-2 instead.")
     assert fields[1].items() <= server.get(f"/api/open/v1/entries/{old.mcp_id}").json.items()
+
+
+@pytest.mark.parametrize(
+    ("title", "published", "expected"),
+    [
+        ("Zebra Counter", ["zebra", "mcp-server", "MCP", "Archived", "zebra-herds"], ["Archived", "zebra-herds"]),
+        ("", ["zebra", "1", "counter"], ["counter"]),
+        ("Herds", ["Location", "location", "LOCATION", "海"], ["Location", "海"]),
+    ],
+)
+def test_a_card_leaves_out_tags_that_repeat_its_title_or_another_tag(
+    title: str, published: list[str], expected: list[str]
+) -> None:
+    shown = tags(listed(1, title=title, publisher={"tags": published, "categories": []}))
+    assert [label for label, _ in shown] == expected
