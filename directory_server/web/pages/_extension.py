@@ -9,9 +9,10 @@ from attrs import frozen
 class Extension:
     """Additions of a feature to the pages.
 
-    `package` has the folders `templates` and `texts`. The name of a template begins with `name` and a slash, the key of
-    a text with `name` and a dot. `tabs` are paths of operator pages, with the keys of their texts.
-    `head_parts` are templates for the head of each page, `list_parts` for the links below a list of entries.
+    `package` has the folder `templates` and the file `texts.toml`, with a table of texts for each language. The name of
+    a template begins with `name` and a slash, the key of a text with `name` and a dot. `tabs` are paths of operator
+    pages, with the keys of their texts. `head_parts` are templates for the head of each page, `list_parts` for the
+    links below a list of entries.
     """
 
     name: str

@@ -72,13 +72,14 @@ class Translations:
 def load(extensions: tuple[Extension, ...] = ()) -> Mapping[str, Translations]:
     """Return the translations of each language, with those of `extensions`. The files are read once in a process."""
     categories, errors = _table("categories"), _table("upstream_errors")
+    additions = [(f"{part.name}.", _read(part.package, "texts.toml")) for part in extensions]
     return {
         language: Translations(
             language,
             dict(
                 chain(
                     _flat(_table(language)),
-                    *(_flat(_table(language, part.package), f"{part.name}.") for part in extensions),
+                    *(_flat(texts[language], section) for section, texts in additions),
                 )
             ),
             categories.get(language, {}),
@@ -111,8 +112,12 @@ def _category_key(label: str) -> str:
     return " ".join(word for word in re.findall("[a-z0-9]+", label[:100].lower()) if word != "and")
 
 
-def _table(name: str, package: str = __package__) -> dict[str, Any]:
-    return tomllib.loads(files(package).joinpath("texts", f"{name}.toml").read_text("utf-8"))
+def _table(name: str) -> dict[str, Any]:
+    return _read(__package__, "texts", f"{name}.toml")
+
+
+def _read(package: str, *path: str) -> dict[str, Any]:
+    return tomllib.loads(files(package).joinpath(*path).read_text("utf-8"))
 
 
 def _flat(table: Mapping[str, Any], section: str = "") -> Iterator[tuple[str, str]]:

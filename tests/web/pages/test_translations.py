@@ -56,7 +56,7 @@ def test_texts_of_templates_exist() -> None:
     assert len(found) > 300
     keys = TEXTS["en"].keys
     assert [
-        f"{template}: texts/en.toml has no text {key}"
+        f"{template}: no text {key}"
         for template, key, is_beginning in found
         if not (any(each.startswith(key) for each in keys) if is_beginning else key in keys)
     ] == []
