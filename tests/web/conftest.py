@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from http.client import HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
@@ -21,28 +21,16 @@ from twisted.python.failure import Failure
 
 import directory_server
 from directory_server import sqlite
-from directory_server.config import (
-    AccountsConfig,
-    Config,
-    HttpConfig,
-    KeysConfig,
-    McpConfig,
-    RegistryConfig,
-    StreamsConfig,
-    WebConfig,
-)
+from directory_server.config import Config
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.runtime import MachineTime
-from directory_server.features.publishing.settings import PublishConfig
+from directory_server.features import SECTIONS
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
-from directory_server.features.reports.settings import ReportsConfig
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.recorder import StatisticsRecorder
-from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.features.verification.service import CHECKERS
-from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.verifier import Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
@@ -238,56 +226,53 @@ def viewer_of_test_cookie(find: Callable[[Any], Awaitable[Any]]) -> Callable[[An
     return viewer
 
 
+SETTINGS: Mapping[str, Any] = {
+    "http.allowed_hosts": ("localhost",),
+    "http.allowed_origins": ("https://app.example.org",),
+    "http.trusted_proxies": ("10.0.0.0/8",),
+    "http.connections": 5,
+    "http.per_address": 3,
+    "http.queued": 10_000_000,
+    "streams.per_key": 2,
+    "streams.total": 1_000,
+    "registry.access": "public",
+    "accounts.per_network": 5,
+    "accounts.unused": 86_400.0,
+    "web.search": "public",
+    "web.per_minute": 60,
+    "publish.enabled": True,
+    "publish.per_minute": 30,
+    "publish.max_entries": 20,
+}
+"""The settings of the server of tests that differ from the defaults."""
+
+
+def configured(folder: Path, settings: Mapping[str, Any]) -> Config:
+    """Return the configuration of a server on `folder` with values of `settings`, by their names."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    features = {name: section(**sections.pop(name, {})) for name, section in SECTIONS.items()}
+    config = Config(data_dir=folder, features=features)
+    return evolve(config, **{name: evolve(getattr(config, name), **values) for name, values in sections.items()})
+
+
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     """Return a server with two entries and one key of 20 requests an hour.
 
-    The fixture's parameter is the setting web.search, or a mapping with the optional keys `openness` (web.search),
-    `url`, `hsts`, `publish`, `is_open` (open registration), `keys` (per account), `last_use`, `session_clients`,
-    `reports`, `search_tools`, `verify` and `queries` (statistics.queries). The registry API is public, unless a marker
-    `registry(access, curated)` says otherwise.
+    The fixture's parameter is the setting web.search, or settings by their names. They override SETTINGS. The registry
+    API is public, unless a marker `registry(access, curated)` says otherwise.
     """
     from directory_server import composition
 
     param = getattr(request, "param", {})
-    chosen: Any = {"openness": param} if isinstance(param, str) else param
-    marker = request.node.get_closest_marker("registry")
-    access: Any
-    access, curated = marker.args if marker else ("public", False)
-    config = Config(
-        data_dir=tmp_path,
-        http=HttpConfig(
-            allowed_hosts=("localhost",),
-            allowed_origins=("https://app.example.org",),
-            trusted_proxies=("10.0.0.0/8",),
-            connections=5,
-            per_address=3,
-            queued=10_000_000,
-        ),
-        streams=StreamsConfig(per_key=2, total=1_000),
-        registry=RegistryConfig(access=access, listed="curated" if curated else "all"),
-        accounts=AccountsConfig(
-            registration="open" if chosen.get("is_open") else "invite",
-            keys=chosen.get("keys", 5),
-            per_network=5,
-            unused=86_400,
-            session_clients=chosen.get("session_clients", True),
-        ),
-        mcp=McpConfig(search_tools=chosen.get("search_tools", False)),
-        keys=KeysConfig(last_use=chosen.get("last_use", 86_400.0 * 90)),
-        web=WebConfig(
-            url=chosen.get("url", ""),
-            hsts=chosen.get("hsts", 0),
-            search=chosen.get("openness", "public"),
-            per_minute=60,
-        ),
-        features={
-            "statistics": StatisticsConfig(queries=chosen.get("queries", 0)),
-            "reports": ReportsConfig(chosen.get("reports", True)),
-            "publish": PublishConfig(enabled=chosen.get("publish", True), per_minute=30, max_entries=20),
-            "verify": chosen.get("verify", VerifyConfig()),
-        },
-    )
+    settings = {**SETTINGS, **({"web.search": param} if isinstance(param, str) else param)}
+    if marker := request.node.get_closest_marker("registry"):
+        access, is_curated = marker.args
+        settings |= {"registry.access": access, "registry.listed": "curated" if is_curated else "all"}
+    config = configured(tmp_path, settings)
     clock = Clock()
     clock.advance(1_800_000_000)
     passwords, fakes = RecordingHasher(), FakeCheckers.of(clock.seconds)

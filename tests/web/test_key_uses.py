@@ -100,7 +100,7 @@ def test_hostile_client_info_is_harmless(server: Server, info: Any) -> None:
     assert client in ("curl", "\ufffd…")
 
 
-@pytest.mark.parametrize("server", [{"last_use": 0.0}], indirect=True)
+@pytest.mark.parametrize("server", [{"keys.last_use": 0.0}], indirect=True)
 def test_a_lifetime_of_0_stores_nothing_and_deletes_what_is_stored(server: Server) -> None:
     with server.database.connection() as connection:
         connection.execute("INSERT INTO key_use VALUES (?, ?, '192.0.2.0/24', 'old')", (server.key_id, 1.0))
@@ -111,7 +111,7 @@ def test_a_lifetime_of_0_stores_nothing_and_deletes_what_is_stored(server: Serve
     assert stored(server) == []
 
 
-@pytest.mark.parametrize("server", [{"last_use": 1_000.0}], indirect=True)
+@pytest.mark.parametrize("server", [{"keys.last_use": 1_000.0}], indirect=True)
 def test_uses_are_deleted_after_their_lifetime(server: Server) -> None:
     server.get(SEARCH, headers=CURL)
     assert len(stored(server)) == 1

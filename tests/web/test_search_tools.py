@@ -29,7 +29,7 @@ BOOKS = Entry(
 )
 
 
-OFFERING = pytest.mark.parametrize("server", [{"search_tools": True}], indirect=True)
+OFFERING = pytest.mark.parametrize("server", [{"mcp.search_tools": True}], indirect=True)
 """A server that offers the search for tools."""
 
 

@@ -233,7 +233,7 @@ def next_address(server: Server) -> str:
     return f"192.0.2.{len(server.statistics._pending)}"
 
 
-@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True)
+@pytest.mark.parametrize("server", [{"statistics.queries": 7}], indirect=True)
 @pytest.mark.parametrize(
     "search",
     [
@@ -257,7 +257,7 @@ def test_a_text_of_one_client_is_not_stored(server: Server, search: Callable[[Se
 
 
 @pytest.mark.registry("key", False)
-@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True)
+@pytest.mark.parametrize("server", [{"statistics.queries": 7}], indirect=True)
 def test_a_registry_with_keys_counts_clients_by_key(server: Server) -> None:
     for client in clients_of(server):
         server.get("/v0.1/servers?search=private", address=next_address(server))

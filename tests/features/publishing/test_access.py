@@ -152,7 +152,7 @@ def test_publishers_read_with_their_token_in_every_mode(publisher: Publisher, se
     assert publisher.send("GET", "/v0/servers", secret="mcpp_" + "a" * 38).status == 404
 
 
-@pytest.mark.parametrize("server", [{"publish": False}], indirect=True)
+@pytest.mark.parametrize("server", [{"publish.enabled": False}], indirect=True)
 def test_publishing_is_off_unless_it_is_enabled(publisher: Publisher) -> None:
     assert publisher.publish(server_json()).status == 404
     assert publisher.send("POST", "/v0/validate", server_json()).status == 404

@@ -7,7 +7,6 @@ import pytest
 from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
 from directory_server.features.verification.results import FoundTool, RemoteCheck
-from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.tables import Verifications
 
 from ...web.conftest import Server, entry
@@ -27,7 +26,7 @@ CHECK = RemoteCheck(
 OURS = "io.github.mcp-directory-server/verification"
 
 verifying = pytest.mark.parametrize(
-    "server", [{"verify": VerifyConfig(remotes=True, packages=True)}], indirect=True, ids=["verifying"]
+    "server", [{"verify.remotes": True, "verify.packages": True}], indirect=True, ids=["verifying"]
 )
 
 

@@ -101,7 +101,7 @@ def test_the_commands_are_read_by_their_shells(member: Browser) -> None:
         assert shells in member.text
 
 
-@pytest.mark.parametrize("server", [{"url": "https://directory.example.org/"}], indirect=True)
+@pytest.mark.parametrize("server", [{"web.url": "https://directory.example.org/"}], indirect=True)
 def test_configurations_use_the_configured_url(member: Browser) -> None:
     member.get("/account/connect")
     assert configurations(member)["others"]["serverUrl"] == "https://directory.example.org/api/open/mcp"

@@ -23,7 +23,7 @@ def cookie_of(path: str = "/account/keys", **fields: str) -> str:
     return urlsafe_b64encode(urlencode(known).encode()).rstrip(b"=").decode()
 
 
-@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+@pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
 @pytest.mark.parametrize("path", FORMS)
 def test_every_form_is_answered_with_a_redirect(server: Server, ann: Account, path: str) -> None:
     is_member = not re.search("sign-in|register|invitation", path)

@@ -54,7 +54,7 @@ def test_requests_that_cost_nothing_are_uses(server: Server, member: Browser) ->
     assert "Last 60 minutes: 0 of 20 Last used 2027-01-15 08:00 UTC · 127.0.0.0/24" in member.text
 
 
-@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+@pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
 def test_keys_with_a_shared_quota_have_their_own_last_use(server: Server) -> None:
     browser = Browser(server)
     browser.get("/account/register")
@@ -69,7 +69,7 @@ def test_keys_with_a_shared_quota_have_their_own_last_use(server: Server) -> Non
     assert unused.startswith("Never")
 
 
-@pytest.mark.parametrize("server", [{"last_use": 0.0}], indirect=True)
+@pytest.mark.parametrize("server", [{"keys.last_use": 0.0}], indirect=True)
 def test_without_stored_uses_the_page_shows_the_time_of_the_last_charge(server: Server, member: Browser) -> None:
     server.get(SEARCH, key=member.create_key(), headers={"User-Agent": "curl/8.5.0"})
     run_sync(server.key_uses.flush())

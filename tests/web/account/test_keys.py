@@ -217,7 +217,7 @@ def test_a_place_becomes_free_when_fewer_keys_count_than_are_allowed(
     assert "You have reached the limit of 5 keys. A place becomes free at 09:30 UTC" in member.text
 
 
-@pytest.mark.parametrize("server", [{"keys": 0}], indirect=True)
+@pytest.mark.parametrize("server", [{"accounts.keys": 0}], indirect=True)
 def test_an_account_without_places_has_no_form(member: Browser) -> None:
     member.get("/account/keys")
     assert "You have reached the limit of 0 keys." in member.text

@@ -13,7 +13,7 @@ from ..conftest import Server
 from .conftest import PASSWORD, Browser, account_of
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
-OPEN = pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+OPEN = pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
 HOUR, DAY = 3600, 86_400
 THROTTLED = "registration_throttled"
 

@@ -88,7 +88,7 @@ def test_the_number_of_sessions_is_bounded(server: Server, ann: Account, member:
     assert len(response.body) < 30_000
 
 
-@pytest.mark.parametrize("server", [{"session_clients": False}], indirect=True)
+@pytest.mark.parametrize("server", [{"accounts.session_clients": False}], indirect=True)
 def test_without_the_setting_no_client_is_stored(server: Server, ann: Account) -> None:
     phone = phone_of(server)
     server.clock.advance(USE_INTERVAL)

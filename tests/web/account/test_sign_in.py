@@ -127,7 +127,7 @@ def test_registration_is_not_found_by_default(browser: Browser) -> None:
     assert "/account/register" not in browser.page
 
 
-@pytest.mark.parametrize("server", [{"is_open": True}], indirect=True)
+@pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
 def test_open_registration_creates_accounts(server: Server, browser: Browser) -> None:
     browser.get("/account/sign-in")
     assert 'href="/account/register"' in browser.page

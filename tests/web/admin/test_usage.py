@@ -48,7 +48,7 @@ def test_says_that_texts_are_off(operator: Browser) -> None:
     assert "Texts of searches are not stored." in operator.text
 
 
-@pytest.mark.parametrize("server", [{"queries": 7}], indirect=True, ids=["with texts"])
+@pytest.mark.parametrize("server", [{"statistics.queries": 7}], indirect=True, ids=["with texts"])
 def test_shows_frequent_texts(server: Server, operator: Browser) -> None:
     today = day_of(server.clock.seconds())
     texts = [QueryCount(today, f"text {number:02}", 100 - number, number) for number in range(60)]

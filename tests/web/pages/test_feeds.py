@@ -20,7 +20,7 @@ from .conftest import Document, GetPage
 ATOM = "{http://www.w3.org/2005/Atom}"
 OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 URL = "https://mcp.example.org"
-public_url = pytest.mark.parametrize("server", [{"url": f"{URL}/"}], indirect=True)
+public_url = pytest.mark.parametrize("server", [{"web.url": f"{URL}/"}], indirect=True)
 HOSTILE = "]]></title><entry>\"'&lt;<!ENTITY x><script>alert(1)</script>"
 
 
@@ -223,7 +223,7 @@ def test_sitemaps_are_compressed_for_clients_that_accept_it(get_page: GetPage) -
         assert get_page(path, Accept_Encoding="gzip", If_None_Match=tag).status == 304
 
 
-@pytest.mark.parametrize("server", ["public", {"url": URL, "openness": "accounts"}], indirect=True)
+@pytest.mark.parametrize("server", ["public", {"web.url": URL, "web.search": "accounts"}], indirect=True)
 def test_there_is_no_sitemap_without_public_pages_and_url(get_page: GetPage) -> None:
     assert get_page("/sitemap.xml").status == 404
     assert b"Sitemap" not in get_page("/robots.txt").body

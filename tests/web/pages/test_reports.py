@@ -154,7 +154,7 @@ def test_unknown_entries_have_no_form(get_page: GetPage, server: Server, path: s
     assert send(server, f"/servers/{entry('x/unknown').mcp_id}/report", reason="spam").status == 404
 
 
-@pytest.mark.parametrize("server", [{"reports": False}], indirect=True)
+@pytest.mark.parametrize("server", [{"reports.enabled": False}], indirect=True)
 def test_reports_can_be_turned_off(server: Server, get_page: GetPage) -> None:
     assert FORM not in Document(get_page(f"/servers/{POSTGRES_ID}")).links
     assert get_page(FORM).status == 404
