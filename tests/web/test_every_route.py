@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from directory_server.composition import all_routes
 from directory_server.web.pages import Assets
+from directory_server.web.routes import PAGES, Route
 
 from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
 ANY = "*"
+ALL = "/**"
 
 _ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no|token) \| (?P<units>\d+) \|")
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>/[^`]*)`")
@@ -57,6 +59,26 @@ class ValidRequest:
 
 
 def endpoints() -> Iterator[Endpoint]:
+    """Yield the rows of the table, and one for each page that only a row with `**` describes: the longest one."""
+    rows = {str(row): row for row in documented_rows()}
+    patterns = [rows.pop(name) for name, row in [*rows.items()] if row.path.endswith(ALL)]
+    yield from rows.values()
+    for route in all_routes():
+        name = f"{route.method or ANY} {route.label}"
+        if route.api is PAGES and name not in rows:
+            matching = [row for row in patterns if is_below(route, row)]
+            if matching:
+                yield evolve(max(matching, key=lambda row: len(row.path)), path=route.label)
+
+
+def is_below(route: Route, pattern: Endpoint) -> bool:
+    """Return whether a row with `**` describes a page."""
+    beginning = pattern.path.removesuffix(ALL)
+    return pattern.method == route.method and f"{route.label}/".startswith(f"{beginning}/")
+
+
+def documented_rows() -> Iterator[Endpoint]:
+    """Yield the rows of the table."""
     _, _, section = PROTOCOL.read_text("utf-8").partition("\n## Endpoints\n")
     for row in _ROW.finditer(section.partition("\n## ")[0]):
         _, _, what = row["names"].partition("`: ")
@@ -109,13 +131,16 @@ PUBLISH = (
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
-OPERATOR_PAGES = [
-    (route.method or ANY, route.path)
-    for route in all_routes()
-    if route.path == "/admin" or route.path.startswith("/admin/")
-]
-
 VALID_REQUESTS = {
+    **{
+        f"{route.method} {route.label}": [
+            ValidRequest("POST", route.path, FORM, b"csrf=x")
+            if route.method == "POST"
+            else ValidRequest("GET", route.path)
+        ]
+        for route in all_routes()
+        if route.api is PAGES
+    },
     "GET /api/open/v1/search": [ValidRequest("GET", "/api/open/v1/search?keywords=postgres")],
     "GET /api/open/v1/entries/{mcp_id}": [ValidRequest("GET", f"/api/open/v1/entries/{POSTGRES_ID}")],
     "GET /api/open/v1/changes": [
@@ -172,51 +197,17 @@ VALID_REQUESTS = {
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
     "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
     "GET /feed.atom": [ValidRequest("GET", "/feed.atom"), ValidRequest("GET", "/feed.atom?q=postgres")],
-    **{
-        f"GET {path}": [ValidRequest("GET", path)]
-        for path in ("/robots.txt", "/favicon.ico", "/opensearch.xml", "/sitemap.xml")
-    },
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
     "GET /servers/{mcp_id}/report": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report")],
     "GET /servers/{mcp_id}/report/sent": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report/sent")],
     "POST /servers/{mcp_id}/report": [ValidRequest("POST", f"/servers/{POSTGRES_ID}/report", FORM, b"reason=spam")],
-    "GET /news": [ValidRequest("GET", "/news")],
-    "GET /docs": [ValidRequest("GET", "/docs")],
-    "GET /docs/api": [ValidRequest("GET", "/docs/api")],
-    "GET /docs/api/objects": [ValidRequest("GET", "/docs/api/objects")],
-    "GET /docs/api/publishing": [ValidRequest("GET", "/docs/api/publishing")],
     "GET /docs/*": [ValidRequest("GET", "/docs/operations/back-up")],
     "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
-    "GET /account": [ValidRequest("GET", "/account")],
-    **{
-        f"{method} /account/{path}": [
-            ValidRequest(
-                method, f"/account/{path}", FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b""
-            )
-        ]
-        for method, path in [
-            *(("GET", path) for path in ("sign-in", "register", "keys", "connect", "password", "sessions")),
-            *(("POST", path) for path in ("sign-in", "register", "keys", "password", "sign-out")),
-            *((method, path) for method in ("GET", "POST") for path in ("connect/test", "delete")),
-            *(("POST", f"sessions/{path}") for path in ("{session_id}/end", "end-others")),
-            *((method, "invitation/{token}") for method in ("GET", "POST")),
-            *((method, "keys/{key_id}/rename") for method in ("GET", "POST")),
-            *((method, "keys/{key_id}/revoke") for method in ("GET", "POST")),
-            *((method, "keys/{key_id}/rotate") for method in ("GET", "POST")),
-            ("GET", "keys/{key_id}/secret"),
-        ]
-    },
-    **{
-        f"{method} {path}": [
-            ValidRequest(method, path, FORM if method == "POST" else {}, b"csrf=x" if method == "POST" else b"")
-        ]
-        for method, path in OPERATOR_PAGES
-    },
     "* /.well-known/*": [ValidRequest("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
     "* /api/open/mcp/.well-known/*": [ValidRequest("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [ValidRequest("POST", "/register", PROTOCOL_HEADERS, b"{}"), ValidRequest("GET", "/register")],
 }
-"""Valid requests for every endpoint of the table."""
+"""Valid requests for every endpoint of the table. Pages get one without values, unless they have another here."""
 
 ENDPOINTS = {str(endpoint): endpoint for endpoint in endpoints()}
 EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS.values(), ids=str)
