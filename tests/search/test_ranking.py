@@ -172,8 +172,8 @@ async def test_whole_names_match(query: str, name: str) -> None:
 @awaited
 async def test_a_name_comes_before_a_title_that_is_the_same() -> None:
     index = await index_of(
-        make_entry("io.github.a/kaggle-mcp-server", "Data", title="kaggle"),
-        make_entry("io.github.b/kaggle", "Data", title="Kaggle Integration"),
+        make_entry("io.github.a/kaggle-mcp-server", "Downloads data sets", title="kaggle"),
+        make_entry("io.github.b/kaggle", "Downloads data sets", title="Kaggle Integration"),
     )
     assert (await search_names(index, "kaggle"))[0] == "Kaggle Integration"
 
