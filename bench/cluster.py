@@ -136,10 +136,10 @@ class Comparison:
         texts = []
         for storage, ids in zip(storages, names, strict=True):
             outcomes, engine = storage.charge(ids, callers=callers, seconds=self.options.seconds, processes=processes)
-            count = sum(each.count for each in outcomes)
-            rate = sum(each.count / each.seconds for each in outcomes)
-            ours, theirs = (1e6 * each / count for each in (sum(each.cpu for each in outcomes), engine))
-            p50 = median(each.p50 for each in outcomes)
+            count = sum(outcome.count for outcome in outcomes)
+            rate = sum(outcome.count / outcome.seconds for outcome in outcomes)
+            ours, theirs = (1e6 * each / count for each in (sum(outcome.cpu for outcome in outcomes), engine))
+            p50 = median(outcome.p50 for outcome in outcomes)
             texts.append(f"{rate:,.0f}/s, p50 {p50:.1f} ms, {storage.cpu_text(ours, theirs)}")
         target: tuple[str, bool | None] = ("", None)
         if (processes, callers) == (2, 64):
@@ -248,9 +248,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # First, because autovacuum updates the statistics of a table some time after its first rows.
         comparison.fresh()
         comparison.prepare()
-        for each in ROWS:
-            if each in options.only:
-                getattr(comparison, each)()
+        for row in ROWS:
+            if row in options.only:
+                getattr(comparison, row)()
     print("\n".join(table(comparison.rows)))
     for each in failed(comparison.rows):
         print(f"Not correct: {each}")

@@ -222,16 +222,16 @@ def _open_streams(server: Running, secret: str, count: int) -> Iterator[tuple[Se
         clients = [stack.enter_context(stream_clients(opened)) for _ in server.processes]
         cpu = CpuMeter(server.processes)
         results = _run_all(clients, "open", count // len(clients), WINDOW // len(clients))
-        if errors := sum(each["errors"] for each in results):
+        if errors := sum(result["errors"] for result in results):
             raise SystemExit(f"{errors} of {count} streams did not open")
         yield clients, cpu.seconds()
 
 
 def _run_all(clients: Sequence[StreamClients], name: str, *arguments: float) -> Sequence[Any]:
     """Run a method of all clients at the same time; return the results."""
-    for each in clients:
-        each.start(name, *arguments)
-    return [each.result() for each in clients]
+    for client in clients:
+        client.start(name, *arguments)
+    return [client.result() for client in clients]
 
 
 def _wait_for_entries(server: Running, count: int) -> None:

@@ -128,7 +128,7 @@ class HttpBenchmark:
         with running(contender, self._server_core) as server:
             count = CONNECTIONS if contender.sessions else 0
             sessions = [open_session(server, contender.path) for _ in range(count)]
-            credentials = cycle([Credentials(session=each) for each in sessions] or [Credentials()])
+            credentials = cycle([Credentials(session=session) for session in sessions] or [Credentials()])
             queries = self._queries[True]
             if contender.path == "/mcp":
                 requests = tool_calls(contender.path, queries, credentials, modern=contender.modern)

@@ -79,7 +79,7 @@ def build(index: ImpactIndex, changes: Sequence[Change], count: int, batch: int)
 def change(index: ImpactIndex, changes: Sequence[Change]) -> None:
     """Apply single changes; print times."""
     times = [timed(partial(index.apply, [change])) for change in changes]
-    wall, cpu = [each.wall for each in times], [each.cpu for each in times]
+    wall, cpu = [time_.wall for time_ in times], [time_.cpu for time_ in times]
     print(
         f"one change: p50 {statistics.median(wall):.1f} ms, maximum of {len(times)} {max(wall):.1f} ms; "
         f"CPU p50 {statistics.median(cpu):.1f} ms\n"

@@ -157,7 +157,7 @@ def _terms(pairs: Any) -> str:
 
 def _paragraphs(text: str) -> str:
     blocks = [" ".join(each.split()) for each in re.split(r"\n\s*\n", text.replace("\b", "")) if each.strip()]
-    return ".PP\n".join(f"{_filled(each)}\n" for each in blocks)
+    return ".PP\n".join(f"{_filled(block)}\n" for block in blocks)
 
 
 def _filled(text: str) -> str:

@@ -36,7 +36,9 @@ def read_entries(path: Path) -> Sequence[Entry]:
     does not exist.
     """
     if path.suffix != ".gz":
-        return [with_official_flag(decode_entry(each)) for each in json.loads(_existing(path).read_bytes())["servers"]]
+        return [
+            with_official_flag(decode_entry(server)) for server in json.loads(_existing(path).read_bytes())["servers"]
+        ]
     with gzip.open(_existing(path)) as lines:
         return [with_official_flag(decode_entry(json.loads(line))) for line in lines]
 

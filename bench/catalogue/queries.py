@@ -37,7 +37,7 @@ def word_pairs(entries: Sequence[Entry], count: int, *, distinct: bool) -> list[
 
     If `distinct` is false, REPEATED different queries repeat.
     """
-    texts = [[word for word in f"{each.title} {each.brief}".lower().split() if word.isalpha()] for each in entries]
+    texts = [[word for word in f"{entry.title} {entry.brief}".lower().split() if word.isalpha()] for entry in entries]
     pairs = sorted({f"{min(pair)} {max(pair)}" for words in texts for pair in combinations(set(words), 2)})
     Random(1).shuffle(pairs)
     if not distinct:

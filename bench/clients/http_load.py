@@ -90,7 +90,7 @@ def load(requests: Sequence[bytes], settings: Settings) -> Outcome:
 
 def save(requests: Sequence[bytes], file: Path) -> None:
     """Write requests to a file."""
-    file.write_bytes(b"".join(struct.pack("!I", len(each)) + each for each in requests))
+    file.write_bytes(b"".join(struct.pack("!I", len(request)) + request for request in requests))
 
 
 def restore(file: Path) -> Iterator[bytes]:

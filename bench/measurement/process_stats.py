@@ -19,7 +19,7 @@ def cpu_seconds(processes: Iterable[int]) -> float:
 
     The resolution is one clock tick, usually 10 ms.
     """
-    stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in processes]
+    stats = [Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split() for process in processes]
     return sum(int(ticks) for fields in stats for ticks in fields[11:15]) / _TICK
 
 

@@ -33,7 +33,7 @@ class Row:
     @property
     def all_cpu(self) -> list[float]:
         """CPU microseconds of the server per request, of each repeat."""
-        return [each.cpu / each.requests * 1e6 for each in self.outcomes]
+        return [outcome.cpu / outcome.requests * 1e6 for outcome in self.outcomes]
 
     @property
     def cpu(self) -> float:
@@ -43,18 +43,18 @@ class Row:
     @property
     def client(self) -> float:
         """Share of a core that the client used, the median."""
-        return median(each.client / each.seconds for each in self.outcomes)
+        return median(outcome.client / outcome.seconds for outcome in self.outcomes)
 
     @property
     def rate(self) -> float:
         """Requests per second, the median."""
-        return median(each.requests / each.seconds for each in self.outcomes)
+        return median(outcome.requests / outcome.seconds for outcome in self.outcomes)
 
     def line(self, ours: Row | None = None) -> str:
         """Return the row as text, with the ratio of its CPU time to that of `ours`."""
         ratio = f"{self.cpu / ours.cpu:.2f}" if ours is not None else "-"
         limited = "*" if self.client > BUSY_CLIENT else " "
-        p50, p99 = median(each.p50 for each in self.outcomes), median(each.p99 for each in self.outcomes)
+        p50, p99 = median(outcome.p50 for outcome in self.outcomes), median(outcome.p99 for outcome in self.outcomes)
         return (
             f"{self.server:<34} {self.api:<22} {self.cpu:>8.1f} {min(self.all_cpu):>7.1f} {max(self.all_cpu):>7.1f} "
             f"{ratio:>7} {self.rate:>7,.0f}{limited} {self.client:>6.0%} {p50:>7.1f} {p99:>7.1f} "

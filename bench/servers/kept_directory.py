@@ -238,7 +238,7 @@ def stored_entries(folder: Path, count: int) -> list[Entry]:
     """Return some visible entries of a data directory."""
     with open_store(folder) as store:
         changes = run_sync(store.current("", count))
-    return [restore_entry(each.body) for each in islice(changes, count) if each.body]
+    return [restore_entry(change.body) for change in islice(changes, count) if change.body]
 
 
 def rows(server: Kept, queries: Sequence[str], odd: Sequence[str], changes: int) -> Iterator[Row]:

@@ -18,7 +18,7 @@ HITS = 50
 @cache
 def hits() -> tuple[Hit, ...]:
     """Return the hits of the page: those of the sample catalogue, with shortened texts."""
-    entries = [decode_entry(each) for each in json.loads(sample.path().read_bytes())["servers"]]
+    entries = [decode_entry(server) for server in json.loads(sample.path().read_bytes())["servers"]]
     found = [entry.hit() for entry in entries[:HITS]]
     assert len(found) == HITS
     return tuple(Hit(hit.mcp_id, hit.name[:16], hit.brief[:36], hit.website_url[:32], hit.name[:16]) for hit in found)

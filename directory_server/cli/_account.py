@@ -54,8 +54,8 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
         wait_for(context.storage.accounts.forget_password(found.id))
     keys = _valid_keys(context.storage.keys, found)
     if revoke_keys:
-        for each in keys:
-            wait_for(context.storage.keys.revoke(each.id))
+        for key in keys:
+            wait_for(context.storage.keys.revoke(key.id))
         echo(f"{counted(len(keys), 'key')} of {found.email} revoked; password and sessions ended.", err=True)
     elif keys:
         echo(

@@ -29,7 +29,7 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     config = configuration(ctx)
     # A process on PostgreSQL notices a restore by itself, and may run on another machine.
     if not config.database and (servers := servers_of(config)):
-        pids = ", ".join(str(each.pid) for each in servers)
+        pids = ", ".join(str(server.pid) for server in servers)
         raise click.ClickException(
             f"A server runs on {config.data_dir}, with the process id {pids}. Stop it, restore the backup, then run "
             "this command."

@@ -32,7 +32,7 @@ def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
     servers = servers_of(own)
     shown = servers[0].settings if servers else here
     if as_json:
-        print_json({"servers": [_record(each) for each in servers], "settings": dict(shown), "command": here})
+        print_json({"servers": [_record(server) for server in servers], "settings": dict(shown), "command": here})
         return
     meanings = {name: meaning for name, _, meaning in describe(own)}
     for name, value in shown.items():

@@ -48,7 +48,9 @@ async def _is_new(context: CommandContext, upstream: mirror.Upstream) -> bool:
 
 
 async def _sync_and_begin(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream]) -> None:
-    echo(f"Syncing {', '.join(each.url for each in upstreams)}. The first sync may take some minutes.", err=True)
+    echo(
+        f"Syncing {', '.join(upstream.url for upstream in upstreams)}. The first sync may take some minutes.", err=True
+    )
     if not await sync_all(reactor, context, upstreams, full=False):
         echo("The server repeats a failed sync by itself.", err=True)
     await _begin(context)

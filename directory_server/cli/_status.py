@@ -58,14 +58,14 @@ def _status(
     return {
         "software": __version__,
         "server": _server(local_url(context.config, processes), allowed_host(context.config, processes)),
-        "processes": [_process(each) for each in processes],
+        "processes": [_process(process) for process in processes],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),
         "entries": wait_for(storage.store.count()),
         "last_change": wait_for(storage.store.head()),
         "keys": {"valid": totals.valid_keys, "total": totals.keys},
         "accounts": {state: totals.accounts[state] for state in ACCOUNT_STATES if state in totals.accounts},
-        "upstreams": [with_dates(upstream_record(each)) for each in upstreams],
+        "upstreams": [with_dates(upstream_record(upstream)) for upstream in upstreams],
     }
 
 
@@ -91,11 +91,11 @@ def _lines(
     for line in wait_for(context.storage.describe()):
         name, _, text = line.partition("  ")
         yield name, text.strip()
-    for each in upstreams:
-        last = f"last sync {minute(each.last_success)} UTC" if each.last_success else "not synced yet"
-        yield "upstream", f"{each.name}: {entries(each.entries)}, {last}"
-        if each.error:
-            yield "", f"{counted(each.failures, 'failed sync run')} since then; the last error: {each.error}"
+    for upstream in upstreams:
+        last = f"last sync {minute(upstream.last_success)} UTC" if upstream.last_success else "not synced yet"
+        yield "upstream", f"{upstream.name}: {entries(upstream.entries)}, {last}"
+        if upstream.error:
+            yield "", f"{counted(upstream.failures, 'failed sync run')} since then; the last error: {upstream.error}"
 
 
 def _process(server: RunningServer) -> Record:
@@ -143,4 +143,4 @@ def _get(url: str, host: str) -> tuple[int | None, Any]:
 def _size(folder: Path) -> int:
     """Return the bytes of the files in a data directory."""
     with os.scandir(folder) as files:
-        return sum(each.stat().st_size for each in files if each.is_file())
+        return sum(file.stat().st_size for file in files if file.is_file())

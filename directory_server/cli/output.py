@@ -65,7 +65,9 @@ def print_listing(records: Iterable[Record], columns: Mapping[str, Callable[[Rec
     if as_json:
         _print_array(map(with_dates, records))
     else:
-        print_table(chain([tuple(columns)], (tuple(str(text(each)) for text in columns.values()) for each in records)))
+        print_table(
+            chain([tuple(columns)], (tuple(str(text(record)) for text in columns.values()) for record in records))
+        )
 
 
 def _print_array(items: Iterable[object]) -> None:

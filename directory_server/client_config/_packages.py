@@ -163,11 +163,11 @@ def _image(reference: str, version: str, base: str) -> Package:
         exact = f"{exact}:{version}"
     host = (domain or base or "docker.io").lower()
     warnings = [] if digest else [warning("tag")]
-    if not any(fnmatchcase(host, each) for each in _REGISTRIES):
+    if not any(fnmatchcase(host, registry) for registry in _REGISTRIES):
         warnings.append(warning("image_registry", host))
     names = {reference, exact, *(each.partition("@")[0] for each in (reference, exact))}
-    names |= {each.removeprefix("docker.io/") for each in names}
-    names |= {re.sub(r":[^:/]*$", "", each) for each in names}
+    names |= {name.removeprefix("docker.io/") for name in names}
+    names |= {re.sub(r":[^:/]*$", "", name) for name in names}
     return Package(_DOCKER, exact, names.__contains__, warnings)
 
 
@@ -211,7 +211,7 @@ class _PackageReader:
         runner, exact = self._package.runner, self._package.exact
         variables = dict(self._variables(package))
         # Docker passes only the listed variables to the container.
-        passed = [part for each in variables for part in ("-e", each)] if self._kind == "oci" else []
+        passed = [part for variable in variables for part in ("-e", variable)] if self._kind == "oci" else []
         options = Options(self._inputs, runner.table, runner.own, self._package.is_package, variables)
         runtime_arguments = options.read(mappings(package.get("runtimeArguments")))
         own = list(self._arguments(options.rest)) + list(self._arguments(mappings(package.get("packageArguments"))))

@@ -176,7 +176,9 @@ class Inputs:
         """Return `name`, with a number if an input with another description has it."""
         candidates = chain([name], (f"{name}-{number}" for number in count(2)))
         return next(
-            each for each in candidates if each not in self._named or self._named[each].description == description
+            candidate
+            for candidate in candidates
+            if candidate not in self._named or self._named[candidate].description == description
         )
 
 

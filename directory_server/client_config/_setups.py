@@ -87,12 +87,12 @@ def setups(key: str, prefix: str, unique: str, server: ServerConfig) -> Setups:
         for each in marked
     ]
     return Setups(
-        [each.make(each, one) for each in EDITORS if one.transport in each.transports],
+        [editor.make(editor, one) for editor in EDITORS if one.transport in editor.transports],
         inputs,
         [
-            Missing(each.name, "remote" if each.transports == ("stdio",) else "sse")
-            for each in EDITORS
-            if one.transport not in each.transports
+            Missing(editor.name, "remote" if editor.transports == ("stdio",) else "sse")
+            for editor in EDITORS
+            if one.transport not in editor.transports
         ],
         one.needs_review,
     )

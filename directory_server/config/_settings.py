@@ -265,4 +265,4 @@ class Config:
 
     def of(self, section: type[Section]) -> Section:
         """Return the settings of a feature, with the class that it registered; the defaults if it is not registered."""
-        return next((each for each in self.features.values() if isinstance(each, section)), None) or section()
+        return next((feature for feature in self.features.values() if isinstance(feature, section)), None) or section()

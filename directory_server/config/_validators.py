@@ -171,6 +171,6 @@ def upstream_of_text(text: str) -> dict[str, object]:
 
 def unique_names(_: object, __: object, upstreams: tuple[Any, ...]) -> None:
     """Validate that each upstream has a URL and a name, and that no two names are the same."""
-    names = [each.name for each in upstreams]
-    if not all(each.name and each.url for each in upstreams) or len(set(names)) < len(names):
+    names = [upstream.name for upstream in upstreams]
+    if not all(upstream.name and upstream.url for upstream in upstreams) or len(set(names)) < len(names):
         raise ValueError("must each have a url and a name that no other has")

@@ -60,7 +60,7 @@ class Endpoint:
 def read(description: str) -> Endpoint:
     """Return the endpoint of `description`; for the PROXY protocol, the inner endpoint."""
     kind, *arguments = _SEPARATOR.split(description.removeprefix("haproxy:"))
-    unescaped = [re.sub(r"\\(.)", r"\1", each) for each in arguments]
+    unescaped = [re.sub(r"\\(.)", r"\1", argument) for argument in arguments]
     named = [each.partition("=")[::2] for each in unescaped if _NAMED.match(each)]
     return Endpoint(kind, tuple(each for each in unescaped if not _NAMED.match(each)), dict(named))
 

@@ -108,7 +108,7 @@ class Facts:
     @property
     def bits(self) -> int:
         """The stated facts, and the languages, as bits."""
-        return int(self.stated) | sum(language_bit(each) for each in self.languages)
+        return int(self.stated) | sum(language_bit(language) for language in self.languages)
 
 
 def language_bit(language: str) -> int:
@@ -229,11 +229,11 @@ def _auth(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, 
     """Return how a client authenticates: a required secret is declared, or a text says whether it needs one."""
     inputs = [*_inputs(packages, "environmentVariables"), *_inputs(remotes, "headers")]
     secrets = [each for each in inputs if each.get("isSecret") is True or _SECRET.search(_string(each.get("name")))]
-    if any(each.get("isRequired") is True for each in secrets):
+    if any(secret.get("isRequired") is True for secret in secrets):
         return Fact.KEY
     if said & Fact.NO_KEY:
         return Fact.NO_KEY
-    if said & Fact.KEY or any(each.get("isRequired") is not False for each in secrets):
+    if said & Fact.KEY or any(secret.get("isRequired") is not False for secret in secrets):
         return Fact.KEY
     if said & Fact.OAUTH:
         return Fact.OAUTH
@@ -257,8 +257,10 @@ def _is_read_only(entry: Source) -> bool:
     """Return whether all tools of an entry are annotated as read-only (MCP 2025-11-25, ToolAnnotations)."""
     declared = entry.publisher.get("tools")
     tools = [each for each in declared if isinstance(each, dict)] if isinstance(declared, list) else []
-    annotations = (each.get("annotations") for each in tools[: 4 * MAX_ITEMS])
-    return bool(tools) and all(isinstance(each, dict) and each.get("readOnlyHint") is True for each in annotations)
+    annotations = (tool.get("annotations") for tool in tools[: 4 * MAX_ITEMS])
+    return bool(tools) and all(
+        isinstance(annotation, dict) and annotation.get("readOnlyHint") is True for annotation in annotations
+    )
 
 
 def _languages(entry: Source, packages: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Iterable[str]:

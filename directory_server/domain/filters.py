@@ -128,12 +128,12 @@ def check_filters(keywords: str) -> None:
 def category_labels(categories: Iterable[str]) -> Sequence[str]:
     """Return those of an entry's `categories` that can be shown and searched for as they are."""
     found = (
-        each
-        for each in categories
-        if len(each) <= MAX_LABEL
-        and '"' not in each
-        and any(map(str.isalnum, each))
-        and clean_line(each, MAX_LABEL) == each
+        category
+        for category in categories
+        if len(category) <= MAX_LABEL
+        and '"' not in category
+        and any(map(str.isalnum, category))
+        and clean_line(category, MAX_LABEL) == category
     )
     named = (each for each in found if not each.casefold().startswith(_REMAINDERS))
     return [each for _, each in zip(range(MAX_LABELS), dict.fromkeys(named), strict=False)]

@@ -160,4 +160,4 @@ def _kind(value: Any) -> str:
 
 
 def _one_of(values: Collection[str]) -> str:
-    return " or ".join(repr(each) for each in values) if len(values) < 3 else f"one of {', '.join(map(repr, values))}"
+    return " or ".join(repr(value) for value in values) if len(values) < 3 else f"one of {', '.join(map(repr, values))}"

@@ -134,6 +134,6 @@ def _type_of(definition: Mapping[str, Any]) -> str:
     text = " or ".join(word for word in words[:4] if isinstance(word, str))
     if text == "array" and isinstance(items, dict) and isinstance(items.get("type"), str) and items["type"]:
         text = f"array of {items['type']}"
-    if isinstance(choices, list) and choices and all(isinstance(each, str | int | float) for each in choices[:6]):
-        text = " | ".join(str(each) for each in choices[:6]) + (" | …" if len(choices) > 6 else "")
+    if isinstance(choices, list) and choices and all(isinstance(choice, str | int | float) for choice in choices[:6]):
+        text = " | ".join(str(choice) for choice in choices[:6]) + (" | …" if len(choices) > 6 else "")
     return text

@@ -54,7 +54,14 @@ def semantic(version: str) -> tuple[Any, ...] | None:
         return core, True
     # Numbers sort before words. A prerelease sorts before a longer one with the same prefix, as tuples do.
     identifiers = match["prerelease"].split(".")
-    return core, False, tuple((False, int(each), "") if each.isdigit() else (True, 0, each) for each in identifiers)
+    return (
+        core,
+        False,
+        tuple(
+            (False, int(identifier), "") if identifier.isdigit() else (True, 0, identifier)
+            for identifier in identifiers
+        ),
+    )
 
 
 def epoch(date: object) -> float | None:

@@ -38,7 +38,7 @@ _WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?|([0-9.]{7,15
 
 
 def _networks(entries: Sequence[str]) -> tuple[Network, ...]:
-    return tuple(ip_network(each, strict=False) for each in entries if each != UNIX)
+    return tuple(ip_network(entry, strict=False) for entry in entries if entry != UNIX)
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:

@@ -97,7 +97,9 @@ async def import_files(
     report = ImportReport() if report is None else report
     with closing(batches(files, report, batch=batch, progress=progress)) as read:
         for entries in read:
-            report.count(await publish(source, [with_official_flag(each) for each in entries] if official else entries))
+            report.count(
+                await publish(source, [with_official_flag(entry) for entry in entries] if official else entries)
+            )
     return report
 
 

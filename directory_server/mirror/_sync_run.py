@@ -121,7 +121,7 @@ class SyncRun:
                 await self._publish_wanted(selected, await self._stored(selected))
                 await self._mirrors.put(state, seen=names)
                 self._on_progress(self.report)
-            self.report.reject([f"line {each.line}: {each.reason}" for each in imported.rejections])
+            self.report.reject([f"line {rejection.line}: {rejection.reason}" for rejection in imported.rejections])
             self.report.nameless += imported.rejected
             if imported.unfinished:
                 raise UpstreamFailed(f"Its file cannot be read completely. {imported.rejections[-1].reason}")

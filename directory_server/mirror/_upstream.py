@@ -120,7 +120,8 @@ def headers(templates: Iterable[str], environ: Mapping[str, str]) -> dict[str, s
     Raises UpstreamFailed if a value is missing or invalid.
     """
     return {
-        name: _value(name, source.strip(), environ) for name, _, source in (each.partition(":") for each in templates)
+        name: _value(name, source.strip(), environ)
+        for name, _, source in (template.partition(":") for template in templates)
     }
 
 

@@ -59,7 +59,7 @@ async def versions_of(name: str, read: Callable[[str], Awaitable[ServerPage]]) -
 def deleted_versions(bodies: Iterable[bytes]) -> list[Entry]:
     """Return the encoded entries `bodies` with the status `deleted`."""
     entries = map(restore_entry, bodies)
-    return [evolve(each, meta={**each.meta, OFFICIAL: {**each.official, "status": "deleted"}}) for each in entries]
+    return [evolve(entry, meta={**entry.meta, OFFICIAL: {**entry.official, "status": "deleted"}}) for entry in entries]
 
 
 def _is_outdated(entry: Entry) -> bool:

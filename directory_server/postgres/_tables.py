@@ -55,7 +55,7 @@ class PostgresRows:
         return self.cursor.together(*(numbered(*statement) for statement in statements))
 
     def finish(self, *statements: NamedStatement) -> list[list[Any]]:
-        return self.cursor.finish(*(numbered(*each) for each in statements))
+        return self.cursor.finish(*(numbered(*statement) for statement in statements))
 
     def lock(self, statement: str, /, **values: object) -> None:
         self.cursor.execute(*numbered(statement, values))

@@ -40,7 +40,7 @@ def restore_indexed(body: bytes) -> IndexedVerification:
     # Tools that were stored before they had titles are pairs of name and description.
     tools = ((name, "", *rest) if len(rest) == 1 else (name, *rest) for name, *rest in value["tools"])
     found = _CONVERTER.structure({**value, "tools": ()}, IndexedVerification)
-    return evolve(found, tools=tuple(OfferedTool(*each) for each in tools))
+    return evolve(found, tools=tuple(OfferedTool(*tool) for tool in tools))
 
 
 def encode_texts(texts: PackageTexts) -> bytes:

@@ -88,7 +88,7 @@ def _has_more_values(entry: Entry, remaining: int) -> bool:
         container = inside.pop()
         remaining -= len(container)
         members = container.values() if isinstance(container, dict) else container
-        inside += [each for each in members if isinstance(each, dict | list)]
+        inside += [member for member in members if isinstance(member, dict | list)]
     return remaining < 0
 
 

@@ -76,7 +76,7 @@ def _schema(kind: Any, reference: Reference) -> Schema:
         case origin if origin is Literal:
             return {**_SCALARS[type(arguments[0])], "enum": list(arguments)}
         case origin if origin in (Union, UnionType):
-            return _nullable([_schema(each, reference) for each in arguments if each is not NoneType])
+            return _nullable([_schema(argument, reference) for argument in arguments if argument is not NoneType])
         case origin if origin is Sequence:
             return {"type": "array", "items": _schema(arguments[0], reference)}
         case origin if origin is Mapping:

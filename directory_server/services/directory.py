@@ -96,7 +96,7 @@ class Directory:
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return what features add to `_meta` of the latest version of the entry `name`."""
-        return {key: value for each in self._additions for key, value in each.registry_meta(name).items()}
+        return {key: value for addition in self._additions for key, value in addition.registry_meta(name).items()}
 
     async def search_versions(
         self, query: Query, most: int = READ_BYTES, source: Source | None = None, *, version: str = "latest"

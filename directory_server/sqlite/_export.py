@@ -150,7 +150,7 @@ def export(folder: Path) -> Iterator[Export]:
             queries = [(directory, *each) for each in _DIRECTORY.items()] + [(quota, *each) for each in _QUOTA.items()]
             with _statistics(folder) as statistics:
                 queries += [(statistics, *each) for each in _STATISTICS.items() if statistics is not None]
-                yield Export([_table(*each) for each in queries], stored, secret)
+                yield Export([_table(*query) for query in queries], stored, secret)
     finally:
         data.close()
 

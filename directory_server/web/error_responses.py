@@ -49,7 +49,7 @@ def error_response(failure: Failure) -> ErrorResponse:
     error = failure.value
     match error:
         case errors.InvalidServer():
-            details = [(errors.without_keys(each.path), errors.without_keys(each.message)) for each in error.issues]
+            details = [(errors.without_keys(issue.path), errors.without_keys(issue.message)) for issue in error.issues]
             return ErrorResponse(422, error.code, error.message, details=details)
         case errors.DirectoryError():
             return ErrorResponse(_STATUS[type(error)], error.code, error.message, _headers(error))

@@ -150,7 +150,7 @@ class RegistryHandlers:
         raise HttpError(501, "not_implemented", "A version cannot be changed. PATCH its status to withdraw it.")
 
     async def _page(self, request: Request, versions: Sequence[Version], cursor: str | None) -> bytes:
-        body = serialization.registry_page([self._encoded(each) for each in versions], cursor)
+        body = serialization.registry_page([self._encoded(version) for version in versions], cursor)
         return await self._response(request, body)
 
     def _encoded(self, version: Version) -> bytes:
@@ -187,10 +187,10 @@ class RegistryHandlers:
                 query, most, ("registry", client), version=requested
             )
             found += [
-                each
-                for each in versions
-                if self._is_visible(each, parameters.include_deleted)
-                and each.updated_at >= (parameters.updated_since or 0)
+                version
+                for version in versions
+                if self._is_visible(version, parameters.include_deleted)
+                and version.updated_at >= (parameters.updated_since or 0)
             ]
             if position is None or len(found) == parameters.limit or _size(found) >= PAGE_BYTES:
                 break
@@ -209,7 +209,7 @@ class RegistryHandlers:
 
 
 def _size(versions: Sequence[Version]) -> int:
-    return sum(len(each.body) for each in versions)
+    return sum(len(version.body) for version in versions)
 
 
 def path_text(part: str) -> str:

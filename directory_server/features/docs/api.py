@@ -89,8 +89,8 @@ def api_pages(document: Mapping[str, Any], objects: str) -> ApiPages:
     operations = list(_operations(document))
     description = [_inline(text) for text in document["info"]["description"].strip().split("\n\n")]
     publishing = _schema_names(document, [item for path, item in document["paths"].items() if _is_publishing(path)])
-    of_readers = [each for each in operations if not _is_publishing(each.path)]
-    of_publishers = [each for each in operations if _is_publishing(each.path)]
+    of_readers = [operation for operation in operations if not _is_publishing(operation.path)]
+    of_publishers = [operation for operation in operations if _is_publishing(operation.path)]
     return ApiPages(
         operations=Api(description, of_readers, (), objects),
         objects=Api((), (), [schema for name, schema in schemas if name not in publishing]),
@@ -124,7 +124,9 @@ def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             parameters = operation.get("parameters", ())
-            required = [each for each in parameters if each["in"] == "query" and each.get("required")]
+            required = [
+                parameter for parameter in parameters if parameter["in"] == "query" and parameter.get("required")
+            ]
             yield Operation(
                 operation["operationId"],
                 method.upper(),
@@ -133,7 +135,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
                 operation["summary"],
                 _inline(operation["description"]),
                 bool(operation.get("security", document["security"])),
-                [_field(each["name"], each["schema"], each) for each in parameters],
+                [_field(parameter["name"], parameter["schema"], parameter) for parameter in parameters],
                 [_response(status, each) for status, each in operation["responses"].items()],
             )
 

@@ -39,7 +39,7 @@ class Contents:
     @property
     def documents(self) -> Sequence[Document]:
         """The first page of each document, decisions left out: they have an index of their own."""
-        return [each for each in self.pages.values() if each.path == each.parent and "/" not in each.path]
+        return [page for page in self.pages.values() if page.path == page.parent and "/" not in page.path]
 
 
 @cache

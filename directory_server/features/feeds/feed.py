@@ -65,7 +65,7 @@ class Feeds:
         keywords = search_words(page_parameters(request))
         versions = await self._store.latest(await self._ids(keywords))
         language = self._layout.translations(request).language
-        items = [_item(each, language) for each in versions]
+        items = [_item(version, language) for version in versions]
         values: dict[str, Any] = {
             "keywords": keywords,
             # The id of a feed never changes, also when the server moves (RFC 4287, section 4.2.6).
@@ -73,7 +73,7 @@ class Feeds:
             "feed_url": feed_url(keywords),
             "search_url": search_url(keywords),
             "items": items,
-            "updated": max((each.updated for each in items), default=serialization.rfc3339(0.0)),
+            "updated": max((item.updated for item in items), default=serialization.rfc3339(0.0)),
         }
         body = self._layout.render(request, "feeds/feed.xml", values)
         scope = "public" if self._access.is_public else "private"

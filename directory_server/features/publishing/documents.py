@@ -97,8 +97,8 @@ def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
     return {
         "valid": not issues,
         "issues": [
-            {"type": "schema", "path": each.path, "message": each.message, "severity": "error", "reference": ""}
-            for each in issues
+            {"type": "schema", "path": issue.path, "message": issue.message, "severity": "error", "reference": ""}
+            for issue in issues
         ],
     }
 

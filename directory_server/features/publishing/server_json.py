@@ -94,7 +94,7 @@ def _package_variables(package: Mapping[str, Any]) -> set[str]:
 def _undefined(transport: Mapping[str, Any], path: str, known: Collection[str]) -> Sequence[Issue]:
     """Return an issue for the first variable in the URL of `transport` that is not defined."""
     variables = _VARIABLE.findall(transport.get("url", ""))
-    unknown = next((each for each in variables if each not in known), None)
+    unknown = next((variable for variable in variables if variable not in known), None)
     allowed = ", ".join(sorted(known)[:10]) or "none"
     message = f"has the variable {{{(unknown or '')[:50]}}}, which is not defined; defined: {allowed}."
     return () if unknown is None else [Issue(f"{path}.url", message)]

@@ -163,7 +163,7 @@ class PublishingService:
         preferred = Deferred.fromCoroutine(self._store.preferred(name))
         await finished
         latest = await preferred
-        return [PublishedVersion(each, (PUBLISHED, each.version) == latest) for each in entries]
+        return [PublishedVersion(entry, (PUBLISHED, entry.version) == latest) for entry in entries]
 
     async def _finish(self, number: int, outcome: str) -> None:
         # The change stands. Its record keeps the outcome "started".

@@ -52,7 +52,7 @@ class PublisherToken:
 
     def permits(self, name: str) -> bool:
         """Return whether the token may publish `name`. Upper and lower case are different."""
-        return NAME.fullmatch(name) is not None and any(_matches(each, name) for each in self.namespaces)
+        return NAME.fullmatch(name) is not None and any(_matches(namespace, name) for namespace in self.namespaces)
 
     def state(self, now: float) -> str:
         """Return whether the token is valid, expired or revoked."""

@@ -91,17 +91,17 @@ def _day(counts: Sequence[Count], day: int) -> DayRow:
 
 
 def _sum(counts: Sequence[Count], kind: str, day: int) -> Row:
-    found = [each for each in counts if each.kind == kind and each.day == day]
+    found = [count for count in counts if count.kind == kind and count.day == day]
     return Row("", sum(each.total for each in found), sum(each.failed for each in found), day)
 
 
 def _by_name(counts: Sequence[Count], kind: str) -> list[Row]:
     """Return the numbers of each route or API on all days, the most frequent first."""
     rows: dict[str, Row] = {}
-    for each in counts:
-        if each.kind == kind:
-            row = rows.get(each.name, Row(each.name, 0, 0))
-            rows[each.name] = Row(each.name, row.total + each.total, row.failed + each.failed)
+    for count in counts:
+        if count.kind == kind:
+            row = rows.get(count.name, Row(count.name, 0, 0))
+            rows[count.name] = Row(count.name, row.total + count.total, row.failed + count.failed)
     return sorted(rows.values(), key=lambda row: (-row.total, row.name))
 
 

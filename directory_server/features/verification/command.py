@@ -60,7 +60,7 @@ def verify(
             echo(error.message, err=True)
             raise SystemExit(1) from None
         _print(results, as_json, is_named=bool(names))
-        if names and any(is_failure(each.check) for each in results):
+        if names and any(is_failure(result.check) for result in results):
             raise SystemExit(1)
 
     run_in_reactor(run, "verify")
@@ -116,10 +116,10 @@ class _Queue:
 
     async def claim(self, limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
         chosen: dict[str, Target] = {}
-        for each in self._targets:
-            if each.host not in except_hosts and len(chosen) < limit:
-                chosen.setdefault(each.host, each)
-        self._targets = [each for each in self._targets if each not in chosen.values()]
+        for target in self._targets:
+            if target.host not in except_hosts and len(chosen) < limit:
+                chosen.setdefault(target.host, target)
+        self._targets = [target for target in self._targets if target not in chosen.values()]
         return list(chosen.values())
 
     async def remaining(self) -> int:
@@ -152,7 +152,7 @@ async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKin
 
 def _print(results: Sequence[Checked], as_json: bool, *, is_named: bool) -> None:
     if as_json or is_named:
-        records = [_record(each) for each in sorted(results, key=lambda each: each.target.name)]
+        records = [_record(result) for result in sorted(results, key=lambda each: each.target.name)]
         columns: dict[str, Callable[[Any], object]] = {
             "NAME": lambda each: each["name"],
             "KIND": lambda each: each["kind"],
@@ -162,7 +162,7 @@ def _print(results: Sequence[Checked], as_json: bool, *, is_named: bool) -> None
         }
         print_listing(records, columns, as_json)
     else:
-        counts = Counter((each.target.kind.value, each.check.status.value) for each in results)
+        counts = Counter((result.target.kind.value, result.check.status.value) for result in results)
         for (kind, status), count in sorted(counts.items()):
             echo(f"{kind} {status}: {count:,}")
         echo(f"{len(results):,} checked.")

@@ -107,8 +107,8 @@ class EntryChecks:
             status=summary.status.value,
             targets=[each for state in states for each in _targets(state)],
             tools=[
-                CheckedTool(plain(each.name, 60), plain(each.description, 300), schemas.text(each.input_schema))
-                for each in islice(tools, MAX_TOOLS)
+                CheckedTool(plain(tool.name, 60), plain(tool.description, 300), schemas.text(tool.input_schema))
+                for tool in islice(tools, MAX_TOOLS)
             ],
             more_tools=max(0, summary.tools - MAX_TOOLS),
         )

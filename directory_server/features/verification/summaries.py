@@ -41,15 +41,15 @@ UNVERIFIED = Verification()
 
 def summarize(states: Sequence[TargetState]) -> Verification:
     """Return the summary of the states of an entry's targets."""
-    checks = [each.check for each in states if each.check is not None]
-    remotes = [each for each in states if isinstance(each.check, RemoteCheck)]
-    packages = [each.check for each in states if isinstance(each.check, PackageCheck)]
-    versions = {version for each in remotes if (version := _shown(each).protocol_version)}
-    listed = [each.good for each in states if each.good is not None]
+    checks = [state.check for state in states if state.check is not None]
+    remotes = [state for state in states if isinstance(state.check, RemoteCheck)]
+    packages = [state.check for state in states if isinstance(state.check, PackageCheck)]
+    versions = {version for remote in remotes if (version := _shown(remote).protocol_version)}
+    listed = [state.good for state in states if state.good is not None]
     package = min(packages, key=lambda each: _PACKAGES.index(each.status), default=None)
     return Verification(
-        status=min((status_of(each) for each in states), key=_BEST_FIRST.index, default=VerifiedStatus.UNVERIFIED),
-        checked_at=max((each.checked_at for each in checks), default=None),
+        status=min((status_of(state) for state in states), key=_BEST_FIRST.index, default=VerifiedStatus.UNVERIFIED),
+        checked_at=max((check.checked_at for check in checks), default=None),
         auth=_auth(remotes),
         tools=max(len(_named_tools(states)), *(each.tool_count for each in listed), 0),
         protocol_versions=tuple(sorted(versions)),
@@ -70,7 +70,9 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         if left < 0:
             break
         tools.append(_offered(tool) if len(tools) < MAX_TOOLS else OfferedTool(tool.name))
-    described = [(each.texts, each.check) for each in states if each.texts and isinstance(each.check, PackageCheck)]
+    described = [
+        (state.texts, state.check) for state in states if state.texts and isinstance(state.check, PackageCheck)
+    ]
     texts, _ = min(described, key=lambda each: _PACKAGES.index(each[1].status), default=("", None))
     return IndexedVerification(summary.status, summary.auth, summary.package, tuple(tools), texts)
 
@@ -88,8 +90,8 @@ def found_tools(states: Iterable[TargetState]) -> Sequence[FoundTool]:
 def _named_tools(states: Iterable[TargetState]) -> Sequence[FoundTool]:
     """Return the stored tools that remotes listed, each name once; some have a name only."""
     tools: dict[str, FoundTool] = {}
-    for each in states:
-        for tool in each.good.tools if each.good is not None else ():
+    for state in states:
+        for tool in state.good.tools if state.good is not None else ():
             tools.setdefault(tool.name, tool)
     return list(tools.values())
 
@@ -127,11 +129,11 @@ def _shown(state: TargetState) -> RemoteCheck:
 
 def _auth(remotes: Sequence[TargetState]) -> str:
     """Return how clients authenticate to the best remote, empty if that is unknown."""
-    checks = [each.check for each in remotes if isinstance(each.check, RemoteCheck)]
-    if any(each.status is RemoteStatus.WORKS for each in checks):
+    checks = [remote.check for remote in remotes if isinstance(remote.check, RemoteCheck)]
+    if any(check.status is RemoteStatus.WORKS for check in checks):
         return "none"
-    logins = [each.login for each in checks if each.status is RemoteStatus.NEEDS_LOGIN and each.login is not None]
-    return next((each.value for each in logins if each.value in ("key", "oauth")), "")
+    logins = [check.login for check in checks if check.status is RemoteStatus.NEEDS_LOGIN and check.login is not None]
+    return next((login.value for login in logins if login.value in ("key", "oauth")), "")
 
 
 def verification_view(summary: Verification, states: Sequence[TargetState] = ()) -> VerificationView:

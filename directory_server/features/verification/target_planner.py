@@ -54,7 +54,7 @@ class TargetPlanner:
 
     def _targets(self, changes: Sequence[Change]) -> Mapping[str, Sequence[Target]]:
         """Return the targets of the entries of `changes` by their ids; none of those that were removed."""
-        return {each.mcp_id: self._targets_of(each) for each in changes}
+        return {change.mcp_id: self._targets_of(change) for change in changes}
 
     def _targets_of(self, change: Change) -> Sequence[Target]:
         if change.body is None:

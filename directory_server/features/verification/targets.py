@@ -201,7 +201,7 @@ def _remotes(entry: Entry) -> Iterator[Target]:
         if url and transport in ("streamable-http", "sse"):
             declared = remote.get("headers")
             headers = [each for each in declared if isinstance(each, dict)] if isinstance(declared, list) else []
-            needed = any(each.get("isRequired") is True for each in headers)
+            needed = any(header.get("isRequired") is True for header in headers)
             yield Target(entry.name, TargetKind.REMOTE, transport, url, headers_needed=needed)
 
 

@@ -81,9 +81,9 @@ class VerifiedEntries:
         """Read the summaries that are new. A failure is logged once; the next call continues."""
         try:
             while summaries := await self._verifications.summaries(self._revision, PAGE):
-                for each in summaries:
-                    self._put(each.mcp_id, each.verification)
-                    self._revision = each.revision
+                for summary in summaries:
+                    self._put(summary.mcp_id, summary.verification)
+                    self._revision = summary.revision
         except Unavailable as error:
             if not self._unavailable:
                 self._log.warn("Verifications cannot be read now: {error}", error=error.message)

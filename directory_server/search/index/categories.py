@@ -17,7 +17,10 @@ MAX_CATEGORIES = 300
 
 def labels_of(documents: Iterable[Document]) -> Sequence[str]:
     """Return the labels of the categories of `documents`, the most frequent spelling first."""
-    return [label for label, _ in Counter(label for each in documents for label in each.row.categories).most_common()]
+    return [
+        label
+        for label, _ in Counter(label for document in documents for label in document.row.categories).most_common()
+    ]
 
 
 def most_frequent(labels: Iterable[str], lists: PostingLists, vocabulary: Vocabulary) -> tuple[str, ...]:

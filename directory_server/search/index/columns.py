@@ -91,7 +91,7 @@ def write_columns(file: int, facts: Mapping[str, Any], columns: Mapping[str, NDA
 
 def size_of(columns: Mapping[str, NDArray[Any]]) -> int:
     """Return about how many bytes a file of `columns` has."""
-    return sum(_aligned(each.nbytes) for each in columns.values()) + MAX_HEADER
+    return sum(_aligned(column.nbytes) for column in columns.values()) + MAX_HEADER
 
 
 def _chunks(facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> Iterator[memoryview]:

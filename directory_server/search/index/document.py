@@ -123,7 +123,7 @@ def build_document(entry: Entry) -> Document:
     """Return the document of `entry`. Its size is bounded."""
     name = entry.name[:MAX_KEY]
     namespace, _, short = name.rpartition("/")
-    max_names, max_owner, max_brief, max_labels, max_translations, *_ = (each.max_characters for each in FIELDS)
+    max_names, max_owner, max_brief, max_labels, max_translations, *_ = (field.max_characters for field in FIELDS)
     owner = _owner(namespace)[:max_owner]
     title, brief = entry.title[:max_names], entry.brief[:max_brief]
     labels = _truncate(chain(entry.tags, entry.categories), max_labels)[:MAX_LABELS]
@@ -192,8 +192,8 @@ def _product_names(short: str, products: Sequence[str], *names: Sequence[Word]) 
     """Return the special terms of the names without the owner: `short`, the words of it and of the title, products."""
     return {
         *(EXACT_NAME + phrase(each) for each in (short,) if each),
-        *(SHORT_NAME + key(each) for each in names if each),
-        *(BARE_NAME + bare for each in names if (bare := key(each, without=COMMON_PARTS))),
+        *(SHORT_NAME + key(name) for name in names if name),
+        *(BARE_NAME + bare for name in names if (bare := key(name, without=COMMON_PARTS))),
         *(prefix + product for product in products for prefix in (VENDOR_PRODUCT, BARE_NAME, EXACT_NAME)),
     }
 

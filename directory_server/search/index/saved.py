@@ -219,7 +219,7 @@ def _texts(file: ColumnFile, name: str) -> tuple[str, ...]:
         texts = orjson.loads(bytes(file.column(name, np.uint8)))
     except ValueError:
         raise Unusable("a text in it is invalid") from None
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise Unusable("a text in it is invalid")
     return tuple(texts)
 

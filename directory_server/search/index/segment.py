@@ -55,13 +55,13 @@ class Segment:
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
         """Return a segment of `documents`."""
-        words = vocabulary.number_words([word for each in documents for word in each.words.split()])
-        weights = np.frombuffer(b"".join(each.weights for each in documents), WEIGHT)
-        sizes = np.array([len(each.weights) // WEIGHT.itemsize for each in documents], np.int64)
+        words = vocabulary.number_words([word for document in documents for word in document.words.split()])
+        weights = np.frombuffer(b"".join(document.weights for document in documents), WEIGHT)
+        sizes = np.array([len(document.weights) // WEIGHT.itemsize for document in documents], np.int64)
         doc_ids = np.repeat(np.arange(len(documents)), sizes)
         firsts = np.cumsum(sizes) - sizes
         positions = np.arange(len(words)) - np.repeat(firsts, sizes)
-        named = positions < np.repeat(np.array([each.named for each in documents], np.int64), sizes)
+        named = positions < np.repeat(np.array([document.named for document in documents], np.int64), sizes)
         described = np.zeros(len(words), bool)
         for first, each in zip(firsts.tolist(), documents, strict=True):
             described[first + np.array(each.described, np.int64)] = True
@@ -74,12 +74,15 @@ class Segment:
         top = _top_terms(len(documents), (codes % size).astype(np.int32), codes // size, impacts, in_description)
 
         names = vocabulary.number_words(
-            term for each in documents for term in each.special_terms if term.startswith((SHORT_NAME, EXACT_NAME))
+            term
+            for document in documents
+            for term in document.special_terms
+            if term.startswith((SHORT_NAME, EXACT_NAME))
         )
-        numbers = vocabulary.number(term for each in documents for term in each.special_terms)
-        special_doc_ids = np.repeat(np.arange(len(documents)), [len(each.special_terms) for each in documents])
+        numbers = vocabulary.number(term for document in documents for term in document.special_terms)
+        special_doc_ids = np.repeat(np.arange(len(documents)), [len(document.special_terms) for document in documents])
         return cls._from_postings(
-            Rows.of([each.row for each in documents]),
+            Rows.of([document.row for document in documents]),
             Dictionary.of(*np.unique(np.concatenate([words, names]), return_counts=True), vocabulary),
             grouped(
                 np.concatenate([codes % size, numbers]).astype(np.int32),

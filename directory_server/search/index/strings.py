@@ -54,7 +54,7 @@ class StringTable:
     @classmethod
     def of(cls, strings: Sequence[str]) -> StringTable:
         """Return the table of `strings`, which are different and sorted."""
-        return cls.of_bytes([encoded(each) for each in strings])
+        return cls.of_bytes([encoded(string) for string in strings])
 
     @classmethod
     def of_bytes(cls, strings: Sequence[bytes | memoryview]) -> StringTable:
@@ -266,7 +266,7 @@ def _packed_strings(strings: Sequence[str]) -> tuple[Bytes, Offsets]:
     """Return the data and offsets of `strings`. Only BATCH of them are encoded at a time."""
     lengths, pieces = np.empty(len(strings), np.int64), []
     for first in range(0, len(strings), BATCH):
-        keys = [encoded(each) for each in strings[first : first + BATCH]]
+        keys = [encoded(string) for string in strings[first : first + BATCH]]
         lengths[first : first + len(keys)] = list(map(len, keys))
         pieces.append(b"".join(keys))
     return np.frombuffer(b"".join(pieces), np.uint8), offsets_of(lengths)

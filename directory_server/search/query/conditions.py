@@ -102,8 +102,8 @@ def factors(conditions: Sequence[Condition], facts: Sets, covered: Floats) -> Fl
     A factor makes conditions a soft AND with the topic: a document gains in proportion to how well it matches.
     """
     found = np.ones(len(facts), np.float32)
-    for each in conditions:
-        found += rewards(each, facts, covered)
+    for condition in conditions:
+        found += rewards(condition, facts, covered)
     return np.maximum(found, np.float32(LEAST_FACTOR))
 
 
@@ -121,7 +121,9 @@ class Request:
 
     def certain(self) -> Request:
         """Return the request with those of its conditions that are not its topic."""
-        return evolve(self, conditions=[each for each in self.conditions if each.is_certain], light=frozenset())
+        return evolve(
+            self, conditions=[condition for condition in self.conditions if condition.is_certain], light=frozenset()
+        )
 
 
 @frozen
@@ -254,7 +256,7 @@ def _of_file() -> Iterator[tuple[str, Condition, bool]]:
         full, partial, contrary = (_bits(table.get(kind, ())) for kind in ("full", "partial", "contrary"))
         condition = Condition(table["label"], full, partial, contrary)
         uncertain = evolve(condition, is_certain=False)
-        yield from ((each, condition, False) for each in table["expressions"])
+        yield from ((expression, condition, False) for expression in table["expressions"])
         yield from ((each, uncertain, False) for each in table.get("ambiguous", ()))
         yield from ((each, uncertain, True) for each in table.get("at_end", ()))
 

@@ -202,7 +202,7 @@ def _parts_of_concepts(
 ) -> list[Part]:
     """Return parts for the words that no document has, but that are in expressions of `concepts`."""
     matched = {term for part in parts for term in part.stems}
-    unknown = {term for each in concepts for term in each.shares} - matched
+    unknown = {term for concept in concepts for term in concept.shares} - matched
     return [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
 
 
@@ -251,7 +251,7 @@ def _with_names(parts: list[Part], query: ParsedQuery) -> list[Part]:
     """Return `parts` with a higher weight for words with capitals, which are mostly names ("Apple Health steps")."""
     if not query.capitals:
         return parts
-    names = {stem(each) for each in query.capitals}
+    names = {stem(capital) for capital in query.capitals}
     return [_weighed(part, NAMED_WEIGHT) if part.alternatives and part.stems <= names else part for part in parts]
 
 

@@ -39,8 +39,8 @@ class Translation:
 
     def unexpanded(self, concepts: Sequence[ConceptMatch]) -> Sequence[Sequence[Word]]:
         """Return the first English expression for each match, except those whose own words match one of `concepts`."""
-        stems = {stem for each in concepts for stem in each.stems}
-        pieces = {piece for each in concepts for piece in each.pieces}
+        stems = {stem for concept in concepts for stem in concept.stems}
+        pieces = {piece for concept in concepts for piece in concept.pieces}
         words = [match for match in self.words if stems.isdisjoint(map(singular, match.words))]
         runs = [match for match in self.runs if not any(_overlap(match.words[0], piece) for piece in pieces)]
         return [[Word((part,)) for part in match.senses[0][0]] for match in (*words, *runs)]

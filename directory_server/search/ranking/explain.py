@@ -46,7 +46,8 @@ def explain_lines(
         without = (score - pin - likeness) / float(factors(plan.conditions, facts, covered)[0])
         parts.append(("prior", without - sum(value for _, value in parts)))
         parts += [
-            (f"condition {each.label}", without * float(rewards(each, facts, covered)[0])) for each in plan.conditions
+            (f"condition {condition.label}", without * float(rewards(condition, facts, covered)[0]))
+            for condition in plan.conditions
         ]
         parts += [("likeness", likeness), ("pinned", pin)]
         yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in parts if abs(value) >= 0.0005)

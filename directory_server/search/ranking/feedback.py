@@ -102,7 +102,7 @@ def feedback(
     if not chosen:
         return None
     doc_ids = [
-        np.unique(np.concatenate([NO_POSTINGS[0], *(each[number][0] for each in names)]))
+        np.unique(np.concatenate([NO_POSTINGS[0], *(name[number][0] for name in names)]))
         for number in range(len(collection.segments))
     ]
     return Feedback(chosen, FEEDBACK_SHARE * hits[0][0], doc_ids, _among(scored))

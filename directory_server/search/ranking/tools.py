@@ -166,10 +166,10 @@ def score_tools(plan: Plan, collection: Collection, stored: Sequence[bytes]) -> 
         best = _best(each, table, places)
         scores += np.float32(each.weight) * best
         shares += np.float32(each.weight) * (best > 0)
-    for each in concepts:
-        best = _best(each, table, places)
-        scores += np.float32(CONCEPTS * each.weight) * best
-        shares += np.float32(CONCEPTS * each.weight) * (best > 0)
+    for concept in concepts:
+        best = _best(concept, table, places)
+        scores += np.float32(CONCEPTS * concept.weight) * best
+        shares += np.float32(CONCEPTS * concept.weight) * (best > 0)
     weight = np.float32(plan.query_weight)
     return ToolScores(starts, scores / weight, shares / weight)
 

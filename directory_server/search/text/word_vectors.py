@@ -94,7 +94,7 @@ class WordVectors:
 
     def _find(self, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """Return the place of each of `terms`, and whether it is in the table."""
-        keys = [each.encode("utf-8", "replace") for each in terms]
+        keys = [term.encode("utf-8", "replace") for term in terms]
         # A longer key would be cut to a word of the table.
         sought = np.array([key if len(key) <= KEY_BYTES else b"" for key in keys], self.words.dtype)
         places = np.minimum(np.searchsorted(self.words, sought), len(self.words) - 1)

@@ -23,7 +23,7 @@ NAME = "mcp-directory"
 def setups_view(url: str) -> OptionView:
     """Return the setups of each editor for the MCP endpoint at `url`. No configuration has a key in it."""
     setups = endpoint_setups(NAME, input_prefix(url), url, "Key of the MCP directory")
-    known = [each for each in setups.setups if each.id != "others"]
+    known = [setup for setup in setups.setups if setup.id != "others"]
     views = editor_views(evolve(setups, setups=[*known, _generic(url)]))
     return OptionView(NAME, views, setups.inputs, setups.missing)
 

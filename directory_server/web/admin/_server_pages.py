@@ -89,7 +89,7 @@ class ServerPages:
             "counts": await self._roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
             "notices": [notice for read in self._notices if (notice := await read()) is not None],
-            "failing": [each.state for each in self._server.upstreams if each.state.error],
+            "failing": [upstream.state for upstream in self._server.upstreams if upstream.state.error],
             "max_error": MAX_ERROR,
         }
         return self._requests.page(request, member.session, "overview", values)
@@ -105,7 +105,7 @@ class ServerPages:
     async def sync(self, request: Request) -> bytes:
         """Start a sync run of an upstream, and redirect to the list."""
         _, form = await self._requests.member_form(request)
-        found = [each for each in self._server.upstreams if each.state.name == form.get("name")]
+        found = [upstream for upstream in self._server.upstreams if upstream.state.name == form.get("name")]
         if not found:
             return self._requests.redirect(request, UPSTREAMS, "upstream_unknown")
         is_started = found[0].sync_now()

@@ -80,7 +80,7 @@ class ChangesHandler:
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": serialization.event_id(last, self._broadcaster.log), **filters, "limit": limit})
             request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
-        data = [serialization.raw(each) for each in items]
+        data = [serialization.raw(item) for item in items]
         position = serialization.event_id(last, self._broadcaster.log)
         return json_response(request, serialization.changes_page(data, position))
 

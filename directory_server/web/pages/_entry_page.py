@@ -77,7 +77,7 @@ class EntryPage:
         entry = await self._directory.entry(serialization.entry_id(mcp_id))
         tools, more_tools = tool_views(entry)
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
-        available = [each for each in options if each.setups]
+        available = [option for option in options if option.setups]
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": detail,
@@ -86,7 +86,7 @@ class EntryPage:
             "sections": await self._sections(detail),
             "options": option_views(available[:MAX_OPTIONS]),
             "more_options": max(0, len(available) - MAX_OPTIONS),
-            "unavailable": option_views([each for each in options if not each.setups][:MAX_UNAVAILABLE]),
+            "unavailable": option_views([option for option in options if not option.setups][:MAX_UNAVAILABLE]),
             "tools": tools,
             "more_tools": more_tools,
             "readme": await self._readmes.html(entry.readme),
@@ -106,7 +106,7 @@ class EntryPage:
     async def _versions(self, entry: Entry) -> Sequence[Version]:
         """Return the last versions, none if there is only one."""
         versions = await self._store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
-        found = [each for each in versions if not each.deleted]
+        found = [version for version in versions if not version.deleted]
         return found if len(found) > 1 else []
 
     async def _similar(self, entry: Entry) -> Sequence[Hit]:

@@ -43,12 +43,12 @@ def facets(keywords: str, summary: Summary) -> Sequence[tuple[str, Sequence[Choi
 
 
 def _choices(keywords: str, name: str, values: Sequence[FacetValue], given: Sequence[Filter]) -> Iterator[Choice]:
-    for each in values[: MAX_CATEGORIES if name == "tag" else MAX_VALUES]:
-        selected = next((one for one in given if one.name == name and one.has_value(each.value)), None)
-        narrowed = with_filter(keywords, name, each.value) if selected is None else without_filter(keywords, selected)
+    for value in values[: MAX_CATEGORIES if name == "tag" else MAX_VALUES]:
+        selected = next((one for one in given if one.name == name and one.has_value(value.value)), None)
+        narrowed = with_filter(keywords, name, value.value) if selected is None else without_filter(keywords, selected)
         # A longer query would be rejected.
         if len(narrowed) <= MAX_WORDS:
-            yield Choice(each.value, each.count, narrowed, selected is not None)
+            yield Choice(value.value, value.count, narrowed, selected is not None)
 
 
 def facet_name(value: str, name: str, texts: Translations) -> str | Markup:

@@ -87,7 +87,7 @@ def option_views(options: Sequence[InstallOption]) -> Sequence[OptionView]:
             views.append(OptionView(option.name, warnings=option.warnings, reason=option.unavailable))
             continue
         editors, too_long = _within(editor_views(option.setups), left)
-        left -= sum(len(each.text) for each in editors)
+        left -= sum(len(editor.text) for editor in editors)
         inputs, missing = option.setups.inputs, option.setups.missing
         review = option.setups.needs_review
         views.append(OptionView(option.name, editors, inputs, missing, too_long, option.warnings, needs_review=review))
@@ -98,15 +98,15 @@ def editor_views(setups: Setups) -> Sequence[EditorView]:
     """Return the views of setups, in their order."""
     return [
         EditorView(
-            each.id,
-            each.name,
-            each.file,
-            serialization.toml(each.config) if each.is_toml else serialization.pretty(each.config),
-            each.secrets,
-            list(_links(each)),
-            commands(each.command),
+            setup.id,
+            setup.name,
+            setup.file,
+            serialization.toml(setup.config) if setup.is_toml else serialization.pretty(setup.config),
+            setup.secrets,
+            list(_links(setup)),
+            commands(setup.command),
         )
-        for each in setups.setups
+        for setup in setups.setups
     ]
 
 
@@ -128,9 +128,9 @@ def _links(setup: Setup) -> Iterator[InstallLink]:
         links += [InstallLink(name, vscode_link(scheme, setup.vscode_link)) for scheme, name in names.items()]
     if setup.cursor_link is not None:
         links.append(InstallLink("Cursor", cursor_link(*setup.cursor_link)))
-    for each in links:
-        if len(each.url) <= MAX_LINK and each.url.partition(":")[0] in LINK_SCHEMES:
-            yield each
+    for link in links:
+        if len(link.url) <= MAX_LINK and link.url.partition(":")[0] in LINK_SCHEMES:
+            yield link
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
@@ -142,10 +142,10 @@ def _within(editors: Sequence[EditorView], most: int) -> tuple[Sequence[EditorVi
     """Return the editors whose texts fit, and the names of the others."""
     shown: list[EditorView] = []
     too_long: list[str] = []
-    for each in editors:
-        if len(each.text) <= min(MAX_TEXT, most):
-            most -= len(each.text)
-            shown.append(each)
+    for editor in editors:
+        if len(editor.text) <= min(MAX_TEXT, most):
+            most -= len(editor.text)
+            shown.append(editor)
         else:
-            too_long.append(each.name)
+            too_long.append(editor.name)
     return shown, too_long

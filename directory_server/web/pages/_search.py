@@ -46,11 +46,13 @@ class Help:
 
 
 def _help(name: str, *examples: str, values: Sequence[str] = ()) -> Help:
-    return Help(_examples(*(f"{name}:{each}" for each in examples)), name, name, " ".join(values or FILTERS[name]))
+    return Help(
+        _examples(*(f"{name}:{example}" for example in examples)), name, name, " ".join(values or FILTERS[name])
+    )
 
 
 def _examples(*words: str) -> Sequence[tuple[str, str]]:
-    return [(each, search_url(each)) for each in words]
+    return [(word, search_url(word)) for word in words]
 
 
 HELP = (
@@ -163,7 +165,7 @@ class SearchPage:
 
 
 def _order(parameters: Mapping[str, str]) -> Order:
-    return next((each for each in ORDERS if each == parameters.get("sort")), DEFAULT_ORDER)
+    return next((order for order in ORDERS if order == parameters.get("sort")), DEFAULT_ORDER)
 
 
 def _marks(hit: Hit) -> Sequence[str]:

@@ -39,7 +39,7 @@ _BLOCKED_PORTS = frozenset(
 
 def networks(texts: Iterable[str]) -> Networks:
     """Return the networks in CIDR notation. Raises ValueError."""
-    return tuple(ip_network(each, strict=False) for each in texts)
+    return tuple(ip_network(text, strict=False) for text in texts)
 
 
 def is_allowed(text: str, allowed: Networks) -> bool:

@@ -163,7 +163,7 @@ class Client:
             response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
         except ResponseNeverReceived as error:
             # The server may have closed the kept connection just before; a new one is tried once.
-            is_closed = all(each.check(ConnectionDone, ConnectionLost) for each in error.reasons)
+            is_closed = all(reason.check(ConnectionDone, ConnectionLost) for reason in error.reasons)
             if origin not in self._answered or not is_closed:
                 raise
             self._answered.discard(origin)
@@ -248,9 +248,9 @@ class _CheckedResolver:
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
         resolutionReceiver.resolutionBegan(resolution := _Resolution(hostName))
-        for each in self._addresses:
-            kind = IPv6Address if ":" in each else IPv4Address
-            resolutionReceiver.addressResolved(kind("TCP", each, portNumber))
+        for address in self._addresses:
+            kind = IPv6Address if ":" in address else IPv4Address
+            resolutionReceiver.addressResolved(kind("TCP", address, portNumber))
         resolutionReceiver.resolutionComplete()
         return resolution
 

@@ -128,11 +128,11 @@ async def _missing(api: Api, base: str, headers: dict[str, str]) -> Found:
 def _of_platform(manifests: list[Any]) -> str:
     """Return the digest of the manifest for Linux on amd64, else of the first one for a platform."""
     digests: dict[str, str] = {}
-    for each in manifests[:100]:
-        found = each.get("platform") if isinstance(each, dict) else None
+    for manifest in manifests[:100]:
+        found = manifest.get("platform") if isinstance(manifest, dict) else None
         platform = found if isinstance(found, dict) else {}
         system = text_of(platform.get("os"))
-        digest = text_of(each.get("digest")) if isinstance(each, dict) else ""
+        digest = text_of(manifest.get("digest")) if isinstance(manifest, dict) else ""
         if _DIGEST.fullmatch(digest) and system != "unknown":
             digests.setdefault(f"{system}/{text_of(platform.get('architecture'))}", digest)
     return digests.get("linux/amd64") or next(iter(digests.values()), "")

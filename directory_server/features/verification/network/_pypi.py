@@ -37,13 +37,13 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
     info, files = document.get("info"), document.get("urls")
     info = info if isinstance(info, dict) else {}
     files = files if isinstance(files, list) else []
-    uploads = [moment(each.get("upload_time_iso_8601")) for each in files if isinstance(each, dict)]
+    uploads = [moment(file.get("upload_time_iso_8601")) for file in files if isinstance(file, dict)]
     reason = await _status(api, identifier)
     yanked = info.get("yanked") is True
     return Found(
         PackageStatus.DEPRECATED if yanked or reason else PackageStatus.EXISTS,
         latest,
-        min((each for each in uploads if each is not None), default=None),
+        min((upload for upload in uploads if upload is not None), default=None),
         text_of(info.get("yanked_reason")) if yanked else reason,
         declares(text_of(info.get("description")), server_name),
         texts=await api.texts(info.get("summary"), info.get("keywords"), info.get("description")),

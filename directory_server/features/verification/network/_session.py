@@ -94,7 +94,7 @@ class Session:
             self._answered()
             meta = result.get("_meta")
             return _opened(STATELESS, meta.get(f"{_META}serverInfo") if isinstance(meta, dict) else None, result)
-        if versions and not any(each in STATEFUL for each in versions):
+        if versions and not any(version in STATEFUL for version in versions):
             # A version of the protocol that is newer than this client: the server works, its tools stay unknown.
             self._answered()
             return Opened(_version(versions[0]), "", "", False)
