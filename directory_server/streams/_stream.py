@@ -69,7 +69,7 @@ class Stream:
     It is the protocol of its transport, and the producer that the transport pauses while the reader is slow.
     """
 
-    __slots__ = ("_backlog", "_hub", "_last", "_transport", "channel", "heartbeats", "key_id", "open", "slot")
+    __slots__ = ("_backlog", "_cut", "_hub", "_last", "_transport", "channel", "heartbeats", "key_id", "open", "slot")
 
     _transport: Any
     slot: set[Stream]
@@ -83,6 +83,7 @@ class Stream:
         self._hub = hub
         self._last = last
         self._backlog: _Backlog | None = None
+        self._cut = False
 
     def send(self, event: bytes) -> None:
         """Send one encoded event, completely or not at all. Do nothing if the stream has ended.
@@ -131,7 +132,7 @@ class Stream:
 
     def abort(self) -> None:
         """Close the connection at once and count it as that of a slow reader."""
-        self._hub.cuts += 1
+        self._count_cut()
         self._close()
         self._transport.abortConnection()
 
@@ -164,8 +165,8 @@ class Stream:
 
     def connectionLost(self, reason: Failure) -> None:
         if getattr(unwrapped(self._transport), "timed_out", False):
-            # The kernel aborted the connection first (TCP_USER_TIMEOUT).
-            self._hub.cuts += 1
+            # The kernel aborted the connection (TCP_USER_TIMEOUT), perhaps in the same moment as `abort`.
+            self._count_cut()
         self._close()
         self._hub.forget(self)
 
@@ -184,6 +185,10 @@ class Stream:
 
     def stopProducing(self) -> None:
         """Do nothing: connectionLost follows."""
+
+    def _count_cut(self) -> None:
+        self._hub.cuts += not self._cut
+        self._cut = True
 
     def _close(self) -> None:
         if self.open:

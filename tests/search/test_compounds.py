@@ -71,4 +71,4 @@ async def test_name_written_as_one_word_comes_before_the_name_written_as_two() -
     )
     names = await search_names(index, "groundtruth")
     assert names[:2] == ["io.github.b/groundtruth", "io.github.a/ground-truth"]
-    assert "groundtruth or ground + truth" in index.explain(Query("groundtruth", 1))
+    assert "groundtruth or groundtruth… or ground + truth" in index.explain(Query("groundtruth", 1))

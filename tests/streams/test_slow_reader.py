@@ -169,3 +169,13 @@ def test_a_connection_that_the_kernel_aborted_is_counted(timed_out: bool, cuts: 
     transport.timed_out = timed_out
     stream.connectionLost(None)
     assert (stream._hub.cuts, stream._hub.released) == (cuts, 1)
+
+
+def test_a_stream_that_is_aborted_while_the_kernel_does_so_is_counted_once() -> None:
+    transport: Any = Transport(100)
+    stream = stream_to(transport)
+    stream._hub.forget = lambda stream: None
+    stream.abort()
+    transport.timed_out = True
+    stream.connectionLost(None)
+    assert (stream._hub.cuts, stream._hub.released) == (1, 1)
