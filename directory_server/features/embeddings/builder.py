@@ -43,7 +43,7 @@ FORGOTTEN = 500
 """Vectors of such a model that are deleted at a time."""
 
 STALE = 1_000
-"""Deleted vectors beside a quarter of all, after which the memory is filled anew."""
+"""Deleted vectors beside a quarter of all, after which the memory is filled again."""
 
 
 class VectorBuilder(Service):
@@ -197,6 +197,6 @@ class VectorBuilder(Service):
         if len(vectors[0]) != expected:
             raise EndpointFailed(
                 f"It gives vectors of {len(vectors[0])} numbers, and the stored ones have {expected}. "
-                "Another embeddings.model makes all vectors anew."
+                "Another embeddings.model makes all vectors again."
             )
         return vectors

@@ -13,7 +13,7 @@ from ...domain.entries import Entry
 from .settings import EmbeddingsConfig
 
 FORM = 1
-"""The number of the form of the texts. Another number makes all vectors anew."""
+"""The number of the form of the texts. Another number makes all vectors again."""
 
 MAX_TEXT = 220
 """Characters of an entry that the model reads: beyond them it is slower, and no better."""
