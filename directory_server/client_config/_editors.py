@@ -94,7 +94,7 @@ class Editor:
     secrets: Secrets = "file"
     transports: Sequence[str] = field(default=("stdio", "http", "sse"))
     is_in_apis: bool = False
-    """Whether the APIs have its configuration. They have room for few."""
+    """Whether the APIs have its configuration. They have few, because the size of their details is bounded."""
 
     def setup(self, config: Mapping[str, Any], server: Server, secrets: Secrets | None = None, **more: Any) -> Setup:
         """Return a setup with this configuration; `secrets` says where it has its secrets, if it has some."""

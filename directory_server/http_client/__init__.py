@@ -2,7 +2,7 @@
 
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
-from ._errors import BadCertificate, BadResponse
+from ._errors import BadCertificate, BadResponse, broken_off
 from ._requests import RequestBody
 from ._responses import (
     MAX_DELAY,
@@ -29,6 +29,7 @@ __all__ = [
     "HeadBoundedPool",
     "HeadBoundedProtocol",
     "RequestBody",
+    "broken_off",
     "cancellable",
     "date_of",
     "drop",

@@ -15,3 +15,9 @@ class BadCertificate(DirectoryError):
     """The certificate of the peer is not trusted, or is for another host."""
 
     code = "bad_certificate"
+
+
+def broken_off(error: Exception) -> str:
+    """Return why a connection or response broke off: the last cause in `error`, without a full stop."""
+    causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
+    return str(causes[-1]).rstrip(".") or type(causes[-1]).__name__

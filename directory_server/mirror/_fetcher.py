@@ -18,6 +18,7 @@ from ..http_client import (
     REDIRECT_CODES,
     BadCertificate,
     BadResponse,
+    broken_off,
     cancellable,
     date_of,
     drop,
@@ -100,7 +101,7 @@ class Fetcher:
                     # The certificate may be renewed; a response out of bounds stays so.
                     resumable = failure.check(BadCertificate) is not None
                     raise UpstreamFailed(failure.value.message, resumable=resumable) from None
-            raise _resumable(f"Its answer broke off: {_reason(error)}") from None
+            raise _resumable(f"Its answer broke off: {broken_off(error)}") from None
 
     async def pause(self, seconds: float) -> None:
         """Wait for `seconds`."""
@@ -162,8 +163,3 @@ def _redirected(url: str, location: str) -> str:
 
 def _resumable(reason: str) -> UpstreamFailed:
     return UpstreamFailed(f"{reason}.", resumable=True)
-
-
-def _reason(error: Exception) -> str:
-    causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
-    return str(causes[-1]).rstrip(".") or type(causes[-1]).__name__

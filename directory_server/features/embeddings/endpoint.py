@@ -22,6 +22,7 @@ from ...http_client import (
     CertificatePolicy,
     HeadBoundedPool,
     RequestBody,
+    broken_off,
     cancellable,
     drop,
     read_body,
@@ -135,10 +136,9 @@ def vectors_of_response(body: bytes, count: int) -> Sequence[bytes]:
 
 
 def _reason(error: Exception) -> str:
-    causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
-    for cause in causes:
-        if isinstance(cause, BadResponse | BadCertificate):
-            return cause.message
-        if isinstance(cause, CancelledError):
-            raise cause
-    return f"Its response broke off: {str(causes[-1]).rstrip('.') or type(causes[-1]).__name__}."
+    for failure in getattr(error, "reasons", []):
+        if isinstance(failure.value, BadResponse | BadCertificate):
+            return failure.value.message
+        if isinstance(failure.value, CancelledError):
+            raise failure.value
+    return f"Its response broke off: {broken_off(error)}."
