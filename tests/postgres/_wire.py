@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 from contextlib import suppress
 
@@ -17,8 +18,12 @@ class Wire:
         self.pieces: int | None = None
         self.cut_after: int | None = None
         self.connections = 0
-        self.round_trips = 0
-        """How often the server has begun to answer: the turns from sending to receiving, over all connections."""
+        self.exchanges = 0
+        """How often the server was ready for the next statements, over all connections.
+
+        Counted by its message ReadyForQuery, one for each Sync or simple query of a client: packets and time do not
+        matter. Source: PostgreSQL's documentation, "Message Formats".
+        """
         self._path = path
         self._sockets: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -46,23 +51,21 @@ class Wire:
                 server.connect(self._path)
                 self._sockets += client, server
                 self.connections += 1
-                # Set between a message of the client and the begin of the answer.
-                is_asked = threading.Event()
-                threading.Thread(target=self._ask, args=(client, server, is_asked), daemon=True).start()
-                threading.Thread(target=self._answer, args=(server, client, is_asked), daemon=True).start()
+                threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._answer, args=(server, client), daemon=True).start()
 
-    def _ask(self, client: socket.socket, server: socket.socket, is_asked: threading.Event) -> None:
+    def _ask(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := client.recv(65_536):
-                is_asked.set()
                 server.sendall(data)
             server.shutdown(socket.SHUT_RDWR)
 
-    def _answer(self, server: socket.socket, client: socket.socket, is_asked: threading.Event) -> None:
+    def _answer(self, server: socket.socket, client: socket.socket) -> None:
+        unread = bytearray()
         with suppress(OSError):
             while data := server.recv(65_536):
-                self.round_trips += is_asked.is_set()
-                is_asked.clear()
+                # Before the client has the answer: it may look at the number at once.
+                self.exchanges += _take_ready(unread, data)
                 while data:
                     piece = data[: self.pieces]
                     data = data[len(piece) :]
@@ -75,3 +78,17 @@ class Wire:
                         client.shutdown(socket.SHUT_RDWR)
                         return
             client.shutdown(socket.SHUT_RDWR)
+
+
+def _take_ready(unread: bytearray, data: bytes) -> int:
+    """Return how many messages ReadyForQuery end with `data`. `unread` keeps the start of an incomplete message."""
+    unread += data
+    start = count = 0
+    while len(unread) >= start + 5:
+        kind, length = struct.unpack_from("!cI", unread, start)
+        if len(unread) < start + 1 + length:
+            break
+        count += kind == b"Z"
+        start += 1 + length
+    del unread[:start]
+    return count
