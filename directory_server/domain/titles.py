@@ -1,0 +1,86 @@
+"""Titles of entries: the publisher's, or one that is derived from the registered name."""
+
+from __future__ import annotations
+
+import re
+
+from .namespaces import CODE_HOSTS, GENERIC, OPEN_NAMESPACES
+
+MAX_PARTS = 12
+"""Words of a derived title."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+"""Words of a name: "BrowserMCP" has two, and "s3" too."""
+
+_TRAILING_MCP = re.compile(r"(?<=[a-z]{3})mcp$|^mcp(?=[a-z]{3})", re.IGNORECASE)
+"""The letters in front of or behind a name that is written as one word with them."""
+
+_SPELT = """
+AI API APIs AWS CAD CI CLI CMS CRM CSV CVE DB DNS EU ERP FX GIS GPT GPU GraphQL gRPC HR ICS IDE iOS IoT IP IPO
+ISO IT JSON JWT KYC LLM LSP macOS MCP ML NFT NPM OAuth OCR OS PHP PyPI QA QR RAG REST RSS SaaS SDK SEO SERP SIEM
+SMS SQL SSH SSO SVG TLS TTS TV UAE UI UK UPI URL US USB UX VM VPN WHOIS XML YAML ArXiv BigQuery ChatGPT
+ClickHouse DeepSeek DuckDB DynamoDB FastAPI Figma GitHub GitLab HubSpot JavaScript LangChain LinkedIn MariaDB
+MongoDB MySQL NoSQL NumPy OpenAI OpenAPI OpenSearch PayPal PostgreSQL PostHog QuickBooks SharePoint SQLite
+TikTok TypeScript WhatsApp WordPress YouTube
+"""
+
+_SPELLINGS = {word.casefold(): word for word in _SPELT.split()}
+"""Usual spellings of words that are not only capitalised."""
+
+_SMALL = frozenset(
+    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "vs", "with"}
+)
+"""Words that have a capital only at the beginning."""
+
+
+def display_title(title: str, name: str) -> str:
+    """Return the title of an entry for people: `title`, or one derived from the registered `name` if it says nothing.
+
+    A title says nothing if it is empty, is an identifier (`acme/weather-mcp`), or has only words such as "MCP server".
+    """
+    title = title.strip()
+    if title and not _is_identifier(title) and not _is_generic(title):
+        return title
+    return _derived_title(name) or title or name
+
+
+def _is_identifier(title: str) -> bool:
+    """Return whether a title is a name with an owner, which no reader would write."""
+    return "/" in title and not any(map(str.isspace, title))
+
+
+def _is_generic(title: str) -> bool:
+    return {*re.findall(r"[^\W_]+", title.casefold())} <= GENERIC
+
+
+def _derived_title(name: str) -> str:
+    """Return a title from the last part of a registered name, or from its owner if that part says nothing."""
+    namespace, _, short = name.rpartition("/")
+    words = [word for word in _WORDS.findall(short[:200]) if word.casefold() not in GENERIC]
+    if not words:
+        owner = _owner(namespace)
+        # The owner is the product: "MCP" tells it from the company.
+        words = [*_WORDS.findall(_TRAILING_MCP.sub("", owner)), "MCP"] if owner else []
+        words = [
+            word for number, word in enumerate(words) if word.casefold() not in GENERIC or number == len(words) - 1
+        ]
+    return " ".join(_spelling(word, is_first=not number) for number, word in enumerate(words[:MAX_PARTS]))
+
+
+def _owner(namespace: str) -> str:
+    """Return the account at a code host, else the label of a domain beside the top-level one."""
+    for host in (*CODE_HOSTS, *OPEN_NAMESPACES):
+        if namespace.startswith(host):
+            return namespace.removeprefix(host)
+    return namespace.partition(".")[2].partition(".")[0] or namespace
+
+
+def _spelling(word: str, *, is_first: bool) -> str:
+    folded = word.casefold()
+    if folded in _SPELLINGS:
+        return _SPELLINGS[folded]
+    if folded in _SMALL and not is_first:
+        return folded
+    # A word without vowels is an abbreviation: "PDF", "HTML", "GCP".
+    is_abbreviation = word.isascii() and len(word) <= 4 and not set(folded) & set("aeiouy")
+    return word.upper() if is_abbreviation else word if word[:1].isupper() else word.capitalize()
