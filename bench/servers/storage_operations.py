@@ -68,7 +68,7 @@ async def main(_: Any, callers: str, seconds: str) -> None:
     runtime = machine_runtime(reactor)
     config = load(file=None, environ=os.environ, settings=[], sections=SECTIONS)
     storage = open_storage(config, environment(reactor, runtime))
-    bus_service = storage.serving(lambda reason: None).bus_service
+    bus_service = storage.serving().bus_service
     key_ids: Sequence[str] = json.loads(sys.stdin.readline())
     # The storage uses its connections of the reactor when that runs.
     await deferLater(reactor, 0)

@@ -56,8 +56,10 @@ class Core:
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
     metrics = Metrics(runtime.now)
-    storage = open_storage(config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer))
-    serving = storage.serving(lost)
+    storage = open_storage(
+        config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer, lost=lost)
+    )
+    serving = storage.serving()
     folder = _index_folder(config)
     keep = Spill(folder) if folder else in_memory
     searches = Limited(runtime.offload, SEARCHES)

@@ -74,9 +74,8 @@ class Statements(Protocol):
 class Link(Service):
     """Statements of the reactor's thread to `database`, on one connection in pipeline mode.
 
-    `offload` runs the functions that connect. With a `channel`, `notified` is called with the payloads of notifications
-    on it, and with an empty one after each connect, because notifications may have been lost before. `lost` is called
-    when the link is lost, `silent` also, before it, when that is because the server does not answer. `observe` is
+    `offload` runs the functions that connect. `lost` is called when the link is lost, `silent` also, before it, when
+    that is because the server does not answer. `observe` is
     called with the seconds from each statement to its answer. `charge` is a statement with its parameters that charges
     a request and can be repeated: it runs when only a charge ends the fault of the database. After a silence, it must
     succeed on a new connection before other statements run. While the reactor does not run, statements run in the
@@ -91,8 +90,6 @@ class Link(Service):
         reactor: Any,
         offload: Offload,
         *,
-        channel: str | None = None,
-        notified: Callable[[Sequence[str]], None] = lambda payloads: None,
         lost: Callable[[], None] = lambda: None,
         silent: Callable[[], None] = lambda: None,
         observe: Callable[[float], None] = lambda seconds: None,
@@ -101,8 +98,8 @@ class Link(Service):
         self._database = database
         self._reactor = reactor
         self._offload = offload
-        self._channel = channel
-        self._on_notified = notified
+        self._channel: str | None = None
+        self._on_notified: Callable[[Sequence[str]], None] = lambda payloads: None
         self._on_lost = lost
         self._on_silent = silent
         self._observe = observe
@@ -143,6 +140,13 @@ class Link(Service):
         self._observe(self._reactor.seconds() - began)
         self._database.availability.succeeded(shows if wrote(rows) else Proof.ANSWER)
         return rows
+
+    def listen(self, channel: str, notified: Callable[[Sequence[str]], None]) -> None:
+        """Call `notified` with the payloads of notifications on `channel`; call this before the link connects.
+
+        After each connect it is called with an empty one, because notifications may have been lost before.
+        """
+        self._channel, self._on_notified = channel, notified
 
     def startService(self) -> None:
         super().startService()

@@ -10,8 +10,9 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
-from attrs import astuple
+from attrs import astuple, frozen
 from twisted.application.service import IService, MultiService
 
 from .. import __version__, postgres, sqlite, tables
@@ -72,7 +73,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     now = postgres.DatabaseClock(environment.now, environment.monotonic)
     run_sync(now.measure(database))
     last_read = postgres.LastRead()
-    connected = None if environment.reactor is None else _Connected(database, last_read, now, environment)
+    connected = None if environment.reactor is None else _connect(database, last_read, now, environment)
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
     access = postgres.PostgresTables(database, reads)
@@ -111,7 +112,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
         attempts=attempts,
-        serving=partial(_serving, database, connected, tasks, node),
+        serving=partial(_serving, database, connected, tasks, node, environment.reactor),
         session_secret=lambda: postgres.session_secret(database),
         after_restore=after_restore,
         describe=partial(_describe, database, node),
@@ -129,6 +130,7 @@ def _database(config: Config, offload: Offload = inline, now: Callable[[], float
     return database
 
 
+@frozen
 class _Connected:
     """The links and the bus of a server, and what the process knows of ended keys.
 
@@ -137,53 +139,48 @@ class _Connected:
     of the other link may be that of a standby that confirms no commit.
     """
 
-    def __init__(
-        self,
-        database: postgres.Database,
-        last_read: postgres.LastRead,
-        now: postgres.DatabaseClock,
-        environment: Environment,
-    ) -> None:
-        self.reactor = environment.reactor
-        reactor, offload = environment.reactor, environment.offload
-        self._database = database
-        pulse = postgres.Pulse(database, environment.monotonic)
-        self.charges = postgres.Link(
-            database,
-            reactor,
-            offload,
-            lost=pulse.lose,
-            observe=environment.database_timer("charges"),
-            charge=postgres.TRIAL,
-        )
-        self.reads = postgres.Link(
-            database,
-            reactor,
-            offload,
-            channel=tables.CHANNEL,
-            notified=lambda payloads: self.bus.notified(payloads),
-            lost=pulse.lose,
-            silent=self._end_all,
-            observe=environment.database_timer("reads"),
-        )
-        self.keys = postgres.PostgresKeyCache(self.charges, pulse)
-        self.bus = postgres.PostgresBus(
-            self.reads, pulse, last_read, reactor, lambda reason: self.lost(reason), measured=now.measured
-        )
-        self.lost: Callable[[str], None] = lambda reason: None
-        """Called with the reason once the database went back."""
-
-    def _end_all(self) -> None:
-        """End all connections: the server does not answer, and those that wait would not notice it."""
-        self._database.interrupt()
-        self.charges.reconnect()
+    charges: postgres.Link
+    reads: postgres.Link
+    keys: postgres.PostgresKeyCache
+    bus: postgres.PostgresBus
 
     def service(self) -> IService:
         """Return the service of all; the bus stops before the links."""
         service = MultiService()
-        for each in (self.charges, self.reads, self.bus):
-            each.setServiceParent(service)
+        for member in (self.charges, self.reads, self.bus):
+            member.setServiceParent(service)
         return service
+
+
+def _connect(
+    database: postgres.Database,
+    last_read: postgres.LastRead,
+    now: postgres.DatabaseClock,
+    environment: Environment,
+) -> _Connected:
+    """Return the links and the bus of a server; `environment.lost` is called once the database went back."""
+    reactor, offload = environment.reactor, environment.offload
+    pulse = postgres.Pulse(database, environment.monotonic)
+    charges = postgres.Link(
+        database,
+        reactor,
+        offload,
+        lost=pulse.lose,
+        observe=environment.database_timer("charges"),
+        charge=postgres.TRIAL,
+    )
+
+    def end_all() -> None:
+        # The server does not answer, and connections that wait would not notice it.
+        database.interrupt()
+        charges.reconnect()
+
+    reads = postgres.Link(
+        database, reactor, offload, lost=pulse.lose, silent=end_all, observe=environment.database_timer("reads")
+    )
+    bus = postgres.PostgresBus(reads, pulse, last_read, reactor, environment.lost, measured=now.measured)
+    reads.listen(tables.CHANNEL, bus.notified)
+    return _Connected(charges, reads, postgres.PostgresKeyCache(charges, pulse), bus)
 
 
 def _serving(
@@ -191,18 +188,17 @@ def _serving(
     connected: _Connected | None,
     tasks: Sequence[postgres.Task],
     node: postgres.Node,
-    lost: Callable[[str], None],
+    reactor: Any,
 ) -> Serving:
-    """Return what a server runs; `lost` is called with the reason once the database went back."""
+    """Return what a server runs."""
     assert connected is not None, "commands serve nothing"
-    connected.lost = lost
     bus = connected.bus
     return Serving(
         bus,
         connected.service(),
         [
-            Timer(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due, connected.reactor),
-            Timer(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report, connected.reactor),
+            Timer(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due, reactor),
+            Timer(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report, reactor),
         ],
         lambda: bus.head,
     )

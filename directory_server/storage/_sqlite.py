@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -77,10 +77,8 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     )
 
 
-def _serving(
-    data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment, lost: Callable[[str], None]
-) -> Serving:
-    """Return what a server runs; `lost` is called with the reason if the data directory is lost."""
+def _serving(data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment) -> Serving:
+    """Return what a server runs."""
     # Commands do not serve, and this import takes 50 ms.
     from ..timers import Timer
 
@@ -89,5 +87,8 @@ def _serving(
     return Serving(
         bus,
         bus,
-        [sqlite.StorageWatch(data, environment.offload, reactor, lost), Timer(PRUNE_INTERVAL, quota.prune, reactor)],
+        [
+            sqlite.StorageWatch(data, environment.offload, reactor, environment.lost),
+            Timer(PRUNE_INTERVAL, quota.prune, reactor),
+        ],
     )

@@ -58,6 +58,8 @@ class Environment:
     """Waits between two transactions of an import; None to wait in the thread."""
     database_timer: Callable[[str], Callable[[float], None]] = lambda link: lambda seconds: None
     """Returns what gets the seconds from each statement on a link, `charges` or `reads`, to its answer."""
+    lost: Callable[[str], None] = lambda reason: None
+    """Called with the reason once the storage of a server was lost."""
 
 
 def command_environment() -> Environment:
@@ -108,10 +110,9 @@ class Storage:
 
     `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
     storage together, so that no machine is better than another. `away_since` returns since when a shared storage cannot
-    be used, in seconds since the epoch, None if it can. `serving` returns the services of a server; its argument is
-    called with the reason once the storage was lost. `serve` is called before they start. `session_secret` returns the
-    secret that signs MCP sessions; it is created at the first start. `after_restore` prepares a restored backup for
-    serving. `describe` returns lines for the command `status`.
+    be used, in seconds since the epoch, None if it can. `serving` returns the services of a server. `serve` is called
+    before they start. `session_secret` returns the secret that signs MCP sessions; it is created at the first start.
+    `after_restore` prepares a restored backup for serving. `describe` returns lines for the command `status`.
     """
 
     is_shared: bool
@@ -131,7 +132,7 @@ class Storage:
     statistics_tables: Tables
     registry_tokens: RegistryTokens
     attempts: Attempts
-    serving: Callable[[Callable[[str], None]], Serving]
+    serving: Callable[[], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]
     after_restore: Callable[[Path | None], Coroutine[Any, Any, Restored]]
     describe: Callable[[], Coroutine[Any, Any, Sequence[str]]]

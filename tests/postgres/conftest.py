@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from directory_server.domain.ports import runtime
 from directory_server.postgres import Database, Link
 from directory_server.run_sync import inline, run_sync
+from directory_server.tables import CHANNEL
 from directory_server.threads import Offload
 
 from .. import engines
@@ -59,14 +60,19 @@ Links = Callable[..., Link]
 
 @pytest.fixture
 def open_link(open_database: Callable[..., Database]) -> Iterator[Links]:
-    """Return a function that opens a running link on the test's reactor, with the arguments of Link."""
+    """Return a function that opens a running link on the test's reactor, with the arguments of Link.
+
+    With `notified`, the link listens to the channel `directory`.
+    """
     from twisted.internet import reactor
 
     links = []
 
-    def open_one(**options: Any) -> Link:
+    def open_one(notified: Callable[[Sequence[str]], None] | None = None, **options: Any) -> Link:
         offload = Offload(reactor)
         links.append(Link(open_database(offload), reactor, offload, **options))
+        if notified is not None:
+            links[-1].listen(CHANNEL, notified)
         links[-1].startService()
         return links[-1]
 

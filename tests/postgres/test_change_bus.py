@@ -13,7 +13,6 @@ from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, LastRead, PostgresBus, PostgresStore, Pulse
 from directory_server.postgres._pipeline import Row
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import CHANNEL
 
 from ..contract import awaited
 from ..contract.bus import BusContract
@@ -266,7 +265,7 @@ async def test_a_notification_wakes_before_the_poll(open_link: Links, open_datab
     database = open_database()
     woken: list[None] = []
     buses: list[PostgresBus] = []
-    link = open_link(channel=CHANNEL, notified=lambda payloads: buses[0].notified(payloads))
+    link = open_link(notified=lambda payloads: buses[0].notified(payloads))
     bus = PostgresBus(link, Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
     buses.append(bus)
     bus.subscribe(lambda: woken.append(None))

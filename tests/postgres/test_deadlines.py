@@ -32,13 +32,15 @@ def network(engine: Engine) -> Iterator[Network]:
 
 
 @asynccontextmanager
-async def running_link(network: Network, **options: Any) -> AsyncIterator[Link]:
-    """Yield a link through `network` that is open."""
+async def running_link(network: Network, *, listens: bool = False, **options: Any) -> AsyncIterator[Link]:
+    """Yield a link through `network` that is open. It gets notifications if it `listens`."""
     from twisted.internet import reactor
 
     offload = Offload(reactor)
     database = Database(network.conninfo, offload)
     link = Link(database, reactor, offload, **options)
+    if listens:
+        link.listen("directory", lambda payloads: None)
     link.startService()
     try:
         await link.run("SELECT 1")
@@ -60,7 +62,7 @@ async def trapped(network: Network, count: int) -> None:
 @pytest.mark.parametrize("trap", [b"SET ", b"LISTEN"])
 @awaited
 async def test_a_link_that_falls_silent_while_it_is_opened_is_opened_again(network: Network, trap: bytes) -> None:
-    async with running_link(network, channel="directory") as link:
+    async with running_link(network, listens=True) as link:
         availability = link._database.availability
         network.trap = trap
         network.end_connections()

@@ -130,7 +130,7 @@ async def test_forced_options_hold_on_the_link(open_link: Links) -> None:
 @awaited
 async def test_notifications_and_connects_are_told(open_link: Links, engine: Engine) -> None:
     told: list[None] = []
-    link = open_link(channel="directory", notified=lambda payloads: told.append(None))
+    link = open_link(notified=lambda payloads: told.append(None))
     await link.run("SELECT 1")
     assert len(told) == 1
     execute(engine, "NOTIFY directory")
@@ -144,7 +144,7 @@ async def test_notifications_and_connects_are_told(open_link: Links, engine: Eng
 async def test_a_lost_link_fails_its_statements_and_comes_back(open_link: Links, engine: Engine) -> None:
     lost: list[None] = []
     told: list[None] = []
-    link = open_link(channel="directory", notified=lambda payloads: told.append(None), lost=lambda: lost.append(None))
+    link = open_link(notified=lambda payloads: told.append(None), lost=lambda: lost.append(None))
     [(pid,)] = await link.run(PID)
     sleeping = Deferred.fromCoroutine(outcome(link, "SELECT pg_sleep(1.2)"))
     execute(engine, f"SELECT pg_terminate_backend({pid})")
