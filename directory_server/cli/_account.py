@@ -28,11 +28,16 @@ def account() -> None:
 
 @account.command()
 @_EMAIL
+@click.option("--role", type=click.Choice(ROLES), default="member", help="An operator may use the pages at /admin.")
 @click.pass_context
-def add(ctx: click.Context, email: str) -> None:
+def add(ctx: click.Context, email: str, role: Role) -> None:
     """Create an account for EMAIL and print a one-time link to set its password."""
     context = command_context(ctx, new=True)
-    _print_link(context, wait_for(context.storage.accounts.add(email)))
+    accounts = context.storage.accounts
+    created = wait_for(accounts.add(email))
+    if role != "member":
+        wait_for(accounts.set_role(created.id, role))
+    _print_link(context, created)
 
 
 @account.command()
@@ -170,7 +175,12 @@ def _valid_keys(keys: KeyRing, owner: Account) -> Sequence[ApiKey]:
 
 
 def _print_link(context: CommandContext, found: Account) -> None:
-    lifetime = context.config.accounts.link
-    token = wait_for(context.storage.accounts.link(found.id, lifetime=lifetime))
-    echo(f"One-time link for {found.email}, valid for {duration(lifetime)}:", err=True)
-    echo(f"{context.public_url}/account/invitation/{token}")
+    link = wait_for(create_link(context, found))
+    echo(f"One-time link for {found.email}, valid for {duration(context.config.accounts.link)}:", err=True)
+    echo(link)
+
+
+async def create_link(context: CommandContext, account: Account) -> str:
+    """Return the URL of a new single-use link that sets the password of `account` and signs in."""
+    token = await context.storage.accounts.link(account.id, lifetime=context.config.accounts.link)
+    return f"{context.public_url}/account/invitation/{token}"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import socket
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
+from attrs import frozen
 
 from .. import importer, sample, wording
 from ..config import Config, endpoints
 from ..domain.versions import SAMPLE
-from ..serialization import pretty
+from ._account import create_link
 from ._sync import configured_upstreams, sync_all
-from .context import PROXY, CommandContext, command_context, configuration, run_in_reactor, wait_for
-from .output import echo
+from .context import PAGE, PROXY, CommandContext, command_context, configuration, run_in_reactor, wait_for
+from .output import duration, echo
 
 if TYPE_CHECKING:
     from .. import mirror
@@ -24,14 +28,21 @@ if TYPE_CHECKING:
 MCP_PATH = "/api/open/mcp"
 SEARCH_PATH = "/api/open/v1/search"
 
+NAME = "directory-server"
+"""Name of this program."""
+
+OPERATOR = "operator@localhost"
+"""Address of the first operator."""
+
 
 @click.command()
 @click.option("--check-ports", "check", is_flag=True, help="Fail if a port to listen on is in use.")
 @click.pass_context
 def quickstart(ctx: click.Context, check: bool) -> None:
-    """Fill an empty directory, create a first key and print the next steps.
+    """Fill an empty directory, create a first key and the first operator, and print the next steps.
 
-    Upstreams that were never synced are synced. A directory without entries gets the sample catalogue.
+    Upstreams that were never synced are synced. A directory without entries gets the sample catalogue. A directory
+    without accounts gets an operator, whose sign-in link is printed once.
     """
     if check:
         check_ports(configuration(ctx))
@@ -57,16 +68,37 @@ async def _sync_and_begin(reactor: Any, context: CommandContext, upstreams: Sequ
 
 
 async def _begin(context: CommandContext) -> None:
-    store, keys = context.storage.store, context.storage.keys
-    if not await store.count():
+    storage = context.storage
+    if not await storage.store.count():
         if context.config.upstream:
             echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
-        await importer.import_files([str(sample.path())], store.publish, source=SAMPLE, official=True)
+        await importer.import_files([str(sample.path())], storage.store.publish, source=SAMPLE, official=True)
     secret = None
-    if not await context.storage.roster.all_keys(limit=1):
-        _, secret = await keys.create("first key", limit=context.config.quota.limit, expires_at=None)
-    pages = context.config.web.search == "public"
-    echo(instructions(context.public_url, secret, await store.count(), pages=pages))
+    if not await storage.roster.all_keys(limit=1):
+        _, secret = await storage.keys.create("first key", limit=context.config.quota.limit, expires_at=None)
+    listed = [each.account for each in await storage.roster.all_accounts(limit=PAGE)]
+    link = ""
+    if not listed:
+        operator = await storage.accounts.add(OPERATOR)
+        await storage.accounts.set_role(operator.id, "operator")
+        link = await create_link(context, operator)
+    operators = (account.email for account in listed if account.is_operator)
+    steps = NextSteps(
+        base=context.public_url,
+        pages=context.config.web.search == "public",
+        key=secret,
+        link=link,
+        lifetime=context.config.accounts.link,
+        operator=next(operators, ""),
+        command=_command(),
+    )
+    echo(steps.text(await storage.store.count()))
+
+
+def _command() -> str:
+    """Return the command line of this program with the options before `quickstart`, for a shell."""
+    program, *words = sys.argv[: sys.argv.index("quickstart")] if "quickstart" in sys.argv else [NAME]
+    return shlex.join([NAME if program == shutil.which(NAME) else program, *words])
 
 
 def check_ports(config: Config) -> None:
@@ -91,32 +123,56 @@ def check_ports(config: Config) -> None:
                 ) from None
 
 
-def editor_configuration(base: str, key: str) -> str:
-    """Return the editor configuration for a server with an API key, as JSON."""
-    server = {
-        "type": "http",
-        "url": base + MCP_PATH,
-        "headers": {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
-    }
-    return pretty({"mcpServers": {"mcp-directory": server}})
+@frozen
+class NextSteps:
+    """What a person does after `quickstart`.
 
+    `base` is the URL of the server, and `pages` whether its search page is public. `key` is None, and `link` empty, if
+    they were shown before. `lifetime` is that of the link in seconds, `operator` the address of an operator if there is
+    one, and `command` the command line before the name of a command.
+    """
 
-def instructions(base: str, key: str | None, entries: int, *, pages: bool = False) -> str:
-    """Return the next steps. `key` is None if it was shown before; `pages` means that the search page is public."""
-    shown = key or "<your key>"
-    key_line = f"Your API key (shown only once): {key}" if key else "Your API key: the one shown at the first start"
-    address = "  ADDRESS:       the address of your proxy or systemd socket\n" if base == PROXY else ""
-    browser = f"  In a browser:  {base}/\n" if pages else ""
-    others = f"{base}/docs/start" if pages else "README.md"
-    return f"""
-MCP directory server: {wording.entries(entries)}
-  MCP endpoint:  {base}{MCP_PATH}
-  REST search:   {base}{SEARCH_PATH}
-{browser}{address}  {key_line}
+    base: str
+    pages: bool
+    key: str | None
+    link: str
+    lifetime: float
+    operator: str
+    command: str
 
-Try it:
-  curl -H 'Authorization: Bearer {shown}' '{base}{SEARCH_PATH}?keywords=github'
+    def text(self, entries: int) -> str:
+        """Return the steps as lines, for a directory with a number of `entries`."""
+        address = "ADDRESS is the address of your proxy or systemd socket." if self.base == PROXY else ""
+        browser = f"\n  In a browser:  {self.base}/" if self.pages else ""
+        parts = [
+            f"MCP directory server: {wording.entries(entries)}{browser}\n  MCP endpoint:  {self.base}{MCP_PATH}",
+            address,
+            self._sign_in(),
+            self._connect(),
+        ]
+        return "\n" + "\n\n".join(filter(None, parts)) + "\n"
 
-Paste into an editor (Cursor: ~/.cursor/mcp.json; others: see {others}):
-{editor_configuration(base, shown)}
-"""
+    def _sign_in(self) -> str:
+        if self.link:
+            return (
+                f"Open this to sign in as operator (once, within {duration(self.lifetime)}; your address is "
+                f"{OPERATOR}):\n  {self.link}"
+            )
+        if self.operator:
+            what = f"account reset {shlex.quote(self.operator)}"
+            return f"A link to sign in as operator was shown at the first start. New one:\n  {self.command} {what}"
+        what = "account add --role operator you@example.org"
+        return f"This directory has no operator. Create one, and get a link to sign in:\n  {self.command} {what}"
+
+    def _connect(self) -> str:
+        if self.key is None:
+            what = "key create --label laptop"
+            return f"An API key was shown at the first start. New one:\n  {self.command} {what}"
+        header = f"Authorization: Bearer {self.key}"
+        return f"""Your API key (shown only once): {self.key}
+
+Connect Claude Code (other editors: {self.base}/docs/connect):
+  claude mcp add --scope user --transport http mcp-directory {self.base}{MCP_PATH} --header "{header}"
+
+Try the search:
+  curl -H '{header}' '{self.base}{SEARCH_PATH}?keywords=github'"""

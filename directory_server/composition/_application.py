@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import asdict, define, frozen
 from twisted.application import strports
 from twisted.application.service import IService
+from twisted.logger import Logger
 
 from .. import http
 from ..config import Config, endpoints
@@ -77,10 +78,17 @@ class Application:
     ports: tuple[IService, ...]
     runtime: Runtime
     metrics: metrics.Metrics
+    _log: ClassVar = Logger()
 
     async def load(self) -> None:
         """Load the index, and what features read before the first request."""
         await self.feed.load()
+        if not await self.people.first.exists():
+            # A link that signs in would be in the log.
+            self._log.info(
+                "There is no account. To create the first operator, use: "
+                "directory-server account add --role operator you@example.org"
+            )
         for feature in self.running:
             await feature.load()
 

@@ -12,7 +12,7 @@ from .. import http
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
 from ..search import percolate
-from ..services.accounts import AccountService
+from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
 from ..web import (
     access_file,
@@ -47,6 +47,7 @@ class People:
     """Accounts with their session cookies, and the pages that do not need the MCP endpoint."""
 
     accounts: AccountService
+    first: FirstAccount
     cookies: account.SessionCookies
     pages: pages.PageHandlers
 
@@ -70,7 +71,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         url=web.url,
         extensions=extensions(),
     )
-    return People(service, cookies, handlers)
+    return People(service, FirstAccount(storage.roster), cookies, handlers)
 
 
 @frozen
@@ -248,6 +249,7 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         people.pages.layout,
         people.cookies,
         people.accounts,
+        people.first,
         user_keys,
         endpoint,
         core.proxies,

@@ -13,6 +13,7 @@ from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import BadInput, PasswordRefused, SignInRefused, Unavailable
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
+from ..domain.ports.roster import Roster
 from ..wording import counted
 
 SHORTEST, LONGEST = 12, 200
@@ -131,6 +132,19 @@ def _checked(password: str, email: str) -> str:
             f"password: must be {SHORTEST} to {LONGEST} characters, and not the e-mail address.", code="password_wrong"
         )
     return checked
+
+
+@define(eq=False)
+class FirstAccount:
+    """Whether the directory has an account. That it has one is read once."""
+
+    _roster: Roster
+    _exists: bool = False
+
+    async def exists(self) -> bool:
+        """Return whether there is an account, of any state. Raises Unavailable."""
+        self._exists = self._exists or bool(await self._roster.all_accounts(limit=1))
+        return self._exists
 
 
 AT_ONCE = 20

@@ -34,6 +34,7 @@ class CommandLine:
 
     data: Path
     keyring: tables.StoredKeyRing
+    accounts: tables.StoredAccounts
     key_uses: tables.StoredKeyUses
     store: sqlite.SqliteStore
     quota: sqlite.SqliteQuota
@@ -71,6 +72,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Comma
     yield CommandLine(
         folder,
         tables.StoredKeyRing(sqlite.SqliteTables(opened.directory), time.time),
+        tables.StoredAccounts(sqlite.SqliteTables(opened.directory), time.time),
         tables.StoredKeyUses(sqlite.SqliteTables(opened.directory)),
         sqlite.SqliteStore(opened.directory, inline, TextAnalysis()),
         sqlite.SqliteQuota(opened.quota, time.time),

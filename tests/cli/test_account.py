@@ -165,6 +165,12 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     assert [row.split()[-3] for row in keys] == ["ann@example.org"] * 3
 
 
+def test_add_creates_an_operator(directory: Directory) -> None:
+    link = directory.succeed("account", "add", "--role", "operator", "ann@example.org")
+    assert directory.account("ann@example.org").is_operator
+    assert directory.linked(link) == directory.account("ann@example.org")
+
+
 def test_role_makes_an_operator_and_a_member_again(directory: Directory) -> None:
     directory.succeed("account", "add", "ann@example.org")
     result = directory.run("account", "role", "ann@example.org", "operator")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.cli._quickstart import instructions
 from directory_server.cli.context import base_url
 from directory_server.config.endpoints import read, with_backlog
 
@@ -61,13 +60,5 @@ def test_backlog_of_a_systemd_socket_is_unchanged() -> None:
     assert with_backlog("systemd:domain=INET:index=0") == "systemd:domain=INET:index=0"
 
 
-def test_instructions_have_the_url_of_the_first_port() -> None:
-    base = base_url(["unix:/run/directory.sock", "tcp:81"])
-    assert base == "http://127.0.0.1:81"
-    assert "ADDRESS" not in instructions(base, "a key", 3)
-
-
-def test_instructions_for_a_unix_socket_name_the_address_of_the_proxy() -> None:
-    text = instructions(base_url(["unix:/run/directory.sock"]), "a key", 3)
-    assert "http://ADDRESS/api/open/mcp" in text
-    assert "ADDRESS:       the address of your proxy or systemd socket" in text
+def test_the_url_is_that_of_the_first_port() -> None:
+    assert base_url(["unix:/run/directory.sock", "tcp:81"]) == "http://127.0.0.1:81"

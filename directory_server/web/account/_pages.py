@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.ports.access import Attempts
 from ...domain.throttling import Limiter
 from ...http.proxies import Proxies
-from ...services.accounts import AccountService
+from ...services.accounts import AccountService, FirstAccount
 from ...services.user_keys import UserKeys
 from ..mcp import McpEndpoint
 from ._connect_page import ConnectPage
@@ -42,6 +42,7 @@ def account_pages(
     layout: PageLayout,
     cookies: SessionCookies,
     accounts: AccountService,
+    first: FirstAccount,
     user_keys: UserKeys,
     mcp: McpEndpoint,
     proxies: Proxies,
@@ -67,6 +68,7 @@ def account_pages(
             limits,
             RegistrationLimits(proxies, now, registration),
             user_keys,
+            first,
         ),
         KeyPages(requests, user_keys, connect, changes, now),
         connect,

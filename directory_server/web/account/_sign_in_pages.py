@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.errors import BadInput, DirectoryError, NotFound, Unavailable
 from ...http import Request
 from ...http.headers import query
-from ...services.accounts import LONGEST, SHORTEST, AccountService
+from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
 from ...services.user_keys import UserKeys
 from ._forms import local_path
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
@@ -30,12 +30,18 @@ class SignInPages:
     _attempts: AttemptLimits
     _registrations: RegistrationLimits
     _keys: UserKeys
+    _first: FirstAccount
 
     async def get(self, request: Request) -> bytes:
         """Return the sign-in form."""
         session = await self._requests.session(request)
         next_path = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
-        values = {"email": "", "next": local_path(next_path, KEYS), "open": self._registrations.is_open}
+        values = {
+            "email": "",
+            "next": local_path(next_path, KEYS),
+            "open": self._registrations.is_open,
+            "has_accounts": await self._first.exists(),
+        }
         return self._requests.page(request, session, "sign_in", values)
 
     async def post(self, request: Request) -> bytes:

@@ -153,3 +153,14 @@ def test_account_pages_use_the_language_of_the_browser(server: Server, language:
         assert f'<html lang="{language}">' in browser.page
     browser.create_key()
     assert ("您的新密钥" if language == "zh" else "Your new key") in browser.text
+
+
+def test_the_sign_in_page_of_a_directory_without_accounts_names_the_command(server: Server, browser: Browser) -> None:
+    command = "directory-server account add --role operator you@example.org"
+    assert browser.get("/account/sign-in").status == 200
+    assert command in browser.text
+    assert "Ask the operator" not in browser.text
+    account_of(server)
+    browser.get("/account/sign-in")
+    assert command not in browser.text
+    assert "Ask the operator" in browser.text
