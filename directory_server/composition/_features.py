@@ -9,6 +9,7 @@ from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.openapi import OpenApiPart
+from ..web.operator_requests import ReadNotice
 from ..web.pages import Extension
 from ..web.parts import WebPart
 from ..web.routes import ROUTES, Route
@@ -39,6 +40,11 @@ def extensions() -> tuple[Extension, ...]:
 def openapi_parts() -> tuple[OpenApiPart, ...]:
     """Return what all features add to the OpenAPI document."""
     return tuple(part.openapi for part in web_parts())
+
+
+def notices() -> tuple[ReadNotice, ...]:
+    """Return what reads the notices of all features."""
+    return tuple(notice for part in web_parts() for notice in part.notices)
 
 
 def run_features(host: Host) -> tuple[Running, ...]:

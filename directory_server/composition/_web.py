@@ -18,7 +18,6 @@ from ..web import (
     access_file,
     access_log,
     account,
-    admin,
     authentication,
     changes,
     health,
@@ -31,14 +30,14 @@ from ..web import (
 )
 from ..web.key_uses import KeyUseRecorder
 from ..web.openapi import document
+from ..web.operator_requests import OperatorRequests
 from ..web.origins import Origins
-from ..web.parts import Endpoints, Kernel
+from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import all_routes, extensions, openapi_parts, public_paths, web_parts
+from ._features import all_routes, extensions, notices, openapi_parts, public_paths, web_parts
 from ._hosts import loopback_hosts
-from ._operators import operator_handlers
 from ._publishers import Publishers
 
 
@@ -98,7 +97,7 @@ def build_web(
     people: People,
     sockets: int,
     obstacles: Callable[[], Sequence[str]],
-    upstreams: Sequence[admin.Upstream],
+    upstreams: Sequence[Upstream],
 ) -> Web:
     """Return the site. `obstacles` returns why the process is not ready; /readyz lists these reasons."""
     limits = core.config.http
@@ -120,11 +119,9 @@ def build_web(
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
-    kernel = _kernel(core, people)
+    kernel = _kernel(core, publishers, people, connections, upstreams)
     endpoints = [part.serve(kernel) for part in web_parts()]
-    notices = [notice for served in endpoints for notice in served.notices]
-    groups = _handlers(core, publishers, people, kernel, key_uses, endpoints)
-    groups |= {"health": checks, **operator_handlers(core, publishers, kernel, connections, upstreams, notices)}
+    groups = {"health": checks, **_handlers(core, publishers, people, kernel, key_uses, endpoints)}
     routes = routing.Routes(all_routes(), groups, people.pages.layout)
     log = _access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
@@ -173,7 +170,7 @@ def _handlers(
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": _account_pages(core, people, endpoint),
-        "entry": _entry_page(core, people, [link for served in endpoints for link in served.entry_links]),
+        "entry": _entry_page(core, people, endpoints),
     }
     for served in endpoints:
         groups |= served.handlers
@@ -193,7 +190,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
     )
 
 
-def _entry_page(core: Core, people: People, links: Sequence[pages.EntryLink]) -> pages.EntryPage:
+def _entry_page(core: Core, people: People, endpoints: Sequence[Endpoints]) -> pages.EntryPage:
     """Return the page of an entry."""
     return pages.EntryPage(
         people.pages.layout,
@@ -201,8 +198,8 @@ def _entry_page(core: Core, people: People, links: Sequence[pages.EntryLink]) ->
         core.search.directory,
         core.storage.store,
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
-        admin.OperatorBar(people.cookies, core.storage.curation),
-        links,
+        [bar for served in endpoints for bar in served.entry_bars],
+        [link for served in endpoints for link in served.entry_links],
         _entry_parts(core),
     )
 
@@ -212,8 +209,23 @@ def _entry_parts(core: Core) -> Sequence[pages.EntryPart]:
     return [feature.entry_part for feature in core.running if feature.entry_part is not None]
 
 
-def _kernel(core: Core, people: People) -> Kernel:
+def _kernel(
+    core: Core,
+    publishers: Publishers,
+    people: People,
+    connections: http.Connections,
+    upstreams: Sequence[Upstream],
+) -> Kernel:
     """Return the parts that features use."""
+
+    def numbers() -> dict[str, int]:
+        return {
+            "entries": len(core.search.index),
+            "streams": len(publishers.hub),
+            "page_streams": len(publishers.page_hub),
+            "connections": len(connections),
+        }
+
     return Kernel(
         config=core.config,
         storage=core.storage,
@@ -223,11 +235,15 @@ def _kernel(core: Core, people: People) -> Kernel:
         offload=core.runtime.offload,
         layout=people.pages.layout,
         access=people.pages.access,
-        operators=admin.OperatorRequests(people.cookies, people.pages.layout, "admin"),
+        operators=OperatorRequests(people.cookies, people.pages.layout),
         failed_keys=_limiter(core, core.config.http.failed_keys),
         registry_reads=_limiter(core, core.config.registry.per_minute),
         public_paths=public_paths,
         openapi=document(openapi_parts()),
+        bus=core.serving.bus,
+        numbers=numbers,
+        upstreams=upstreams,
+        notices=notices(),
     )
 
 

@@ -7,15 +7,27 @@ import this module.
 from attrs import AttrsInstance
 
 from ..feature import Feature
+from .curation import FEATURE as CURATION
 from .docs import FEATURE as DOCS
 from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
+from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
 from .reports import FEATURE as REPORTS
 from .statistics import FEATURE as STATISTICS
 from .verification import FEATURE as VERIFICATION
 
-FEATURES: tuple[Feature, ...] = (PUBLISHING, VERIFICATION, STATISTICS, REPORTS, FEEDS, DOCS, EMBEDDINGS)
+FEATURES: tuple[Feature, ...] = (
+    OPERATORS,
+    CURATION,
+    PUBLISHING,
+    VERIFICATION,
+    STATISTICS,
+    REPORTS,
+    FEEDS,
+    DOCS,
+    EMBEDDINGS,
+)
 
 SECTIONS: dict[str, type[AttrsInstance]] = {
     feature.name: feature.settings for feature in FEATURES if feature.settings is not None

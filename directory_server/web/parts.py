@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import field, frozen
 
 from ..config import Config
-from ..domain.ports.runtime import Offload
+from ..domain.ports.runtime import Bus, Offload
+from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.directory import Directory
-from .admin import OperatorRequests, ReadNotice
 from .openapi import OpenApiPart
-from .pages import EntryLink, Extension, Layout, PageAccess
+from .operator_requests import OperatorRequests, ReadNotice
+from .pages import EntryBar, EntryLink, Extension, Layout, PageAccess
 from .registry import RegistryReaders
 from .routes import Route
 from .throttling import AddressLimiter
 
 NO_OPENAPI = OpenApiPart()
+
+
+class Upstream(Protocol):
+    """An upstream that this process follows."""
+
+    @property
+    def state(self) -> UpstreamState:
+        """The state of the upstream at the last check."""
+
+    @property
+    def is_syncing(self) -> bool:
+        """Whether this process runs a sync run."""
+
+    def sync_now(self) -> bool:
+        """Start a sync run; return whether one was started."""
 
 
 @frozen
@@ -27,7 +43,9 @@ class Kernel:
 
     `storage` has the adapters of all ports. `now` returns seconds since the epoch. `failed_keys` limits requests with
     unknown secrets, `registry_reads` requests of the registry API, both by address. `public_paths` returns the paths of
-    the public pages of all features. `openapi` is the OpenAPI document.
+    the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of entries. `numbers`
+    returns numbers of this process by name: entries, streams and connections. `notices` read the notices of all
+    features.
     """
 
     config: Config
@@ -43,20 +61,23 @@ class Kernel:
     registry_reads: AddressLimiter
     public_paths: Callable[[], Sequence[str]]
     openapi: bytes
+    bus: Bus
+    numbers: Callable[[], Mapping[str, int]]
+    upstreams: Sequence[Upstream]
+    notices: Sequence[ReadNotice]
 
 
 @frozen
 class Endpoints:
     """What a feature serves.
 
-    `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry.
-    `notices` read the notices of the feature on the overview of operators. `registry_readers` may read the registry API
-    in every mode.
+    `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry, and
+    `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode.
     """
 
     handlers: Mapping[str, object] = field(factory=dict)
     entry_links: Sequence[EntryLink] = ()
-    notices: Sequence[ReadNotice] = ()
+    entry_bars: Sequence[EntryBar] = ()
     registry_readers: Sequence[RegistryReaders] = ()
 
 
@@ -76,6 +97,7 @@ class WebPart:
 
     `extension` adds templates, texts and links to the pages. `serve` returns the handlers of the `routes`.
     `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI document.
+    `notices` read the notices of the feature on the overview of operators.
     """
 
     extension: Extension
@@ -83,3 +105,4 @@ class WebPart:
     serve: Callable[[Kernel], Endpoints] = nothing_to_serve
     public_paths: Callable[[], Sequence[str]] = no_paths
     openapi: OpenApiPart = NO_OPENAPI
+    notices: tuple[ReadNotice, ...] = ()

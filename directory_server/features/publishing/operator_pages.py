@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from ...http import Request
-from ...web.admin import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 from .tables import PublicationLog
 
 PUBLICATIONS = f"{ADMIN}/publications"

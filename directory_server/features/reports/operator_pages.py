@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ...domain.errors import DirectoryError
 from ...http import Request
-from ...web.admin import ADMIN, OperatorRequests, parameters
+from ...web.operator_requests import ADMIN, OperatorRequests, parameters
 from .rules import MAX_OPEN
 from .tables import Reports
 

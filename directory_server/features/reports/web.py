@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...web.admin import ADMIN, Notice
+from typing import Any
+
+from ...web.operator_requests import ADMIN, Notice
 from ...web.pages import EntryLink, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
@@ -16,10 +18,6 @@ NAME = "reports"
 
 def _serve(kernel: Kernel) -> Endpoints:
     reports, is_enabled = Reports(kernel.storage.tables), kernel.config.of(ReportsConfig).enabled
-
-    async def open_reports() -> Notice | None:
-        count = await reports.count()
-        return Notice(REPORTS, f"{NAME}.open", count) if count else None
 
     reader_pages = ReaderPages(
         layout=kernel.layout,
@@ -37,8 +35,12 @@ def _serve(kernel: Kernel) -> Endpoints:
             "report_list": OperatorPages(kernel.operators.of_folder(NAME), reports, kernel.now),
         },
         entry_links=[EntryLink("report", f"{NAME}.link")] if is_enabled else [],
-        notices=[open_reports],
     )
+
+
+async def _open_reports(storage: Any) -> Notice | None:
+    count = await Reports(storage.tables).count()
+    return Notice(REPORTS, f"{NAME}.open", count) if count else None
 
 
 PART = WebPart(
@@ -50,5 +52,6 @@ PART = WebPart(
         Route(f"{ADMIN}/reports/close", "POST", PAGES, "report_list.close"),
     ),
     serve=_serve,
+    notices=(_open_reports,),
     extension=Extension(NAME, "directory_server.features.reports", tabs=((REPORTS, f"{NAME}.tab"),)),
 )

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ...domain.errors import Unavailable
 from ...http import Request
-from ...web.admin import OperatorRequests, parameters
+from ...web.operator_requests import OperatorRequests, parameters
 from .rules import DAY, LEAST, Count, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...web.admin import ADMIN
+from ...web.operator_requests import ADMIN
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route

@@ -4,7 +4,7 @@ from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
 from ._cards import owner, search_url
-from ._entry_page import EntryLink, EntryPage
+from ._entry_page import EntryBar, EntryLink, EntryPage
 from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import plain
@@ -22,6 +22,7 @@ __all__ = [
     "Address",
     "AnonymousOwners",
     "Assets",
+    "EntryBar",
     "EntryLink",
     "EntryPage",
     "EntryPart",

@@ -46,8 +46,15 @@ SIMILAR_WORDS = 6
 """Words of an entry that find similar ones."""
 
 
-OperatorBar = Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
-"""Returns the values of the bar that an operator sees on the page of the entry with a name; None for other viewers."""
+@frozen
+class EntryBar:
+    """A bar on an entry's page, for some viewers: a template, and its values `bar`.
+
+    `read` returns the values for a viewer and the name of the entry; None for a viewer without the bar.
+    """
+
+    template: str
+    read: Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
 
 
 @frozen
@@ -67,7 +74,7 @@ class EntryPage:
     _directory: Directory
     _store: Store
     _readmes: Readmes
-    _operator_bar: OperatorBar
+    _bars: Sequence[EntryBar]
     _links: Sequence[EntryLink]
     _parts: Sequence[EntryPart]
 
@@ -93,7 +100,11 @@ class EntryPage:
             "versions": await self._versions(entry),
             "similar": await self._similar(entry),
             "links": self._links,
-            "operator_bar": await self._operator_bar(request, viewer, entry.name),
+            "bars": [
+                (bar.template, values)
+                for bar in self._bars
+                if (values := await bar.read(request, viewer, entry.name)) is not None
+            ],
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)

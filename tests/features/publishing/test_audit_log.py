@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from directory_server.features.publishing.service import OldRecords
+from directory_server.features.publishing.tokens import Publication
 from directory_server.run_sync import run_sync
 
+from ...web.browsers import Browser
 from ...web.conftest import Server
 from .conftest import Publisher, server_json
 
@@ -27,3 +31,33 @@ def test_old_records_of_the_log_are_deleted(publisher: Publisher, server: Server
     server.clock.advance(1)
     run_sync(old.forget())
     assert publisher.log() == []
+
+
+def test_shows_the_audit_log(server: Server, operator: Browser) -> None:
+    operator.get("/admin/publications")
+    assert "Nothing was published with a token." in operator.text
+    log = server.publication_log
+    for number in range(25):
+        run_sync(
+            log.add(
+                Publication(
+                    server.clock.seconds(),
+                    "tokenid",
+                    "<script>alert(1)</script>",
+                    "publish",
+                    f"io.acme/n{number:02}",
+                    "1.0.0",
+                    "192.0.2.0/24",
+                    "done",
+                )
+            )
+        )
+    assert len(operator.get("/admin/publications").body) < 30_000
+    assert "io.acme/n24 1.0.0 publish: done" in operator.text
+    assert "192.0.2.0/24" in operator.text
+    assert "<script>alert" not in operator.page
+    following = re.search(r'href="([^"]*)" rel="next"', operator.page)
+    assert following
+    operator.get(following[1])
+    assert re.findall(r"io.acme/n\d\d", operator.text) == [f"io.acme/n{number:02}" for number in (4, 3, 2, 1, 0)]
+    assert operator.get("/admin/publications?after=x").status == 200

@@ -1,0 +1,109 @@
+"""Operator pages for accounts: search, approve, disable, enable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...domain.ports.accounts import Accounts
+from ...domain.ports.roster import Roster
+from ...domain.roster import MAX_COUNTED, ListedAccount
+from ...http import Request
+from ...web.account import Member
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+
+ACCOUNTS = f"{ADMIN}/accounts"
+
+MAX_KEYS = 50
+"""The most keys on the page of an account. The list of keys has all of them."""
+
+
+@frozen
+class AccountPages:
+    """Handles the list of accounts, the page of an account, and its forms."""
+
+    _requests: OperatorRequests
+    _accounts: Accounts
+    _roster: Roster
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return a page of the accounts whose address has the text `q`."""
+        member = await self._requests.member(request)
+        asked = parameters(request)
+        text, is_pending = asked.get("q", ""), asked.get("state") == "pending"
+        found = await self._roster.accounts(text, pending=is_pending, after=asked.get("after", ""), limit=PER_PAGE + 1)
+        rows = page_of(found)
+        state = "pending" if is_pending else ""
+        values = {
+            "rows": rows,
+            "text": text,
+            "is_pending": is_pending,
+            "counts": await self._roster.counts(MAX_COUNTED),
+            "most": MAX_COUNTED,
+            "next_url": next_url(ACCOUNTS, found, rows[-1].account.id if rows else "", q=text, state=state),
+        }
+        return self._requests.page(request, member.session, "accounts", values)
+
+    async def get_one(self, request: Request, account_id: str) -> bytes:
+        """Return the page of an account."""
+        member = await self._requests.member(request)
+        listed = await self._find(account_id)
+        keys = await self._roster.keys(owner=account_id, limit=MAX_KEYS)
+        values = {
+            "row": listed,
+            "keys": keys,
+            "now": self._now(),
+            "is_own": self._is_own(member, account_id),
+        }
+        return self._requests.page(request, member.session, "account", values)
+
+    async def approve(self, request: Request, account_id: str) -> bytes:
+        """Approve an account, and redirect to its page."""
+        await self._requests.member_form(request)
+        try:
+            await self._accounts.approve(account_id)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        return self._requests.redirect(request, _path(account_id), "account_approved")
+
+    async def get_disable(self, request: Request, account_id: str) -> bytes:
+        """Return the page that asks to confirm that an account is disabled."""
+        member = await self._requests.member(request)
+        listed = await self._find(account_id)
+        return self._requests.page(request, member.session, "disable", {"row": listed})
+
+    async def disable(self, request: Request, account_id: str) -> bytes:
+        """Disable an account, except the operator's own one, and redirect to its page."""
+        member, _ = await self._requests.member_form(request)
+        try:
+            if self._is_own(member, account_id):
+                raise BadInput("You cannot disable your own account.", code="own_account")
+            await self._accounts.disable(account_id)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        return self._requests.redirect(request, _path(account_id), "account_disabled")
+
+    async def enable(self, request: Request, account_id: str) -> bytes:
+        """Enable an account, and redirect to its page."""
+        await self._requests.member_form(request)
+        try:
+            await self._accounts.enable(account_id)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        return self._requests.redirect(request, _path(account_id), "account_enabled")
+
+    async def _find(self, account_id: str) -> ListedAccount:
+        listed = await self._roster.account(account_id)
+        if listed is None:
+            raise NotFound(f"No account has the id {account_id[:20]!r}.")
+        return listed
+
+    def _is_own(self, member: Member, account_id: str) -> bool:
+        return member.account.id == account_id
+
+
+def _path(account_id: str) -> str:
+    return f"{ACCOUNTS}/{account_id}"

@@ -1,0 +1,122 @@
+"""Operator pages for API keys: search, change the limit, revoke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from attrs import frozen
+
+from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...domain.keys import MAX_LIMIT
+from ...domain.ports.access import KeyRing, Quota
+from ...domain.ports.roster import Roster
+from ...domain.roster import ListedKey
+from ...http import Request
+from ...web.account import Member
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+
+KEYS = f"{ADMIN}/keys"
+
+UNLIMITED = "unlimited"
+
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+@frozen
+class KeyPages:
+    """Handles the list of keys, the page of a key, and its forms."""
+
+    _requests: OperatorRequests
+    _keys: KeyRing
+    _roster: Roster
+    _quota: Quota
+    _now: Callable[[], float]
+
+    async def get(self, request: Request) -> bytes:
+        """Return a page of the keys whose label, owner or id has the text `q`."""
+        member = await self._requests.member(request)
+        asked = parameters(request)
+        text = asked.get("q", "")
+        found = await self._roster.keys(text, after=asked.get("after", ""), limit=PER_PAGE + 1)
+        rows = page_of(found)
+        values = {
+            "rows": rows,
+            "now": self._now(),
+            "text": text,
+            "next_url": next_url(KEYS, found, rows[-1].key.id if rows else "", q=text),
+        }
+        return self._requests.page(request, member.session, "keys", values)
+
+    async def get_one(self, request: Request, key_id: str) -> bytes:
+        """Return the page of a key with the form of its limit."""
+        member = await self._requests.member(request)
+        listed = await self._find(key_id)
+        key = listed.key
+        allowance = await self._quota.peek(key.quota_id, key.limit)
+        values = {
+            "row": listed,
+            "now": self._now(),
+            "allowance": allowance,
+            "minutes": allowance.window // 60,
+            "last_used": await self._quota.last(key.quota_id),
+            "is_shared": key.shared is not None,
+            "limit": UNLIMITED if key.limit is None else str(key.limit),
+            "max_limit": MAX_LIMIT,
+            "is_own": _is_own(member, listed),
+        }
+        return self._requests.page(request, member.session, "key", values)
+
+    async def set_limit(self, request: Request, key_id: str) -> bytes:
+        """Change the limit of a key, except of the operator's own account, and redirect to its page."""
+        member, form = await self._requests.member_form(request)
+        text = form.get("limit", "")
+        try:
+            listed = await self._find(key_id)
+            if _is_own(member, listed):
+                # A stolen session could create a key, raise its limit, and use it after the session has ended.
+                raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
+            await self._keys.set_limit(listed.key.id, _limit(text))
+        except BadInput:
+            return self._requests.form_error(request, _path(key_id), limit=text)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, _path(key_id), "limit_changed")
+
+    async def get_revoke(self, request: Request, key_id: str) -> bytes:
+        """Return the page that asks to confirm the revocation of a key."""
+        member = await self._requests.member(request)
+        values = {"row": await self._find(key_id)}
+        return self._requests.page(request, member.session, "revoke", values)
+
+    async def revoke(self, request: Request, key_id: str) -> bytes:
+        """Revoke a key, and redirect to the list of keys."""
+        await self._requests.member_form(request)
+        try:
+            await self._keys.revoke((await self._find(key_id)).key.id)
+        except DirectoryError:
+            return self._requests.form_error(request, KEYS)
+        return self._requests.redirect(request, KEYS, "key_revoked")
+
+    async def _find(self, key_id: str) -> ListedKey:
+        listed = await self._roster.key(key_id)
+        if listed is None:
+            raise NotFound(f"No key has the id {key_id[:20]!r}.")
+        return listed
+
+
+def _is_own(member: Member, listed: ListedKey) -> bool:
+    return listed.key.owner == member.account.id
+
+
+def _limit(text: str) -> int | None:
+    """Return the limit in a form. Raises BadInput."""
+    if text.strip() == UNLIMITED:
+        return None
+    if not _NUMBER.fullmatch(text.strip()) or not 1 <= int(text) <= MAX_LIMIT:
+        raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,}, or {UNLIMITED}.", code="limit_wrong")
+    return int(text)
+
+
+def _path(key_id: str) -> str:
+    return f"{KEYS}/{key_id}"

@@ -1,0 +1,91 @@
+"""Access to the operator pages of features, and what these pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode
+
+from attrs import frozen
+from twisted.logger import Logger
+from werkzeug.exceptions import NotFound
+
+from ..http import Request
+from ..http.headers import query
+from ..sanitize import clean_line
+from .account import CSRF, AccountRequests, Member
+
+ADMIN = "/admin"
+
+PER_PAGE = 20
+"""Rows of a list on one page."""
+
+MAX_PARAMETERS = 20
+
+MAX_LOGGED = 100
+"""Characters of a field of a form in the log."""
+
+_log = Logger()
+
+T = TypeVar("T")
+
+
+@frozen
+class Notice:
+    """A line above the overview: a link, the key of its text, and the number in it."""
+
+    href: str
+    text: str
+    count: int
+
+
+ReadNotice = Callable[[Any], Awaitable[Notice | None]]
+"""Reads a notice from the adapters of all ports; None if there is nothing to say."""
+
+
+@frozen
+class OperatorRequests(AccountRequests):
+    """Reads sessions and forms of operators.
+
+    A signed-out visitor is redirected to the sign-in form. A member gets the response of a path that does not exist.
+    The role is read with the session at each request, so a change of it counts from the next request on.
+    """
+
+    async def member(self, request: Request) -> Member:
+        """Return the signed-in operator. Raises HttpError without a session, and NotFound for members."""
+        member = await super().member(request)
+        if not member.account.is_operator:
+            raise NotFound
+        return member
+
+    async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
+        """Return the operator and the fields of a form, and log both.
+
+        Raises as `member` does, Forbidden and BadInput.
+        """
+        member, form = await super().member_form(request)
+        sent = {name: clean_line(text, MAX_LOGGED) for name, text in form.items() if name != CSRF}
+        path = clean_line(request.path.decode("latin-1"), MAX_LOGGED)
+        _log.info("Operator {account}: {path} {sent}", account=member.account.id, path=path, sent=sent)
+        return member, form
+
+
+def parameters(request: Request) -> Mapping[str, str]:
+    """Return the query parameters; none if there are too many."""
+    try:
+        found = parse_qsl(query(request).decode("utf-8", "replace"), True, max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        return {}
+    return dict(found)
+
+
+def page_of(found: Sequence[T]) -> Sequence[T]:
+    """Return the rows of a page. PER_PAGE + 1 rows are read, to find out whether there is another page."""
+    return found[:PER_PAGE]
+
+
+def next_url(path: str, found: Sequence[object], after: str, **values: str) -> str:
+    """Return the URL of the page after the row `after`; empty if `found` has no more rows than a page."""
+    if len(found) <= PER_PAGE:
+        return ""
+    return f"{path}?{urlencode({**{name: text for name, text in values.items() if text}, 'after': after})}"

@@ -1,0 +1,136 @@
+"""Access to the operator pages: signed-out visitors, members, other sites, and former operators."""
+
+from __future__ import annotations
+
+import pytest
+
+from directory_server.composition import all_routes
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
+
+from ...logs import captured_lines
+from ...web.browsers import PASSWORD, Browser
+from ...web.conftest import POSTGRES, Server
+
+PAGES = [route for route in all_routes() if route.path == "/admin" or route.path.startswith("/admin/")]
+GETS = [route.path for route in PAGES if route.method == "GET"]
+POSTS = [route.path for route in PAGES if route.method == "POST"]
+
+
+def test_the_pages_are_found() -> None:
+    assert len(GETS) > 8
+    assert len(POSTS) > 8
+
+
+@pytest.mark.parametrize("path", GETS)
+def test_a_visitor_is_redirected_to_the_sign_in(server: Server, browser: Browser, path: str) -> None:
+    response = browser.get(path)
+    assert response.status == 303
+    assert response.headers["Location"].startswith("/account/sign-in?next=%2Fadmin")
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_a_visitor_changes_nothing(server: Server, browser: Browser, path: str) -> None:
+    browser.get("/account/sign-in")
+    assert browser.post(path, FIELDS).status == 303
+    assert_unchanged(server)
+
+
+@pytest.mark.parametrize("path", [*GETS, *POSTS])
+def test_a_member_gets_the_response_of_an_unknown_path(server: Server, member: Browser, path: str) -> None:
+    member.get("/account/keys")
+    expected = member.get("/nowhere")
+    member.get("/account/keys")
+    response = member.get(path) if path in GETS else member.post(path, FIELDS)
+    assert response.status == 404
+    # Only the address differs, in the links of the language menu of a GET.
+    assert "operator" not in member.text.lower()
+    if path in GETS:
+        assert response.body.replace(path.encode(), b"") == expected.body.replace(b"/nowhere", b"")
+    assert_unchanged(server)
+
+
+FIELDS = {
+    "name": POSTGRES.name,
+    "mark": "hidden",
+    "on": "yes",
+    "limit": "unlimited",
+    "title": "Changed",
+    "description": "Changed",
+}
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
+)
+def test_forms_of_other_sites_are_rejected(
+    server: Server, ann: Account, operator: Browser, path: str, headers: dict[str, str]
+) -> None:
+    operator.get("/admin/entry?name=" + POSTGRES.name)
+    assert operator.csrf
+    path = path.replace("{account_id}", ann.id).replace("{key_id}", server.key_id)
+    assert operator.post(path, FIELDS, **headers).status == 403
+    assert_unchanged(server)
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("csrf", ["", "wrong"])
+def test_forms_without_a_valid_csrf_token_are_rejected(
+    server: Server, ann: Account, operator: Browser, path: str, csrf: str
+) -> None:
+    path = path.replace("{account_id}", ann.id).replace("{key_id}", server.key_id)
+    assert operator.post(path, {**FIELDS, "csrf": csrf}).status == 403
+    assert_unchanged(server)
+
+
+def test_the_log_says_which_operator_changed_what(
+    server: Server, operator_account: Account, operator: Browser, member: Browser
+) -> None:
+    operator.get("/admin/entry?name=" + POSTGRES.name)
+    token = operator.csrf
+    with captured_lines() as lines:
+        operator.post("/admin/entry/mark", {"name": POSTGRES.name, "mark": "pinned", "on": "yes\n[-] forged"})
+        member.get("/account/keys")
+        member.post("/admin/entry/mark", FIELDS)
+        operator.post("/admin/entry/mark", FIELDS, Origin="https://evil.example")
+    logged = [line for line in lines if "Operator " in line]
+    assert len(logged) == 1
+    assert f"Operator {operator_account.id}: /admin/entry/mark" in logged[0]
+    assert POSTGRES.name in logged[0]
+    assert token not in logged[0]
+    assert "\n" not in logged[0].strip()
+
+
+def assert_unchanged(server: Server) -> None:
+    (key,) = run_sync(server.keys.list())
+    assert (key.limit, key.revoked_at) == (20, None)
+    assert all(account.disabled_at is None for account in run_sync(server.accounts.list()))
+    assert server.get("/api/open/v1/search?keywords=postgres").json["data"][0]["name"] == "Postgres"
+
+
+def test_a_former_operator_loses_access_at_once(server: Server, operator_account: Account, operator: Browser) -> None:
+    assert operator.get("/admin").status == 200
+    run_sync(server.accounts.set_role(operator_account.id, "member"))
+    assert operator.get("/admin").status == 404
+    assert operator.get("/account/keys").status == 200
+    assert "/admin" not in operator.page
+
+
+def test_only_operators_see_links_to_the_pages(server: Server, member: Browser, operator: Browser) -> None:
+    for page in ("/account/keys", "/", "/docs"):
+        member.get(page)
+        assert '"/admin' not in member.page
+    for page in ("/account/keys", "/", "/docs"):
+        operator.get(page)
+        assert 'href="/admin"' in operator.page
+
+
+def test_the_sign_in_returns_to_the_page(server: Server, operator_account: Account, browser: Browser) -> None:
+    browser.follow(browser.get("/admin"))
+    response = browser.post(
+        "/account/sign-in", {"email": operator_account.email, "password": PASSWORD, "next": "/admin"}
+    )
+    assert browser.follow(response).status == 200
+    assert "Operator pages" in browser.text

@@ -1,0 +1,110 @@
+"""Operator pages of accounts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from directory_server.domain.accounts import Account
+from directory_server.features.operators import account_pages, server_pages
+from directory_server.run_sync import run_sync
+
+from ...web.browsers import Browser
+from ...web.conftest import Server
+from ._pages import MAX_BYTES
+
+
+def test_overview_shows_accounts_that_wait(server: Server, operator: Browser) -> None:
+    operator.get("/admin")
+    assert "approval</a>" not in operator.page
+    run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    operator.get("/admin")
+    assert "1 account waits for approval" in operator.text
+    operator.get("/admin/accounts?state=pending")
+    assert "eve@example.org" in operator.text
+    # Its own address is in the footer.
+    assert operator.text.count("operator@example.org") == 1
+
+
+def test_many_accounts_are_not_counted(server: Server, operator: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    run_sync(server.accounts.register("bob@example.org", "hash", most=5))
+    run_sync(server.keys.create("laptop", limit=20, expires_at=None))
+    for pages in (server_pages, account_pages):
+        monkeypatch.setattr(pages, "MAX_COUNTED", 2)
+    operator.get("/admin")
+    assert "2 accounts wait for approval" in operator.text
+    numbers = re.findall("<dd>([^<]*)</dd>", operator.page.partition('aria-labelledby="access"')[2])
+    assert numbers == ["more than 2", "2", "0", "2"]
+    operator.get("/admin/accounts?state=pending")
+    assert "more than 2 accounts" in operator.text
+    monkeypatch.setattr(server_pages, "MAX_COUNTED", 1)
+    operator.get("/admin")
+    assert "more than 1 accounts wait for approval" in operator.text
+
+
+def test_accounts_are_searched_and_paged(server: Server, operator: Browser) -> None:
+    for number in range(45):
+        server.clock.advance(1)
+        run_sync(server.accounts.add(f"user{number:02}@example.net"))
+    seen: list[str] = []
+    path = "/admin/accounts?q=USER"
+    while path:
+        response = operator.get(path)
+        assert len(response.body) < MAX_BYTES
+        seen += re.findall(r"user\d+@example.net", operator.page)
+        following = re.search(r'href="([^"]*)" rel="next"', operator.page)
+        path = following[1].replace("&amp;", "&") if following else ""
+    assert seen == [f"user{number:02}@example.net" for number in reversed(range(45))]
+    operator.get("/admin/accounts?q=nobody")
+    assert "Nothing found" in operator.text
+
+
+def test_approves_an_account(server: Server, operator: Browser) -> None:
+    eve = run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    path = f"/admin/accounts/{eve.id}"
+    operator.get(path)
+    operator.follow(operator.post(f"{path}/approve"))
+    assert "Account approved." in operator.text
+    assert "State Active" in operator.text
+    found = run_sync(server.accounts.find(eve.email))
+    assert found is not None
+    assert found.approved
+
+
+def test_disables_an_account_after_a_confirmation_and_enables_it(
+    server: Server, ann: Account, member: Browser, operator: Browser
+) -> None:
+    path = f"/admin/accounts/{ann.id}"
+    operator.get(path)
+    assert f"{path}/disable" in operator.page
+    operator.get(f"{path}/disable")
+    assert "Disable this account?" in operator.text
+    assert member.get("/account/keys").status == 200
+    operator.follow(operator.post(f"{path}/disable"))
+    assert "Account disabled." in operator.text
+    assert member.get("/account/keys").status == 303
+    operator.follow(operator.post(f"{path}/enable"))
+    assert "Account enabled." in operator.text
+    assert member.try_sign_in() == ""
+
+
+def test_an_operator_cannot_disable_the_own_account(
+    server: Server, operator_account: Account, operator: Browser
+) -> None:
+    path = f"/admin/accounts/{operator_account.id}"
+    operator.get(path)
+    assert f"{path}/disable" not in operator.page
+    operator.get("/account/keys")
+    assert operator.submit(f"{path}/disable") == "own_account"
+    assert operator.get("/admin").status == 200
+
+
+def test_the_page_of_an_account_lists_its_keys(server: Server, ann: Account, operator: Browser) -> None:
+    for number in range(60):
+        run_sync(server.keys.create(f"key {number}", limit=20, expires_at=None, owner=ann.id))
+    response = operator.get(f"/admin/accounts/{ann.id}")
+    assert len(response.body) < MAX_BYTES
+    assert operator.text.count("key ") == 50
+    assert "All 60 keys" in operator.text

@@ -1,0 +1,68 @@
+"""Operator pages of upstreams."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from directory_server.domain.upstreams import FinishedRun, UpstreamState
+from directory_server.run_sync import run_sync
+
+from ...web.browsers import Browser
+from ...web.conftest import Server
+from ._pages import HOSTILE
+
+
+@frozen
+class FakeUpstream:
+    """An upstream that records requested sync runs."""
+
+    state: UpstreamState
+    is_syncing: bool = False
+    requested: list[bool] = field(factory=list)
+
+    def sync_now(self) -> bool:
+        self.requested.append(True)
+        return not self.is_syncing
+
+
+def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser) -> None:
+    pages = server.site._routes.groups["operator_server"]
+    failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
+    upstream = FakeUpstream(failing)
+    run_sync(
+        pages._storage.mirrors.put(
+            failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)
+        )
+    )
+    run_sync(pages._storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
+    object.__setattr__(pages, "_upstreams", [upstream])
+    operator.get("/admin")
+    assert "The upstream a/b é fails." in operator.text
+    operator.get("/admin/upstreams")
+    assert "1,234" in operator.text
+    assert "2023-11-14 22:13 UTC" in operator.text
+    assert "<script>alert" not in operator.page
+    rows = [row.partition("</tr>")[0] for row in operator.page.split("<tr>")[2:]]
+    assert len(rows) == 2
+    assert "2023-11-14 23:13 UTC" in rows[0]
+    assert "<td>Done</td>" in rows[0]
+    assert "<td>65</td><td>Yes</td><td>4,321</td>" in rows[1]
+    operator.follow(operator.post("/admin/upstreams/sync", {"name": "a/b é"}))
+    assert "Sync run started." in operator.text
+    assert upstream.requested == [True]
+    operator.follow(operator.post("/admin/upstreams/sync", {"name": "unknown"}))
+    assert "no longer configured" in operator.text
+
+
+def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
+    pages = server.site._routes.groups["operator_server"]
+    state = UpstreamState("a", error="It cannot be reached: <b>{n1}: refused.", failures=1)
+    run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
+    run_sync(pages._storage.mirrors.put(state, run=run))
+    object.__setattr__(pages, "_upstreams", [FakeUpstream(state)])
+    for path in ("/admin?lang=zh", "/admin/upstreams?lang=zh"):
+        operator.get(path)
+        assert "无法连接上游：&lt;b&gt;{n1}: refused。" in operator.page
+    assert "上游返回了状态码 503。" in operator.page
+    operator.get("/admin/upstreams?lang=en")
+    assert "It answered 503." in operator.text
