@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from statistics import fmean
 
 import pytest
@@ -44,6 +45,12 @@ FLOORS: Mapping[str, float] = {
 
 MOST_UNANSWERED, MOST_WEAK = 0.15, 0.05
 """The greatest share of queries without an answer with more than KEPT hits, and of judged queries that are weak."""
+
+ONE_EACH = 50
+"""Queries that have one entry each in a small catalogue."""
+
+MOST_WEAK_OF_SMALL = 0.15
+"""The greatest share of these that are weak."""
 
 LEAST_WANTED = 0.8
 """The least share of wanted entries among the first hits for names of products. A gain raises it."""
@@ -94,6 +101,25 @@ def test_queries_without_an_answer_have_few_hits_and_others_have_close_ones(inde
     assert sum(len(page.hits) > KEPT for page in pages) <= MOST_UNANSWERED * len(pages)
     weak = sum(run_sync(index.search(Query(query))).match == "weak" for query in judged)
     assert weak <= MOST_WEAK * len(judged)
+
+
+@pytest.mark.parametrize("size", [ONE_EACH, 1_000])
+def test_answers_in_a_small_catalogue_are_rarely_weak(entries: Sequence[Entry], size: int) -> None:
+    """The catalogue has one entry for each query, and others."""
+    by_name, random = {entry.name: entry for entry in entries}, Random(size)
+    best = {
+        each.query: [name for name, grade in each.grades.items() if grade == 3 and name in by_name]
+        for kind in ("sentences", "capability", "category", "english_2")
+        for each in read_set(SETS / f"{kind}.jsonl")
+    }
+    spread = [*best.items()][:: len(best) // ONE_EACH][:ONE_EACH]
+    wanted = {query: random.choice(names) for query, names in spread if names}
+    names = dict.fromkeys([*wanted.values(), *random.sample([*by_name], size - len(wanted))])
+    index = our_index([by_name[name] for name in names])
+    matches = [run_sync(index.search(Query(query))).match for query in wanted]
+    assert sum(match == "weak" for match in matches) <= MOST_WEAK_OF_SMALL * len(wanted)
+    unanswered = [run_sync(index.search(Query(each.query))).match for each in read_set(SETS / f"{NO_ANSWER}.jsonl")]
+    assert sum(match in {"weak", "none"} for match in unanswered) >= (1 - MOST_UNANSWERED) * len(unanswered)
 
 
 def test_wanted_entries_exist(entries: Sequence[Entry]) -> None:

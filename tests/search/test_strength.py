@@ -12,6 +12,7 @@ from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
+from directory_server.search.ranking import strength
 from directory_server.search.ranking.strength import KEPT
 from tests.contract.index import additions, make_entry
 
@@ -20,6 +21,7 @@ from .test_compiled_scores import QUESTIONS, random_index
 
 TOPICS = ("weather forecasts", "football results", "stock prices", "train timetables")
 COUNT = 40
+OTHERS = [f"Agent that reads {topic} and messages about {other}" for topic in TOPICS for other in TOPICS]
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,24 @@ def test_a_search_without_words_is_a_strong_match(index: ImpactIndex) -> None:
     page = search(index, "", browse=True, limit=100)
     assert (page.match, len(page.hits)) == ("strong", COUNT + 1)
     assert search(index, "tag:none").match == "none"
+
+
+@pytest.mark.parametrize("size", [50, 400, 2_000])
+def test_one_answer_is_enough_in_a_small_catalogue_of_any_size(size: int) -> None:
+    """A small catalogue has one entry for most topics, and its words weigh less."""
+    answer = make_entry("org.example/chat", "Slack tools for an agent: read channels and post messages")
+    others = (make_entry(f"org.example/other-{number}", OTHERS[number % len(OTHERS)]) for number in range(size - 1))
+    made = ImpactIndex(inline)
+    run_sync(made.apply(additions(answer, *others)))
+    page = search(made, "post messages to a slack channel from my agent, and tell me who reads them")
+    assert (page.match, page.hits[0].server_name) == ("strong", "org.example/chat")
+    assert search(made, "post a letter to the harpsichord from my dulcimer").match == "weak"
+
+
+def test_one_answer_of_many_entries_may_be_chance(index: ImpactIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert search(index, "repairs mechanical phones").match == "strong"
+    monkeypatch.setattr(strength, "ENTRIES_EACH", COUNT // 5)
+    assert search(index, "repairs mechanical phones").match == "weak"
 
 
 def test_words_that_no_entry_has_count_by_their_rarity(index: ImpactIndex) -> None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
+from math import sqrt
 from operator import itemgetter
 
 import numpy as np
 
 from ...domain.search import CLOSE, STRONG, Position
 from ..index.arrays import Doubles, Ints
+from ..index.bm25 import inverse_document_frequency
 from ..index.merging import Postings, contains
 from ..index.segment import Segment
 from ..query.concepts import TERM_DECAY
@@ -24,11 +26,17 @@ from .scoring import Ranked, ordered
 KEPT = 10
 """The first hits, by which the strength is measured, and which are kept of a query without a close match."""
 
-COUNTED = 5
-"""Those of the first hits that answer best, of which the strength is the mean: one good hit may be chance."""
+COUNTED, ENTRIES_EACH = 5, 5_000
+"""Those of the first hits that answer best, of which the strength is the mean: one for so many entries, at most five.
 
-MAX_WEIGHT = 25.0
-"""The weight of a query (idf) that a hit has to cover at most: a long sentence has words beside its topic."""
+One good hit of many entries may be chance. A small catalogue has one entry for most topics.
+"""
+
+MAX_WEIGHT = 7.6
+"""The weight of a query (idf) that a hit has to cover at most: a long sentence has words beside its topic.
+
+It is in units of the square root of the greatest weight of a word: words weigh less in a small catalogue.
+"""
 
 TRANSLATED = 0.5
 """The weight of what a hit does not cover of a translated query: not all words of other languages can be known."""
@@ -74,21 +82,22 @@ def strength(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) ->
         return 1.0
     if not hits:
         return 0.0
-    first = _FirstHits(segments, hits[:KEPT])
-    value = _mean_of_best(_coverage(plan, first))
+    first, size = _FirstHits(segments, hits[:KEPT]), sum(map(len, segments))
+    counted = min(max(round(size / ENTRIES_EACH), 1), COUNTED)
+    value = _mean_of_best(_coverage(plan, first, MAX_WEIGHT * sqrt(inverse_document_frequency(0, size))), counted)
     if plan.vector is not None:
-        value = (value + _mean_of_best(first.cosines(plan.vector))) / 2
+        value = (value + _mean_of_best(first.cosines(plan.vector), counted)) / 2
     if value < STRONG and any(first.having(term) for group in plan.names for term, _ in _heaviest(group.terms)):
         return 1.0
     return value
 
 
-def _mean_of_best(values: Doubles) -> float:
-    return float(np.sort(values)[-COUNTED:].mean())
+def _mean_of_best(values: Doubles, counted: int) -> float:
+    return float(np.sort(values)[-counted:].mean())
 
 
-def _coverage(plan: Plan, first: _FirstHits) -> Doubles:
-    """Return the share of the query that each hit covers. Words that no entry has are not covered."""
+def _coverage(plan: Plan, first: _FirstHits, max_weight: float) -> Doubles:
+    """Return the share of the query, or of `max_weight` of it, that each hit covers. Unknown words are not covered."""
     masks, weights, total = [], [], plan.unknown_weight
     for part in plan.parts:
         total += part.weight
@@ -103,7 +112,7 @@ def _coverage(plan: Plan, first: _FirstHits) -> Doubles:
     missed = TRANSLATED if plan.is_translated else 1.0
     having = np.frombuffer(b"".join(masks), np.uint8).reshape(len(masks), len(first))
     covered: Doubles = np.array(weights) @ having
-    return np.minimum(covered / np.clip(covered + missed * (total - covered), 1e-9, MAX_WEIGHT), 1.0)
+    return np.minimum(covered / np.clip(covered + missed * (total - covered), 1e-9, max_weight), 1.0)
 
 
 def _is_doubtful(part: Part) -> bool:
