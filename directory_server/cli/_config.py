@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from .. import serialization
-from ..config import Config, describe, record_folder, settings_tables, shown_settings
+from ..config import Config, Sections, describe, record_folder, settings_tables, shown_settings, typed_settings
 from ..running import RunningServer
 from .context import configuration, servers_of
 from .output import echo, json_option, minute, print_json
@@ -23,16 +23,18 @@ def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
     If no server runs on the data directory, show the settings that one would have. Standard error says which, and what
     differs from the settings of this command: a server reads settings at its start only.
     """
+    own = configuration(ctx)
+    sections = {name: type(section) for name, section in own.features.items()}
     if markdown:
-        sections = {name: type(section) for name, section in configuration(ctx).features.items()}
         echo(settings_tables(sections).rstrip("\n"))
         return
-    own = configuration(ctx)
     here = shown_settings(own)
     servers = servers_of(own)
     shown = servers[0].settings if servers else here
     if as_json:
-        print_json({"servers": [_record(server) for server in servers], "settings": dict(shown), "command": here})
+        records = [_record(server, sections) for server in servers]
+        settings, command = typed_settings(shown, sections), typed_settings(here, sections)
+        print_json({"servers": records, "settings": settings, "command": command})
         return
     meanings = {name: meaning for name, _, meaning in describe(own)}
     for name, value in shown.items():
@@ -45,9 +47,13 @@ def server_line(server: RunningServer) -> str:
     return f"process {server.pid}, version {server.version}, since {minute(server.started_at)} UTC"
 
 
-def _record(server: RunningServer) -> dict[str, object]:
-    started_at = serialization.rfc3339(server.started_at)
-    return {"pid": server.pid, "version": server.version, "started_at": started_at, "settings": dict(server.settings)}
+def _record(server: RunningServer, sections: Sections) -> dict[str, object]:
+    return {
+        "pid": server.pid,
+        "version": server.version,
+        "started_at": serialization.rfc3339(server.started_at),
+        "settings": typed_settings(server.settings, sections),
+    }
 
 
 def _explain(config: Config, servers: Sequence[RunningServer], here: Mapping[str, str]) -> None:

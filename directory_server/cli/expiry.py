@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import click
 
-_DURATION = re.compile(r"(\d{1,6})(d|h|m|s)")
-_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+from ..config.units import parse_duration
+
+_DURATION = re.compile(r"[0-9]{1,6}[dhms]")
 
 expires_option = click.option(
     "--expires", default="never", help="A duration (30d, 12h), a date (2027-01-31) or 'never'."
@@ -34,7 +35,6 @@ def expiry(text: str) -> float | None:
 
 def duration(text: str, option: str) -> float:
     """Return the value of an `option` that is a duration, in seconds. Raises BadParameter."""
-    match = _DURATION.fullmatch("0s" if text == "0" else text)
-    if not match:
+    if text != "0" and not _DURATION.fullmatch(text):
         raise click.BadParameter("must be a duration such as 30d, 12h, 15m or 30s, or 0", param_hint=option)
-    return int(match[1]) * _SECONDS[match[2]]
+    return parse_duration(text)

@@ -66,7 +66,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         web.per_minute,
         viewer=runtime.wrap_viewer(cookies.account),
         sign_in=account.SIGN_IN,
-        hsts=web.hsts,
+        hsts=int(web.hsts),
         url=web.url,
         extensions=extensions(),
     )

@@ -6,7 +6,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 
 from ._apis import McpConfig, RegistryConfig
 from ._load import load
-from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings
+from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings, typed_settings
 from ._settings import (
     AccountsConfig,
     Config,
@@ -20,13 +20,14 @@ from ._settings import (
     WebConfig,
 )
 from ._sources import FILE_VARIABLE, ConfigError
-from ._types import Sections
+from ._types import Bytes, Seconds, Sections
 from ._validators import AtLeast, above_zero, endpoint_url, name_patterns, setting
 
 __all__ = [
     "FILE_VARIABLE",
     "AccountsConfig",
     "AtLeast",
+    "Bytes",
     "Config",
     "ConfigError",
     "HttpConfig",
@@ -36,6 +37,7 @@ __all__ = [
     "MetricsConfig",
     "QuotaConfig",
     "RegistryConfig",
+    "Seconds",
     "Sections",
     "StreamsConfig",
     "UpstreamConfig",
@@ -50,4 +52,5 @@ __all__ = [
     "setting_names",
     "settings_tables",
     "shown_settings",
+    "typed_settings",
 ]

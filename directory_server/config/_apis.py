@@ -17,6 +17,7 @@ class RegistryConfig:
         "off",
         "Who may read the registry API: nobody (off), everybody (public), clients that know a path (secret-path), "
         "clients with an API key (key).",
+        daily=True,
     )
     listed: Literal["all", "curated"] = setting(
         "all", "Entries in the registry API: all, or only local, published, pinned and allowed entries (curated)."

@@ -13,7 +13,7 @@ from attrs import AttrsInstance
 
 from ._settings import Config
 from ._sources import ConfigError, Name, SourceValue, from_environment, from_file, from_options
-from ._types import Sections, from_text, known_settings, structure, table_class
+from ._types import Sections, known_settings, structure, table_class
 
 C = TypeVar("C", bound=AttrsInstance)
 
@@ -101,13 +101,9 @@ def _unknown(item: SourceValue, known: Sequence[Name]) -> str:
 
 
 def _read(item: SourceValue, field: attrs.Attribute[Any]) -> Any:
-    value = item.value
-    if cls := table_class(field.type):
-        value = _tables(item, cls, field.metadata)
-    elif item.is_text:
-        value = from_text(str(value), field.type, field.metadata["separator"])
+    cls = table_class(field.type)
     try:
-        value = value if cls else structure(value, field.type)
+        value = _tables(item, cls, field.metadata) if cls else structure(item.value, field.type, is_text=item.is_text)
         if field.validator is not None:
             field.validator(None, field, value)
     except ValueError as error:
@@ -126,7 +122,7 @@ def _tables(item: SourceValue, cls: type[C], metadata: Mapping[str, Any]) -> tup
     table_of_text = metadata["table_of_text"]
     if item.is_text and table_of_text is not None:
         try:
-            value = [table_of_text(text) for text in str(value).split(metadata["separator"]) if text]
+            value = [table_of_text(text) for text in str(value).split()]
         except ValueError as error:
             raise item.error(str(error)) from None
     elif item.is_text or not isinstance(value, list) or not all(isinstance(table, dict) for table in value):

@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args
 
 import attrs
 from attrs import AttrsInstance
 
-from ._settings import Config
-from ._sources import Name, variable
-from ._types import Sections, Setting, all_settings, known_settings, table_class
-from ._validators import UNLIMITED, AtLeast
+from ._settings import Config, UpstreamConfig
+from ._sources import Name
+from ._types import (
+    UNLIMITED,
+    Bytes,
+    Seconds,
+    Sections,
+    Setting,
+    Strings,
+    Words,
+    all_settings,
+    as_text,
+    is_literal,
+    known_settings,
+    structure,
+    table_class,
+)
+from ._validators import AtLeast
 
-_TYPE_NAMES: dict[Any, str] = {
-    bool: "`true` or `false`",
-    int: "whole number",
-    int | None: f"whole number or `{UNLIMITED}`",
-    float: "number",
-    str: "string",
-    tuple[str, ...]: "list of strings",
-    Path: "path",
-}
+_TYPE_NAMES: Sequence[tuple[Any, str]] = (
+    (bool, "`true` or `false`"),
+    (int, "whole number"),
+    (int | None, f"whole number or `{UNLIMITED}`"),
+    (float, "number"),
+    (Seconds, "duration"),
+    (Bytes, "size"),
+    (str, "string"),
+    (Strings, "string or list"),
+    (Words, "string or list"),
+    (Path, "path"),
+)
 
 
 def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, str, str]]:
@@ -60,25 +77,57 @@ def record_folder(config: Config) -> Path | None:
     return config.data_dir
 
 
-def settings_tables(sections: Sections, cls: type[AttrsInstance] = Config) -> str:
-    """Return a Markdown table of the settings in `cls` and in the `sections` of features.
+def typed_settings(texts: Mapping[str, str], sections: Sections) -> dict[str, object]:
+    """Return the values that JSON has for the `texts` of settings: durations in seconds, sizes in bytes.
 
-    Each array of tables, which only a file has, gets a table of its own.
+    Limits that are unlimited are None. Texts of secrets and of unknown settings, as of another version, stay texts.
     """
-    known = known_settings(cls, sections)
-    plain = {
-        name: field for name, field in known.items() if not table_class(field.type) or field.metadata["table_of_text"]
-    }
-    tables = [_table(plain, with_variables=True)]
+    fields = {".".join(name): field for name, field in known_settings(Config, sections).items()}
+    upstream = {".".join(name): field for name, field in all_settings(UpstreamConfig)}
+    return {name: _typed(text, fields.get(name) or upstream.get(_upstream_key(name))) for name, text in texts.items()}
+
+
+def _upstream_key(name: str) -> str:
+    """Return the key of the setting of an upstream, whose name may have dots."""
+    return name.rpartition(".")[2] if name.startswith("upstream.") else ""
+
+
+def _typed(text: str, field: Setting | None) -> object:
+    if field is None or field.metadata["secret"]:
+        return text
+    try:
+        value = structure(text, field.type, is_text=True)
+    except ValueError:
+        return text
+    return str(value) if isinstance(value, Path) else value
+
+
+def settings_tables(sections: Sections) -> str:
+    """Return the settings as Markdown: a table of the daily ones, and a table of the others for each section."""
+    known = known_settings(Config, sections)
+    daily = {name: field for name, field in known.items() if field.metadata["daily"]}
+    groups: dict[str, dict[Name, Setting]] = {}
     for name, field in known.items():
-        if inner := table_class(field.type):
-            tables.append(_table({(*name, *key): each for key, each in all_settings(inner)}, with_variables=False))
-    return "\n".join(tables)
+        if not field.metadata["daily"]:
+            groups.setdefault(name[0] if len(name) > 1 else "", {})[name] = field
+    classes = {field.name: field.type for field in attrs.fields(attrs.resolve_types(Config))} | dict(sections)
+    names = re.compile("|".join(re.escape(".".join(name)) for name in known if len(name) > 1))
+    parts = ["### Start here\n", _table(daily, names), "### Rarely needed\n"]
+    for section, settings in groups.items():
+        title, doc = (f"Section [{section}]", _summary(classes[section])) if section else ("Top of the file", "")
+        parts += [f"#### {title}\n", *([f"{doc}\n"] if doc else []), _table(settings, names)]
+    parts += ["#### Tables [[upstream]]\n", f"{_summary(UpstreamConfig)}\n"]
+    parts.append(_table({("upstream", *name): field for name, field in all_settings(UpstreamConfig)}, names))
+    return "\n".join(parts)
 
 
-def _table(settings: dict[Name, Setting], *, with_variables: bool) -> str:
-    names = re.compile("|".join(re.escape(".".join(name)) for name in settings if len(name) > 1))
-    columns = ["setting", "type", "default", *(["environment variable"] if with_variables else []), "meaning"]
+def _summary(cls: Any) -> str:
+    return " ".join((cls.__doc__ or "").split())
+
+
+def _table(settings: Mapping[Name, Setting], names: re.Pattern[str]) -> str:
+    """Return a table of `settings`, with the `names` of settings in meanings as code."""
+    columns = ["setting", "type", "default", "meaning"]
     rows = [columns, ["---"] * len(columns)]
     for name, field in settings.items():
         default = _as_text(field.default, field).removesuffix(".0")
@@ -87,7 +136,6 @@ def _table(settings: dict[Name, Setting], *, with_variables: bool) -> str:
                 f"`{'.'.join(name)}`",
                 _type_name(field),
                 f"`{default}`" if default else "",
-                *([f"`{variable(name)}`"] if with_variables else []),
                 names.sub(lambda found: f"`{found[0]}`", field.metadata["doc"]),
             ]
         )
@@ -95,25 +143,18 @@ def _table(settings: dict[Name, Setting], *, with_variables: bool) -> str:
 
 
 def _type_name(field: Setting) -> str:
-    if get_origin(field.type) is Literal:
+    if is_literal(field.type):
         return ", ".join(f"`{choice}`" for choice in get_args(field.type))
     if table_class(field.type):
-        return "tables, or list of strings"
-    name = _TYPE_NAMES[field.type]
-    return (
-        name.replace("number", f"number ≥ {field.validator.minimum}") if isinstance(field.validator, AtLeast) else name
-    )
+        return "tables, or URLs"
+    name = next(name for type_, name in _TYPE_NAMES if type_ == field.type)
+    if not isinstance(field.validator, AtLeast) or field.validator.minimum == 0:
+        return name
+    first, space, rest = name.partition(" or ")
+    return f"{first} ≥ {as_text(field.validator.minimum, field.type)}{space}{rest}"
 
 
 def _as_text(value: object, field: Setting) -> str:
-    match value:
-        case None:
-            return UNLIMITED
-        case _ if field.metadata["secret"]:
-            return "(secret)" if value else ""
-        case bool():
-            return str(value).lower()
-        case tuple():
-            return str(field.metadata["separator"]).join(value)
-        case _:
-            return str(value)
+    if field.metadata["secret"]:
+        return "(secret)" if value else ""
+    return "" if table_class(field.type) else as_text(value, field.type)

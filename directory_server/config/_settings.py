@@ -9,8 +9,8 @@ from typing import Literal, TypeVar
 from attrs import AttrsInstance, field, frozen
 
 from ._apis import McpConfig, RegistryConfig
+from ._types import UNLIMITED, Bytes, Seconds, Words
 from ._validators import (
-    UNLIMITED,
     AtLeast,
     above_zero,
     base_url,
@@ -58,9 +58,9 @@ class HttpConfig:
         "Maximum number of open connections per address (IPv6: per /64 network); trusted proxies have no limit.",
         AtLeast(1),
     )
-    queued: int = setting(
+    queued: Bytes = setting(
         67_108_864,
-        "Maximum bytes of responses buffered for slow clients, and of incomplete requests; above it, the client that "
+        "Maximum size of responses buffered for slow clients, and of incomplete requests; above it, the client that "
         "has read nothing, or whose request has been incomplete, for the longest time is disconnected.",
         AtLeast(1_000_000),
     )
@@ -74,7 +74,9 @@ class HttpConfig:
 class QuotaConfig:
     """Quota of API keys."""
 
-    limit: int | None = setting(20, f"Requests in any 60 minutes for a new key, or {UNLIMITED}.", AtLeast(1))
+    limit: int | None = setting(
+        20, f"Requests in any 60 minutes for a new key, or {UNLIMITED}.", AtLeast(1), daily=True
+    )
     synchronous: Literal["normal", "full"] = setting(
         "normal",
         "Durability of a charge when the response is sent: survives a process crash (normal), also survives power "
@@ -88,22 +90,22 @@ class StreamsConfig:
 
     per_key: int = setting(16, "Maximum number of open streams per key.", AtLeast(0))
     total: int = setting(20_000, "Maximum number of open streams.", AtLeast(0))
-    heartbeat: float = setting(15.0, "Seconds between two heartbeats on an idle stream.", above_zero)
-    rotation: float = setting(
-        600.0, "Approximate seconds after which a stream ends and its client reconnects.", above_zero
+    heartbeat: Seconds = setting(15.0, "Time between two heartbeats on an idle stream.", above_zero)
+    rotation: Seconds = setting(
+        600.0, "Approximate time after which a stream ends and its client reconnects.", above_zero
     )
-    stall: float = setting(30.0, "Seconds after which a stream is closed whose client reads nothing.", above_zero)
-    grace: float = setting(10.0, "Seconds that a stopping server waits for requests and streams to end.", above_zero)
+    stall: Seconds = setting(30.0, "Time after which a stream is closed whose client reads nothing.", above_zero)
+    grace: Seconds = setting(10.0, "Time that a stopping server waits for requests and streams to end.", above_zero)
 
 
 @frozen
 class KeysConfig:
     """Rotation and last use of API keys."""
 
-    grace: float = setting(86_400.0, "Seconds for which the old secret stays valid after a rotation.", AtLeast(0))
-    last_use: float = setting(
+    grace: Seconds = setting(86_400.0, "Time for which the old secret stays valid after a rotation.", AtLeast(0))
+    last_use: Seconds = setting(
         7_776_000.0,
-        "Seconds for which the last use of each key is stored: its time, the network of the address and the name of "
+        "Time for which the last use of each key is stored: its time, the network of the address and the name of "
         "the client; 0 stores none and deletes what is stored.",
         AtLeast(0),
     )
@@ -122,7 +124,7 @@ class MetricsConfig:
     """Prometheus metrics."""
 
     listen: str = setting(
-        "", "Twisted endpoint of /metrics, which needs no authentication; if empty: no metrics.", endpoint
+        "", "Twisted endpoint of /metrics, which needs no authentication; if empty: no metrics.", endpoint, daily=True
     )
 
 
@@ -131,7 +133,7 @@ class AccountsConfig:
     """Registration, limits of accounts, and sessions. Limits of registrations apply to each process."""
 
     registration: Literal["invite", "open"] = setting(
-        "invite", "Who may create an account: people with an invitation (invite), or everybody (open)."
+        "invite", "Who may create an account: people with an invitation (invite), or everybody (open).", daily=True
     )
     keys: int = setting(5, "Maximum number of keys per account; an ended key counts for one more hour.", AtLeast(0))
     pending_keys: int = setting(
@@ -142,19 +144,19 @@ class AccountsConfig:
     pending_total: int = setting(
         1_000, "Maximum number of accounts that wait for approval; above it, registration is closed.", AtLeast(0)
     )
-    unused: float = setting(
-        1_209_600.0, "Seconds without use after which an account that is not approved is deleted.", AtLeast(86_400)
+    unused: Seconds = setting(
+        1_209_600.0, "Time without use after which an account that is not approved is deleted.", AtLeast(86_400)
     )
     per_address: int = setting(
         3, "Registrations per address in 24 hours; an IPv6 address counts by its /64 network.", AtLeast(1)
     )
     per_network: int = setting(10, "Registrations per network in 24 hours: a /24 of IPv4, a /48 of IPv6.", AtLeast(1))
-    idle: float = setting(86_400.0, "Seconds without a request after which a browser session ends.", AtLeast(60))
-    absolute: float = setting(604_800.0, "Seconds after which a browser session ends in any case.", AtLeast(60))
+    idle: Seconds = setting(86_400.0, "Time without a request after which a browser session ends.", AtLeast(60))
+    absolute: Seconds = setting(604_800.0, "Time after which a browser session ends in any case.", AtLeast(60))
     session_clients: bool = setting(
         True, "Whether the network of the address and the name of the browser are stored with each browser session."
     )
-    link: float = setting(259_200.0, "Seconds for which a link to set a password is valid.", AtLeast(60))
+    link: Seconds = setting(259_200.0, "Time for which a link to set a password is valid.", AtLeast(60))
 
 
 @frozen
@@ -165,12 +167,16 @@ class WebConfig:
         "",
         "Public URL of the server, for links and configurations; if empty: the local URL of the first endpoint.",
         base_url,
+        daily=True,
     )
-    hsts: int = setting(0, "Seconds of Strict-Transport-Security for pages under TLS; 0 sends no header.", AtLeast(0))
+    hsts: Seconds = setting(
+        0.0, "Duration of Strict-Transport-Security for pages under TLS; 0 sends no header.", AtLeast(0)
+    )
     search: Literal["public", "accounts", "off"] = setting(
         "accounts",
         "Who may search and read entries on the pages: everybody (public), signed-in accounts (accounts), nobody "
         "(off).",
+        daily=True,
     )
     per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
     streams: int = setting(
@@ -187,7 +193,7 @@ class UpstreamConfig:
 
     name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
     url: str = setting("", "A registry with the official API, or the URL or path of a file.", url_or_path)
-    interval: float = setting(3600.0, "Seconds between two sync runs.", AtLeast(60))
+    interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
     headers: tuple[str, ...] = setting(
         (),
         "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "
@@ -211,22 +217,22 @@ class UpstreamConfig:
     max_entries: int = setting(
         100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
     )
-    max_bytes: int = setting(1_000_000_000, "Maximum bytes of stored entries of this source.", AtLeast(1_000_000))
+    max_bytes: Bytes = setting(1_000_000_000, "Maximum size of stored entries of this source.", AtLeast(1_000_000))
 
 
 @frozen
 class Config:
     """All settings; a bare `Config()` is the default configuration."""
 
-    listen: tuple[str, ...] = setting(
+    listen: Words = setting(
         ("tcp:8080:interface=127.0.0.1",),
         "Twisted endpoints to listen on, one or more.",
         listen_endpoints,
-        separator=" ",
+        daily=True,
     )
     reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
     processes: int = setting(1, "Number of processes, which share the ports and some memory.", AtLeast(1))
-    data_dir: Path = setting(  # noqa: RUF009 (ruff knows attrs.field, not what calls it)
+    data_dir: Path = setting(
         Path("data"), "Directory of all stored data; a relative path starts from the working directory."
     )
     database: str = setting(
@@ -257,7 +263,7 @@ class Config:
         "Upstreams to follow: tables of the file; in the environment and in options also URLs, or official for the "
         "official registry, separated by spaces.",
         unique_names,
-        separator=" ",
+        daily=True,
         table_of_text=upstream_of_text,
     )
     features: Mapping[str, AttrsInstance] = field(factory=dict)

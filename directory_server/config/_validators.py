@@ -12,13 +12,11 @@ import attrs
 from attrs import field, frozen
 
 from . import endpoints
+from ._types import as_text
 
 T = TypeVar("T")
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 """Raises ValueError with a message that starts with "must"."""
-
-UNLIMITED = "unlimited"
-"""The text of a limit that is None."""
 
 
 def setting(
@@ -27,15 +25,15 @@ def setting(
     validator: Validator | None = None,
     *,
     secret: bool = False,
-    separator: str = ",",
+    daily: bool = False,
     table_of_text: Callable[[str], dict[str, object]] | None = None,
 ) -> T:
     """Declare a setting with its `default` and its meaning, `doc`, in one line.
 
-    The value of a `secret` setting is never shown. `separator` separates the items of a list in a text. An array of
-    tables can be a text if `table_of_text` returns the table of each item; it raises ValueError.
+    The value of a `secret` setting is never shown. The documentation lists `daily` settings first. An array of tables
+    can be a text if `table_of_text` returns the table of each item, separated by spaces; it raises ValueError.
     """
-    metadata = {"doc": doc, "secret": secret, "separator": separator, "table_of_text": table_of_text}
+    metadata = {"doc": doc, "secret": secret, "daily": daily, "table_of_text": table_of_text}
     return field(default=default, validator=validator, metadata=metadata)
 
 
@@ -45,9 +43,9 @@ class AtLeast:
 
     minimum: int
 
-    def __call__(self, _: object, __: object, value: float | None) -> None:
+    def __call__(self, _: object, setting: attrs.Attribute[Any], value: float | None) -> None:
         if value is not None and value < self.minimum:
-            raise ValueError(f"must be at least {self.minimum}")
+            raise ValueError(f"must be at least {as_text(self.minimum, setting.type)}")
 
 
 def above_zero(_: object, __: object, value: float) -> None:

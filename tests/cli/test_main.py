@@ -18,6 +18,8 @@ from click.testing import CliRunner
 
 from directory_server import __version__
 from directory_server.cli.main import main
+from directory_server.config import load, shown_settings
+from directory_server.features import SECTIONS
 from directory_server.running import RunningServer, ServerRecord
 
 from .conftest import CommandLine, entry_line
@@ -108,10 +110,14 @@ def test_config_shows_the_settings_in_effect(directory: CommandLine, monkeypatch
     assert {"quota.limit = 7", "streams.per_key = 3", f"data_dir = {directory.data}"} <= set(shown)
 
 
+def settings_of(directory: CommandLine) -> dict[str, str]:
+    return shown_settings(load(file=None, environ={}, settings=(), data_dir=directory.data, sections=SECTIONS))
+
+
 def test_config_shows_the_settings_of_the_running_server(directory: CommandLine) -> None:
     result = directory.run("--set", "quota.limit=7", "config")
     assert "No server runs on this data directory" in result.stderr
-    settings = json.loads(directory.succeed("config", "--json"))["command"]
+    settings = settings_of(directory)
     server = RunningServer(4_321, "1.2.3", 1_700_000_000.0, {**settings, "streams.per_key": "9"})
     record = ServerRecord(directory.data, server)
     result = directory.run("--set", "quota.limit=7", "config")
@@ -121,14 +127,14 @@ def test_config_shows_the_settings_of_the_running_server(directory: CommandLine)
     assert "streams.per_key: the command has '16'." in result.stderr
     assert len(result.stderr.splitlines()) == 3
     shown = json.loads(directory.succeed("config", "--json"))
-    assert (shown["servers"][0]["pid"], shown["settings"]["streams.per_key"]) == (4_321, "9")
+    assert (shown["servers"][0]["pid"], shown["settings"]["streams.per_key"]) == (4_321, 9)
     assert "process         4321, version 1.2.3" in directory.succeed("status")
     record.close()
     assert "No server runs" in directory.run("config").stderr
 
 
 def test_links_and_status_have_the_address_of_the_running_server(directory: CommandLine) -> None:
-    settings = json.loads(directory.succeed("config", "--json"))["command"]
+    settings = settings_of(directory)
     listen = "unix:/run/directory.sock tcp:1:interface=127.0.0.1"
     records = [ServerRecord(directory.data, RunningServer(4_321, "1.2.3", 0.0, {**settings, "listen": listen}))]
     shown = json.loads(directory.succeed("status", "--json"))

@@ -8,12 +8,22 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from directory_server.config import Config, ConfigError, UpstreamConfig, describe, load, setting, settings_tables
+from directory_server.config import (
+    Config,
+    ConfigError,
+    UpstreamConfig,
+    describe,
+    load,
+    setting,
+    settings_tables,
+    shown_settings,
+    typed_settings,
+)
 from directory_server.config._load import build
 from directory_server.config._sources import SourceValue
 from directory_server.features import SECTIONS
 
-from ._sources import DEFAULTS, NAMES, load_config, variable, write_toml
+from ._sources import DEFAULTS, load_config, write_toml
 
 
 def test_defaults_apply_without_sources() -> None:
@@ -151,7 +161,7 @@ def test_every_setting_is_described() -> None:
         "Twisted endpoints to listen on, one or more.",
     )
     assert described["quota.limit"][0] == "unlimited"
-    assert described["streams.heartbeat"][0] == "15.0"
+    assert described["streams.heartbeat"][0] == "15s"
     for _, doc in described.values():
         assert doc.endswith(".")
         assert "\n" not in doc
@@ -209,14 +219,64 @@ def test_documentation_has_the_generated_tables() -> None:
     )
 
 
-def test_tables_have_every_setting_with_its_type_default_and_variable() -> None:
+def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
     tables = settings_tables(SECTIONS)
-    listed = dict(re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE))
+    rows = re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE)
+    listed = dict(rows)
+    assert len(rows) == len(listed)
     settings = {name: value for name, value, _ in [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]}
     # `config` shows the tables of an upstream, not the list.
     settings["upstream"] = ""
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
-    for name in NAMES:
-        assert f"| `{variable(name)}` |" in tables
     assert "| `quota.limit` | whole number ≥ 1 or `unlimited` |" in tables
     assert "| `log.access` | `text`, `json`, `off` |" in tables
+    assert "| `accounts.unused` | duration ≥ 1d | `14d` |" in tables
+    daily, _, _ = tables.partition("### Rarely needed")
+    assert daily.count("\n| `") == 10
+
+
+@pytest.mark.parametrize(
+    ("toml", "text", "value"),
+    [
+        ('"90d"', "90d", 7_776_000.0),
+        ('"12h"', "12h", 43_200.0),
+        ('"30m"', "30m", 1_800.0),
+        ('"1.5s"', "1.5s", 1.5),
+        ('"3600"', "3600", 3_600.0),
+        ("3600", "1h", 3_600.0),
+        ("0", "0", 0.0),
+        ("0.25", "0.25", 0.25),
+    ],
+)
+def test_durations_have_one_form_in_all_sources(tmp_path: Path, toml: str, text: str, value: float) -> None:
+    assert load_config(file=write_toml(tmp_path, f"keys.grace = {toml}")).keys.grace == value
+    assert load_config(f"keys.grace={text}").keys.grace == value
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("64MB", 64_000_000), ("64 mib", 67_108_864), ("1GB", 10**9), ("2000kB", 2_000_000), ("1000001", 1_000_001)],
+)
+def test_sizes_have_one_form_in_all_sources(tmp_path: Path, text: str, size: int) -> None:
+    assert load_config(file=write_toml(tmp_path, f'http.queued = "{text}"')).http.queued == size
+    assert load_config(f"http.queued={text}").http.queued == size
+    assert load_config(file=write_toml(tmp_path, f"http.queued = {size}")).http.queued == size
+
+
+def test_a_list_of_one_item_may_be_a_string(tmp_path: Path) -> None:
+    file = write_toml(tmp_path, 'listen = "unix:/run/my directory.sock"\nhttp.allowed_hosts = "a.example"\n')
+    config = load_config(file=file)
+    assert config.listen == ("unix:/run/my directory.sock",)
+    assert config.http.allowed_hosts == ("a.example",)
+
+
+def test_typed_settings_have_the_types_of_json() -> None:
+    config = load_config("quota.limit=unlimited", "upstream=official", "database=dbname=a", "http.allowed_hosts=a,b")
+    typed = typed_settings({**shown_settings(config), "gone.setting": "7"}, SECTIONS)
+    assert typed["listen"] == ("tcp:8080:interface=127.0.0.1",)
+    assert typed["http.allowed_hosts"] == ("a", "b")
+    assert (typed["reuse_port"], typed["processes"], typed["quota.limit"]) == (False, 1, None)
+    assert (typed["keys.grace"], typed["http.queued"]) == (86_400.0, 67_108_864)
+    assert (typed["database"], typed["data_dir"]) == ("(secret)", str(Path("data").absolute()))
+    assert (typed["upstream.official.official"], typed["upstream.official.floor"]) == (True, 0.85)
+    assert typed["gone.setting"] == "7"

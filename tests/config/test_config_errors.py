@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server.config import ConfigError, load
+from directory_server.config.units import DURATION, SIZE
 
 from ._sources import NAMES, error_message, variable, write_toml
 
@@ -42,7 +43,7 @@ from ._sources import NAMES, error_message, variable, write_toml
             "upstream.url ({}, table 1): must be an http or https URL without a password, "
             "or the path of a file, not 'https://me@a.example'",
         ),
-        ("interval = 1", "upstream.interval ({}, table 1): must be at least 60, not 1"),
+        ("interval = 1", "upstream.interval ({}, table 1): must be at least 1m, not 1"),
         ("floor = 85", "upstream.floor ({}, table 1): must be from 0 to 1, not 85"),
         (
             'headers = ["Authorization: hunter2"]',
@@ -87,8 +88,8 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         ("streams.per_key=-1", "streams.per_key (--set): must be at least 0, not '-1'"),
         ("streams.per_key=", "streams.per_key (--set): must be a whole number, not ''"),
         ("streams.heartbeat=0", "streams.heartbeat (--set): must be above 0, not '0'"),
-        ("streams.heartbeat=nan", "streams.heartbeat (--set): must be a number, not 'nan'"),
-        ("streams.heartbeat=inf", "streams.heartbeat (--set): must be a number, not 'inf'"),
+        ("streams.heartbeat=nan", f"streams.heartbeat (--set): {DURATION}, not 'nan'"),
+        ("streams.heartbeat=inf", f"streams.heartbeat (--set): {DURATION}, not 'inf'"),
         ("quota.limit=0", "quota.limit (--set): must be at least 1, not '0'"),
         ("quota.limit=none", "quota.limit (--set): must be a whole number or unlimited, not 'none'"),
         (
@@ -235,12 +236,17 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         ),
         (
             f"streams.heartbeat = 0x{'f' * 5000}",
-            "streams.heartbeat ({file}): must be a number, not one of more than 4,300 digits",
+            f"streams.heartbeat ({{file}}): {DURATION}, not one of more than 4,300 digits",
         ),
-        ('streams.heartbeat = "8"', "streams.heartbeat ({file}): must be a number, not '8'"),
-        ("streams.heartbeat = inf", "streams.heartbeat ({file}): must be a number, not inf"),
-        ("listen = 'tcp:80'", "listen ({file}): must be a list of strings, not 'tcp:80'"),
-        ("http.allowed_hosts = [1]", "http.allowed_hosts ({file}): must be a list of strings, not [1]"),
+        ('streams.heartbeat = "8 days"', f"streams.heartbeat ({{file}}): {DURATION}, not '8 days'"),
+        ("streams.heartbeat = true", f"streams.heartbeat ({{file}}): {DURATION}, not True"),
+        ('http.queued = "64 MBit"', f"http.queued ({{file}}): {SIZE}, not '64 MBit'"),
+        ("http.queued = 6.4", f"http.queued ({{file}}): {SIZE}, not 6.4"),
+        ('http.queued = "1kB"', "http.queued ({file}): must be at least 1MB, not '1kB'"),
+        ('http.queued = "9999999999GB"', f"http.queued ({{file}}): {SIZE}, not '9999999999GB'"),
+        ("streams.heartbeat = inf", f"streams.heartbeat ({{file}}): {DURATION}, not inf"),
+        ("listen = 80", "listen ({file}): must be a string or a list of strings, not 80"),
+        ("http.allowed_hosts = [1]", "http.allowed_hosts ({file}): must be a string or a list of strings, not [1]"),
         ("data_dir = 1", "data_dir ({file}): must be the path of a directory, not 1"),
         ('data_dir = "a\\u0000"', "data_dir ({file}): must be the path of a directory, not 'a\\x00'"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...config import AtLeast, above_zero, endpoint_url, setting
+from ...config import AtLeast, Seconds, above_zero, endpoint_url, setting
 
 
 @frozen
@@ -22,5 +22,5 @@ class EmbeddingsConfig:
     dimensions: int = setting(
         0, "Numbers of a vector to ask for, if the model can shorten its vectors; 0: as the model has them.", AtLeast(0)
     )
-    timeout: float = setting(0.1, "Seconds that a search waits for the vector of its query.", above_zero)
+    timeout: Seconds = setting(0.1, "Time that a search waits for the vector of its query.", above_zero)
     batch: int = setting(16, "Number of entries in a request, at most 128.", AtLeast(1))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from ...config import AtLeast, above_zero, setting
+from ...config import AtLeast, Bytes, Seconds, above_zero, setting
 from ...domain.publishing import SourceLimits
 from ...domain.versions import PUBLISHED
 
@@ -18,8 +18,8 @@ class PublishConfig:
     enabled: bool = setting(False, "Whether publisher tokens may publish entries.")
     per_minute: int = setting(60, "Requests per minute of each publisher token.", AtLeast(1))
     max_entries: int = setting(10_000, "Maximum number of published names, deleted entries included.", AtLeast(1))
-    max_bytes: int = setting(200_000_000, "Maximum bytes of published entries.", AtLeast(100_000))
-    log: float = setting(31_536_000.0, "Seconds for which a record of the audit log is stored.", above_zero)
+    max_bytes: Bytes = setting(200_000_000, "Maximum size of published entries.", AtLeast(100_000))
+    log: Seconds = setting(31_536_000.0, "Time for which a record of the audit log is stored.", above_zero)
 
     @property
     def source_limits(self) -> Mapping[str, SourceLimits]:

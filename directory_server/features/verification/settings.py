@@ -7,7 +7,7 @@ from ipaddress import ip_network
 
 from attrs import frozen
 
-from ...config import AtLeast, name_patterns, setting
+from ...config import AtLeast, Seconds, name_patterns, setting
 
 
 def networks(_: object, __: object, items: tuple[str, ...]) -> None:
@@ -31,17 +31,21 @@ def contact(_: object, __: object, text: str) -> None:
 class VerifyConfig:
     """Checks of remotes and packages. Limits apply to each process."""
 
-    remotes: bool = setting(False, "Whether the server checks the remotes of entries: it connects to their URLs.")
+    remotes: bool = setting(
+        False, "Whether the server checks the remotes of entries: it connects to their URLs.", daily=True
+    )
     packages: bool = setting(
-        False, "Whether the server checks the packages of entries, at the APIs of npm, PyPI, NuGet and OCI registries."
+        False,
+        "Whether the server checks the packages of entries, at the APIs of npm, PyPI, NuGet and OCI registries.",
+        daily=True,
     )
-    remotes_interval: float = setting(86_400.0, "Seconds from a check of a remote to the next one.", AtLeast(3_600))
-    packages_interval: float = setting(604_800.0, "Seconds from a check of a package to the next one.", AtLeast(3_600))
-    retry: float = setting(
-        21_600.0, "Seconds from a failed check to the next one, until the server counts as down.", AtLeast(600)
+    remotes_interval: Seconds = setting(86_400.0, "Time from a check of a remote to the next one.", AtLeast(3_600))
+    packages_interval: Seconds = setting(604_800.0, "Time from a check of a package to the next one.", AtLeast(3_600))
+    retry: Seconds = setting(
+        21_600.0, "Time from a failed check to the next one, until the server counts as down.", AtLeast(600)
     )
-    down_after: float = setting(
-        259_200.0, "Seconds of failed checks, at least 3, after which a server counts as down.", AtLeast(3_600)
+    down_after: Seconds = setting(
+        259_200.0, "Time of failed checks, at least 3, after which a server counts as down.", AtLeast(3_600)
     )
     per_minute: int = setting(60, "Maximum number of checks per minute.", AtLeast(1))
     concurrency: int = setting(8, "Maximum number of checks at a time, one per host.", AtLeast(1))
