@@ -9,7 +9,8 @@ from attrs import evolve
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.search.index.document import FACET, WEIGHT
+from directory_server.search.index.document import WEIGHT
+from directory_server.search.index.facets import FACET
 from directory_server.search.index.packing import TextAnalysis, pack, unpack
 
 _FACETS = tuple(f"{FACET}{name}:" for name in ("tag", "package", "transport", "official"))

@@ -23,9 +23,16 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "language": (*LANGUAGES, UNKNOWN),
     "license": (*LICENSES, UNKNOWN),
     "status": tuple(VerifiedStatus),
+    "namespace": (),
     "match": ("tools",),
 }
 """The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
+
+OR = "|"
+"""Stands between the alternatives in the value of a filter: `auth:none|key`."""
+
+MAX_ALTERNATIVES = 20
+"""Alternatives in the value of a filter; further ones do not count."""
 
 PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
 """The package types of the official registry, which the filter `package` is offered with."""
@@ -106,12 +113,19 @@ def filter_value(name: str, value: str) -> str:
     return folded if FILTERS[name] else value
 
 
+def filter_values(name: str, value: str) -> Sequence[str]:
+    """Return the alternatives in the value of a filter, each in its canonical form."""
+    parts = [part for part in value.strip('"').split(OR) if part.strip()]
+    return [filter_value(name, part.strip()) for part in parts[:MAX_ALTERNATIVES]]
+
+
 def wrong_filter(keywords: str) -> WrongFilter | None:
     """Return the first filter in `keywords` with a value that it does not allow, None if there is none."""
     for piece in PIECE.finditer(keywords):
         if piece["filter"]:
             name = piece["filter"].lower()
-            if FILTERS[name] and filter_value(name, piece["value"]) not in FILTERS[name]:
+            values = filter_values(name, piece["value"])
+            if FILTERS[name] and not (values and set(values).issubset(FILTERS[name])):
                 return WrongFilter(name, piece["value"].strip('"')[:50])
     return None
 

@@ -84,10 +84,15 @@ class FacetValue:
 
 @frozen
 class Summary:
-    """All matches of a query: their number, and the values that they have by the name of the filter, without zeros."""
+    """All matches of a query: their number, and the values that they have by the name of the filter, without zeros.
+
+    `namespaces` returns the namespaces of the matches with their numbers, the most frequent first. It reads all names:
+    a million take a second.
+    """
 
     total: int
     facets: Mapping[str, Sequence[FacetValue]]
+    namespaces: Callable[[], Sequence[FacetValue]] = field(default=tuple, eq=False, repr=False)
 
 
 @value
@@ -135,13 +140,15 @@ class Page:
     """Hits, best first, and the position of the next page; None after the last page.
 
     Only pages of queries with `browse` have a summary. `strength` is how well the first hits of the query answer it,
-    from 0 to 1; a query without a close match has only these hits.
+    from 0 to 1; a query without a close match has only these hits. `relevance` is how well each hit answers it, from 0
+    to 1: the best one has the strength of the query.
     """
 
     hits: Hits
     next: Position | None = None
     summary: Summary | None = None
     strength: float = field(default=1.0, eq=False)
+    relevance: Sequence[float] = field(default=(), eq=False, repr=False)
 
     @property
     def match(self) -> Match:

@@ -32,7 +32,7 @@ from .ranking.explain import explain_lines
 from .ranking.likeness import reranked
 from .ranking.reasons import reasons
 from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
-from .ranking.strength import KEPT, Best, closest, kept
+from .ranking.strength import KEPT, Best, closest, kept, relevance
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
 P = ParamSpec("P")
@@ -221,7 +221,10 @@ def _plan_and_search(
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
     ranked, strength = closest(plan, collection.segments, best, query.limit + 1, query.after)
-    return _page(plan, collection, ranked, query.limit, strength)
+    return evolve(
+        _page(plan, collection, ranked, query.limit, strength),
+        relevance=relevance(ranked[: query.limit], best(KEPT, None), strength),
+    )
 
 
 def _by_relevance(plan: Plan, collection: Collection, live: Sequence[Bools], best: Best) -> Best:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import lru_cache
 
 from attrs import field, frozen
@@ -15,15 +15,18 @@ from .text.analysis import stem
 
 @frozen
 class _Requirements:
-    """The words, special terms and phrases that an entry must have, and the words that it must not have."""
+    """The words, filters and phrases that an entry must have, and the words that it must not have.
+
+    An entry matches a filter if it has one of its special terms.
+    """
 
     words: Set[str]
-    special_terms: Set[str]
+    filters: Collection[Sequence[str]]
     phrases: Collection[str]
     excluded: Set[str]
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.special_terms or self.phrases or self.excluded)
+        return bool(self.words or self.filters or self.phrases or self.excluded)
 
 
 @frozen
@@ -68,7 +71,7 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     return {
         query
         for query in found
-        if required[query].special_terms <= special_terms
+        if not any(special_terms.isdisjoint(terms) for terms in required[query].filters)
         and not any(term in words for term in required[query].excluded)
         and all(phrase in phrases for phrase in required[query].phrases)
     }
@@ -84,4 +87,4 @@ def _words_of(packed: bytes) -> str:
 def _requirements(query: str) -> _Requirements:
     parsed = parse(query)
     words = frozenset(stem(token) for word in parsed.words for token in word.tokens)
-    return _Requirements(words, frozenset(parsed.required), tuple(parsed.phrases), frozenset(parsed.excluded))
+    return _Requirements(words, tuple(parsed.required), tuple(parsed.phrases), frozenset(parsed.excluded))

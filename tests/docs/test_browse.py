@@ -16,6 +16,6 @@ def test_the_page_about_browsing_has_every_filter_with_its_values() -> None:
     for name, text in rows.items():
         shown = set(re.findall(r"`([\w.-]+)`", text))
         allowed = {str(each) for each in FILTERS[name]} or {*PACKAGES, "tag:monitoring"}
-        assert shown <= allowed
-        # Languages and licences have examples only.
-        assert shown == allowed or name in ("tag", "package", "language", "license")
+        # Namespaces, languages and licences have examples only.
+        assert shown <= allowed or name == "namespace"
+        assert shown == allowed or name in ("tag", "package", "language", "license", "namespace")

@@ -19,6 +19,7 @@ from directory_server.domain.filters import FILTERS, WrongFilter, check_filters,
         "transport:streamable-http transport:SSE",
         'language:"C#" language:c++ language:golang language:Rust',
         'license:"Apache License 2.0" license:MIT license:gpl-3.0-only license:other',
+        "auth:none|key tag:a|b namespace:com.acme|io.github.acme",
         *(f"{name}:{value}" for name, values in FILTERS.items() for value in values),
     ],
 )
@@ -32,6 +33,8 @@ def test_allowed_values_are_accepted(keywords: str) -> None:
         ("mail runs:cloud", "keywords: runs: must be local, remote or unknown, not 'cloud'."),
         ("AUTH:password", "keywords: auth: must be none, key, oauth or unknown, not 'password'."),
         ("official:yes", "keywords: official: must be true or false, not 'yes'."),
+        ("auth:none|secret", "keywords: auth: must be none, key, oauth or unknown, not 'none|secret'."),
+        ("auth:|", "keywords: auth: must be none, key, oauth or unknown, not '|'."),
         ('mail transport:"web socket"', "keywords: transport: must be stdio, http or sse, not 'web socket'."),
     ],
 )

@@ -14,7 +14,8 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import TextAnalysis
 from directory_server.search.index import lexicon
-from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document, facet
+from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document
+from directory_server.search.index.facets import facet
 from directory_server.search.index.lexicon import Lexicon, _pairs
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary

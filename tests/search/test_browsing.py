@@ -261,3 +261,32 @@ def test_the_order_of_equal_values_is_that_of_ids_in_every_process() -> None:
     index, other = (index_of(*(entry(name) for name in order), batch=3) for order in ("abcdefgh", "hgfedcba"))
     assert names(browse(index, "", "stars")) == names(browse(other, "", "stars"))
     assert mcp_id_of("org.example/a") in [hit.mcp_id for hit in browse(index).hits]
+
+
+def test_namespaces_of_matches_are_counted() -> None:
+    index = index_of(entry("a", "reads mail"), entry("b", "reads mail"), entry("c", "sends parcels"))
+    page = browse(index, "mail")
+    assert page.summary is not None
+    assert [(found.value, found.count) for found in page.summary.namespaces()] == [("org.example", 2)]
+
+
+def test_relevance_falls_from_the_strength_of_the_query() -> None:
+    index = index_of(*(entry(f"{number}", "reads mail " + "and more " * number) for number in range(8)))
+    query = Query("reads mail", 5)
+    first = run_sync(index.search(query))
+    second = run_sync(index.search(evolve(query, after=first.next)))
+    relevance = [*first.relevance, *second.relevance]
+    assert len(relevance) == 8
+    assert relevance[0] == first.strength == max(relevance)
+    assert relevance == sorted(relevance, reverse=True)
+    assert relevance[-1] > 0
+
+
+def test_a_pinned_entry_is_not_more_relevant_than_a_better_match() -> None:
+    index = index_of(entry("a", "reads mail"), entry("b", "sends parcels with some mail"))
+    plain = run_sync(index.search(Query("reads mail")))
+    [change] = additions(entry("b", "sends parcels with some mail"))
+    run_sync(index.apply([evolve(change, pinned=True)]))
+    page = run_sync(index.search(Query("reads mail")))
+    assert names(page) == ["b", "a"]
+    assert 0 < page.relevance[0] < page.relevance[1] <= plain.relevance[0]

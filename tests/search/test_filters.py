@@ -65,6 +65,15 @@ EXPECTED = {
     "mail language:ts": {"local"},
     "mail language:unknown": {"remote", "odd"},
     "mail license:unknown -odd": {"local", "remote"},
+    "mail auth:none|unknown": {"local", "remote", "odd"},
+    "mail auth:none|key": set(),
+    "mail language:rust|ts runs:local|remote": {"local"},
+    'mail language:"typescript | unknown"': {"local", "remote", "odd"},
+    "mail auth:|": set(),
+    "mail namespace:org.example": {"local", "remote", "odd"},
+    "mail namespace:ORG.example|com.example": {"local", "remote", "odd"},
+    "mail namespace:orgexample": set(),
+    "namespace:org": set(),
 }
 
 

@@ -23,7 +23,7 @@ from directory_server.domain.tools import (
 )
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
-from directory_server.search.index.document import facet
+from directory_server.search.index.facets import facet
 from directory_server.search.index.tools import HAS_TOOLS, MAX_BYTES, MAX_TERMS, decode_tools, encode_tools, tool_terms
 from directory_server.serialization import encode_entry, encode_indexed, restore_indexed
 

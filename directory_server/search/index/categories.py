@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from .document import Document, facet
+from .document import Document
+from .facets import facet
 from .merging import PostingLists
 from .vocabulary import Vocabulary
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate, chain
 from math import log10
 
@@ -19,9 +18,10 @@ from ...domain.licenses import UNKNOWN
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
 from ...domain.views import ACTIVE, Hit
-from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, MAX_TOKEN, Word, fold, key, tokens, words
+from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
 from .conversion_terms import conversion_terms
+from .facets import facet
 from .listing import Sorting, sorting_of, with_facts
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
@@ -46,12 +46,12 @@ WEIGHT = np.dtype("<f2")
 """The stored type of a word's weight."""
 
 FULL_NAME, SHORT_NAME, BARE_NAME = "\0full:", "\0short:", "\0bare:"
-EXACT_NAME, VENDOR_PRODUCT, FACET = "\0spelt:", "\0maker:", "\0"
+EXACT_NAME, VENDOR_PRODUCT = "\0spelt:", "\0maker:"
 """Prefixes of special terms, which are not words.
 
 The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
-folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, FACET a filter value. See
-also `conversion_terms` and `translated_terms`."""
+folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor. See also `facets`, `conversion_terms`
+and `translated_terms`."""
 
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
@@ -157,6 +157,7 @@ def build_document(entry: Entry) -> Document:
         FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *short_words)),
         EXACT_NAME + phrase(name),
         facet("official", "true" if entry.is_official else "false"),
+        facet("namespace", namespace),
         *(facet("tag", label) for label in labels),
         *((HAS_TOOLS,) if offered else ()),
         *(facet(name, value) for name, value in _fact_filters(facts)),
@@ -246,17 +247,6 @@ def _scalar_text(value: object) -> str:
 def phrase(text: str, most: int = MAX_KEY) -> str:
     """Return the first `most` characters of `text`, folded, in lower case and with white space collapsed."""
     return " ".join(fold(text[:most]).casefold().split())[:most]
-
-
-def facet(name: str, value: str) -> str:
-    """Return the special term of the entries that match the filter `name:value`."""
-    return _facet(name, value[:MAX_KEY])
-
-
-# Most entries share a few values. The cache takes at most about 8 MB.
-@lru_cache(maxsize=8_192)
-def _facet(name: str, value: str) -> str:
-    return f"{FACET}{name}:{key(words(value, humps=False))[:MAX_TOKEN]}"
 
 
 def _vendor_product(owner: Sequence[Word], short: Sequence[Word], is_account: bool) -> Sequence[str]:

@@ -25,7 +25,8 @@ from ...domain.facts import Fact
 from ...serialization import restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
-from .document import FIELDS, WEIGHT, Document, facet, positions, top_words
+from .document import FIELDS, WEIGHT, Document, positions, top_words
+from .facets import facet
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
 

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 7, "cebd330572984abe"
+ANALYSIS, ANALYSED_SAMPLE = 8, "8e65002c0b381e89"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 5, "f01a1de1934646fc"
+FILE, INDEXED_SAMPLE = 5, "a86e13c1990635f1"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

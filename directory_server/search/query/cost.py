@@ -66,7 +66,7 @@ def _postings(query: ParsedQuery, collection: Collection) -> float:
     """Return about how many postings of its own words a search reads. A word that is compared counts as a posting."""
     size = collection.size
     # Filters without words match all documents.
-    total = 0 if query.words else size * (1 + len(query.required) + len(query.excluded))
+    total = 0 if query.words else size * (1 + sum(map(len, query.required)) + len(query.excluded))
     tokens = _tokens(query)
     for token in tokens:
         _, frequency = collection.word(token)

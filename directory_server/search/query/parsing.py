@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence, Set
 
 from attrs import evolve, field, frozen
 
-from ...domain.filters import PIECE, filter_value
-from ..index.document import facet, phrase
+from ...domain.filters import PIECE, filter_values
+from ..index.document import phrase
+from ..index.facets import facet
 from ..text.analysis import MAX_TOKEN, Word, fold, stem, tokens, words
 from ..text.word_forms import with_accents
 from .stop_words import UNSEGMENTED_REQUESTS
@@ -54,16 +55,16 @@ _UNFINISHED_SYMBOL = re.compile(r"[^\W_](?:\#|\+\+)$")
 class ParsedQuery:
     """A parsed query.
 
-    `words` are ranked. An entry must have all of `required` (terms) and `phrases` (folded text), and none of `excluded`
-    (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the folded text.
-    `names` has the words in camelCase as they are written, and names such as ".NET" as they are spelt, by their parts.
+    `words` are ranked. An entry must have one term of each of `required`, all `phrases` (folded text), and none of
+    `excluded` (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the
+    folded text. `names` has the words in camelCase as they are written, and names such as ".NET" as they are spelt, by their parts.
     `accented` is the text with accents. `capitals` are the words with capitals, in lower case, if few words have some.
     `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other words.
     """
 
     words: Sequence[Word]
     is_complete: bool
-    required: Sequence[str] = ()
+    required: Sequence[Sequence[str]] = ()
     phrases: Sequence[str] = ()
     excluded: Sequence[str] = ()
     text: str = field(default="", repr=False)
@@ -101,7 +102,7 @@ def parse(keywords: str) -> ParsedQuery:
     if _ONLY_WORDS.fullmatch(keywords):
         text = keywords[:MAX_TEXT]
         return _parsed(text, text, text.lower(), [], [], [])
-    required: list[str] = []
+    required: list[Sequence[str]] = []
     phrases: list[str] = []
     is_sentence = len(PIECE.sub(" ", keywords).split()) >= MIN_SENTENCE
     excluded: list[str] = []
@@ -110,7 +111,7 @@ def parse(keywords: str) -> ParsedQuery:
             excluded += [stem(token) for token in tokens(piece["excluded"])[:1]]
         elif piece["filter"]:
             name = piece["filter"].lower()
-            required.append(facet(name, filter_value(name, piece["value"])))
+            required.append(tuple(facet(name, value) for value in filter_values(name, piece["value"])))
         elif not is_sentence and (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
             phrases.append(exact)
     # The words of a phrase are ranked, too.
@@ -123,7 +124,7 @@ def _parsed(
     text: str,
     plain: str,
     accented: str,
-    required: Sequence[str],
+    required: Sequence[Sequence[str]],
     phrases: Sequence[str],
     excluded: Sequence[str],
 ) -> ParsedQuery:

@@ -73,7 +73,7 @@ class Plan:
     names: Sequence[TermGroup]
     query_weight: float
     allows_feedback: bool
-    required: Sequence[int | None]
+    required: Sequence[Sequence[int]]
     excluded: Sequence[int]
     phrases: Sequence[str]
     conditions: Sequence[Condition]
@@ -139,7 +139,7 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         names,
         query_weight,
         allows_feedback,
-        [find(term) for term in query.required],
+        [[term for word in alternatives if (term := find(word)) is not None] for alternatives in query.required],
         [term for word in query.excluded if (term := find(word)) is not None],
         query.phrases,
         request.conditions,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from attrs import frozen
@@ -12,7 +14,7 @@ from ...domain.filters import FACETS
 from ...domain.search import FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Floats, Ints, Sets
 from ..index.collection import Collection
-from ..index.document import facet
+from ..index.facets import facet
 from ..index.listing import UNKNOWN_STARS
 from ..index.merging import NO_POSTINGS, Postings
 from ..index.rows import key_of
@@ -128,4 +130,14 @@ def summary(facets: Facets, segments: Sequence[Segment], matches: Sequence[Posti
         if count:
             found.setdefault(name, []).append(FacetValue(value, count))
     shown = {name: sorted(each, key=lambda one: -one.count)[:SHOWN_VALUES] for name, each in found.items()}
-    return Summary(sum(len(doc_ids) for doc_ids, _ in matches), shown)
+    return Summary(sum(len(doc_ids) for doc_ids, _ in matches), shown, partial(_namespaces, segments, matches))
+
+
+def _namespaces(segments: Sequence[Segment], matches: Sequence[Postings]) -> Sequence[FacetValue]:
+    """Return the namespaces of `matches` with their numbers, the most frequent first, then by name."""
+    counts = Counter(
+        segment.rows.name(doc_id).rpartition("/")[0]
+        for segment, (doc_ids, _) in zip(segments, matches, strict=True)
+        for doc_id in doc_ids.tolist()
+    )
+    return [FacetValue(name, count) for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))]

@@ -115,8 +115,11 @@ def _filtered(scored: list[Postings], plan: Plan, collection: Collection) -> lis
 def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
     """Return which of `doc_ids` match the filters and exclusions. Phrases are checked later."""
     lists, matches = segment.lists, np.ones(len(doc_ids), bool)
-    for term in plan.required:
-        matches &= term is not None and _has_term(lists.documents_with(term), doc_ids, len(segment))
+    for terms in plan.required:
+        having = np.zeros(len(doc_ids), bool)
+        for term in terms:
+            having |= _has_term(lists.documents_with(term), doc_ids, len(segment))
+        matches &= having
     for term in plan.excluded:
         matches &= ~_has_term(lists.documents_with(term), doc_ids, len(segment))
     return matches

@@ -21,7 +21,7 @@ from ..query.concepts import TERM_DECAY
 from ..query.groups import Part
 from ..query.plan import Plan
 from ..text.word_vectors import word_vectors
-from .scoring import Ranked, ordered
+from .scoring import PINNED_SCORE, Ranked, ordered
 
 KEPT = 10
 """The first hits, by which the strength is measured, and which are kept of a query without a close match."""
@@ -70,6 +70,16 @@ def kept(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[Postings]:
         doc_ids, scores = [doc_id for doc_id, _ in pairs], [score for _, score in pairs]
         found.append((np.array(doc_ids, np.int32), np.array(scores, np.float32)))
     return found
+
+
+def relevance(ranked: Sequence[Ranked], first: Sequence[Ranked], strength: float) -> Sequence[float]:
+    """Return how well each of `ranked` answers a query of this strength, by its share of the score of the best hit."""
+    best = max((_without_pin(score) for score, _, _ in first), default=0.0)
+    return [strength * min(1.0, max(0.0, _without_pin(score) / best if best else 1.0)) for score, _, _ in ranked]
+
+
+def _without_pin(score: float) -> float:
+    return score - PINNED_SCORE if score >= PINNED_SCORE else score
 
 
 def strength(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> float:

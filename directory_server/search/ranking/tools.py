@@ -65,7 +65,13 @@ class ToolScores:
 
 def searches_tools(plan: Plan, collection: Collection) -> bool:
     """Return whether `plan` has the filter that searches tools only."""
-    return bool(plan.required) and not plan.filters_only and collection.find(HAS_TOOLS) in plan.required
+    return bool(plan.required) and not plan.filters_only and _having_tools(collection) in plan.required
+
+
+def _having_tools(collection: Collection) -> list[int]:
+    """Return the alternatives that the filter for entries with tools requires; none if no entry has tools."""
+    term = collection.find(HAS_TOOLS)
+    return [] if term is None else [term]
 
 
 def named_tools(plan: Plan, collection: Collection, hits: Sequence[Ranked]) -> Sequence[Sequence[OfferedTool]]:
@@ -134,7 +140,7 @@ def _tools_of_best(
     plan: Plan, collection: Collection, live: Sequence[Bools]
 ) -> tuple[Sequence[Ranked], Sequence[bytes], ToolScores]:
     """Return the ENTRIES best entries with tools, their tools, and the scores of these."""
-    plan = evolve(plan, required=[*plan.required, collection.find(HAS_TOOLS)])
+    plan = evolve(plan, required=[*plan.required, _having_tools(collection)])
     # Pins are for entries: they say nothing about tools.
     pinned: Sequence[Ints] = [np.empty(0, np.int32) for _ in collection.segments]
     entries = ranked_documents(plan, collection, live, pinned, ENTRIES, None)

@@ -65,6 +65,7 @@ HELP = (
     _help("transport", "stdio", "http", "sse"),
     _help("tag", "monitoring"),
     _help("official", "true"),
+    _help("namespace", "com.stripe"),
     _help("match", "tools"),
     Help(_examples('"vector database"'), "phrase"),
     Help(_examples("-word"), "excluded"),
