@@ -42,6 +42,10 @@ def ignore_records(records: Sequence[AccessRecord]) -> None:
     """Do nothing for finished requests."""
 
 
+def ignore_opened(mcp_id: str) -> None:
+    """Do nothing for an entry that was opened."""
+
+
 def ignore_search(api: str, client: str, keywords: str, has_hits: bool) -> None:
     """Do nothing for a search."""
 
@@ -55,7 +59,8 @@ class Running:
     """A feature in a server.
 
     `services` run in the background. `observe` gets the finished requests of each reactor turn, and `searched` each
-    search: its API, client and keywords, and whether it had hits. `load` reads what the first requests need, `write`
+    search: its API, client and keywords, and whether it had hits. `opened` gets the id of each entry that was opened.
+    `load` reads what the first requests need, `write`
     writes what the last requests have left. `additions` is what the feature adds to the views of entries, `entry_part`
     what it shows of them on pages. `likeness` takes part in the order of the first hits of searches.
     """
@@ -63,6 +68,7 @@ class Running:
     services: Sequence[IService] = ()
     observe: Callable[[Sequence[AccessRecord]], None] = ignore_records
     searched: Callable[[str, str, str, bool], None] = ignore_search
+    opened: Callable[[str], None] = ignore_opened
     load: Callable[[], Awaitable[None]] = nothing
     write: Callable[[], Awaitable[None]] = nothing
     additions: EntryAdditions | None = None

@@ -20,7 +20,7 @@ from ..storage import Environment, Serving, Storage, open_storage
 from ..threads import Limited
 from ..turn import TurnPace
 from ..web.metrics import Metrics
-from ._features import likeness_source, run_features, search_observer
+from ._features import likeness_source, open_observer, run_features, search_observer
 from ._runtime import Runtime
 
 SEARCHES = 2
@@ -87,7 +87,15 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(storage.store, index, serving.bus, search_observer(running), additions, likeness_source(running)),
+            Directory(
+                storage.store,
+                index,
+                serving.bus,
+                searched=search_observer(running),
+                additions=additions,
+                likeness=likeness_source(running),
+                opened=open_observer(running),
+            ),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
         running=running,

@@ -10,7 +10,7 @@ from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.openapi import OpenApiPart
 from ..web.operator_requests import ReadNotice
-from ..web.pages import Extension
+from ..web.pages import Extension, KeyPart
 from ..web.parts import WebPart
 from ..web.routes import ROUTES, Route
 
@@ -47,6 +47,11 @@ def notices() -> tuple[ReadNotice, ...]:
     return tuple(notice for part in web_parts() for notice in part.notices)
 
 
+def key_parts() -> tuple[KeyPart, ...]:
+    """Return what all features show of keys."""
+    return tuple(key_part for part in web_parts() for key_part in part.key_parts)
+
+
 def run_features(host: Host) -> tuple[Running, ...]:
     """Return what the features do in a server."""
     return tuple(feature.run(host) for feature in FEATURES if feature.run is not None)
@@ -55,6 +60,16 @@ def run_features(host: Host) -> tuple[Running, ...]:
 def likeness_source(running: Sequence[Running]) -> LikenessSource | None:
     """Return the likeness of the first feature that has one."""
     return next((feature.likeness for feature in running if feature.likeness is not None), None)
+
+
+def open_observer(running: Sequence[Running]) -> Callable[[str], None]:
+    """Return a function that tells all features of an entry that was opened."""
+
+    def opened(mcp_id: str) -> None:
+        for feature in running:
+            feature.opened(mcp_id)
+
+    return opened
 
 
 def search_observer(running: Sequence[Running]) -> Callable[[str, str, str, bool], None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from attrs import frozen
 
@@ -15,8 +14,6 @@ from ..search import percolate
 from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
 from ..web import (
-    access_file,
-    access_log,
     account,
     authentication,
     changes,
@@ -35,8 +32,9 @@ from ..web.origins import Origins
 from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
+from ._access_log import AccessLogging, build_access_log
 from ._core import Core
-from ._features import all_routes, extensions, notices, openapi_parts, public_paths, web_parts
+from ._features import all_routes, extensions, key_parts, notices, openapi_parts, public_paths, web_parts
 from ._hosts import loopback_hosts
 from ._publishers import Publishers
 
@@ -83,14 +81,6 @@ class Web:
     key_uses: KeyUseRecorder
 
 
-@frozen
-class AccessLogging:
-    """Records finished requests; `reopen` opens the log file again after a rotation."""
-
-    recorder: access_log.AccessRecorder
-    reopen: Callable[[], None] = lambda: None
-
-
 def build_web(
     core: Core,
     publishers: Publishers,
@@ -123,7 +113,7 @@ def build_web(
     endpoints = [part.serve(kernel) for part in web_parts()]
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, key_uses, endpoints)}
     routes = routing.Routes(all_routes(), groups, people.pages.layout)
-    log = _access_log(core)
+    log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
     site = DirectorySite(routes, origins, connections, log.recorder, core.reactor)
@@ -169,7 +159,7 @@ def _handlers(
         "status": registry_status.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
         "pages": people.pages,
         "search": _search_page(core, people),
-        "account": _account_pages(core, people, endpoint),
+        "account": _account_pages(core, people, endpoint, kernel.key_parts),
         "entry": _entry_page(core, people, endpoints),
     }
     for served in endpoints:
@@ -244,11 +234,18 @@ def _kernel(
         numbers=numbers,
         upstreams=upstreams,
         notices=notices(),
+        key_parts=key_parts(),
     )
 
 
-def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> account.AccountPages:
+def _account_pages(
+    core: Core, people: People, endpoint: mcp.McpEndpoint, key_parts: Sequence[pages.KeyPart]
+) -> account.AccountPages:
     """Return the pages of an account."""
+
+    async def read_parts(key_ids: Sequence[str]) -> pages.KeyPartValues:
+        return await pages.read_key_parts(key_parts, storage, core.runtime.now(), key_ids)
+
     storage, config, limits = core.storage, core.config, core.config.accounts
     user_keys = UserKeys(
         storage.keys,
@@ -271,25 +268,10 @@ def _account_pages(core: Core, people: People, endpoint: mcp.McpEndpoint) -> acc
         core.proxies,
         storage.attempts,
         core.runtime.now,
+        read_key_parts=read_parts,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
     )
 
 
 def _limiter(core: Core, per_minute: int) -> AddressLimiter:
     return AddressLimiter(core.proxies, core.reactor.seconds, rate=per_minute / 60, burst=per_minute)
-
-
-def _access_log(core: Core) -> AccessLogging:
-    """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    config = core.config.log
-    observers: list[access_log.Observer] = [core.metrics.observe, *(feature.observe for feature in core.running)]
-    # The reactor's clock is monotonic and does not show the time of day.
-    recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
-    if config.access == "off":
-        return AccessLogging(recorder)
-    # The server log has a prefix before each line, which is no JSON.
-    is_bare = config.access == "json" and access_file.has_standard_output()
-    path = Path(config.access_file) if config.access_file else access_file.STANDARD_OUTPUT if is_bare else None
-    file = None if path is None else access_file.AccessFile(path)
-    observers.append(access_log.AccessLog(config.access, file.logger if file else None))
-    return AccessLogging(recorder, file.reopen) if file else AccessLogging(recorder)

@@ -30,7 +30,15 @@ SearchObserver = Callable[[str, str, str, bool], None]
 """
 
 
+OpenObserver = Callable[[str], None]
+"""Called with the id of each entry that was opened."""
+
+
 def _ignore(api: str, client: str, keywords: str, has_hits: bool) -> None:
+    """Do nothing."""
+
+
+def _ignore_opened(mcp_id: str) -> None:
     """Do nothing."""
 
 
@@ -44,6 +52,7 @@ class Directory:
     _searched: SearchObserver = _ignore
     _additions: Sequence[EntryAdditions] = ()
     _likeness: LikenessSource | None = None
+    _opened: OpenObserver = _ignore_opened
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
@@ -71,8 +80,14 @@ class Directory:
         return evolve(query, likeness=await self._likeness(query) or no_likeness)
 
     async def detail(self, mcp_id: str) -> Detail:
-        """Return the full view of the entry `mcp_id`. Raises NotFound."""
-        return await self.detail_of(await self.entry(mcp_id))
+        """Return the full view of the entry `mcp_id`, which counts as opened. Raises NotFound."""
+        return await self.detail_of(await self.open(mcp_id))
+
+    async def open(self, mcp_id: str) -> Entry:
+        """Return the entry `mcp_id`, and count that it was opened. Raises NotFound."""
+        entry = await self.entry(mcp_id)
+        self._opened(mcp_id)
+        return entry
 
     async def entry(self, mcp_id: str) -> Entry:
         """Return the entry `mcp_id`, whose texts are those of its publisher. Raises NotFound."""

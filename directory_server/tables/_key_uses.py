@@ -29,6 +29,8 @@ _LIST = "SELECT key_id, at, network, client FROM key_use"
 
 _OWNED = f"{_LIST} JOIN api_key ON api_key.id = key_id WHERE owner = :owner"
 
+_OF = f"{_LIST} WHERE key_id = ANY(:ids)"
+
 _OLD = "SELECT 1 FROM key_use WHERE at <= :before LIMIT 1"
 
 _FORGET = """
@@ -58,12 +60,20 @@ class StoredKeyUses:
             rows = await self._tables.read(lambda rows: rows.all(_LIST))
         elif is_storable(owner):
             rows = await self._tables.all(_OWNED, owner=owner)
-        return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
+        return _uses(rows)
+
+    async def of(self, key_ids: Sequence[str]) -> Mapping[str, KeyUse]:
+        ids = [key_id for key_id in key_ids if is_storable(key_id)]
+        return _uses(await self._tables.read(lambda rows: rows.all(_OF, ids=ids)))
 
     async def forget(self, before: float) -> None:
         """Delete old uses. Do not write if there are none: a write makes all processes on SQLite look for changes."""
         if await self._tables.one(_OLD, before=before):
             await self._tables.write(lambda rows: rows.execute(_FORGET, before=before))
+
+
+def _uses(rows: Sequence[Row]) -> Mapping[str, KeyUse]:
+    return {key_id: KeyUse(key_id, at, Client(network, name)) for key_id, at, network, name in rows}
 
 
 def _row(use: KeyUse) -> dict[str, object]:

@@ -14,7 +14,7 @@ from ..http.proxies import Proxies
 from ..services.directory import Directory
 from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
-from .pages import EntryBar, EntryLink, Extension, Layout, PageAccess
+from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess
 from .registry import RegistryReaders
 from .routes import Route
 from .throttling import AddressLimiter
@@ -45,7 +45,7 @@ class Kernel:
     unknown secrets, `registry_reads` requests of the registry API, both by address. `public_paths` returns the paths of
     the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of entries. `numbers`
     returns numbers of this process by name: entries, streams and connections. `notices` read the notices of all
-    features.
+    features, and `key_parts` are what all features show of keys.
     """
 
     config: Config
@@ -65,6 +65,7 @@ class Kernel:
     numbers: Callable[[], Mapping[str, int]]
     upstreams: Sequence[Upstream]
     notices: Sequence[ReadNotice]
+    key_parts: Sequence[KeyPart]
 
 
 @frozen
@@ -97,7 +98,8 @@ class WebPart:
 
     `extension` adds templates, texts and links to the pages. `serve` returns the handlers of the `routes`.
     `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI document.
-    `notices` read the notices of the feature on the overview of operators.
+    `notices` read the notices of the feature on the overview of operators. `key_parts` are what the feature shows of
+    keys.
     """
 
     extension: Extension
@@ -106,3 +108,4 @@ class WebPart:
     public_paths: Callable[[], Sequence[str]] = no_paths
     openapi: OpenApiPart = NO_OPENAPI
     notices: tuple[ReadNotice, ...] = ()
+    key_parts: tuple[KeyPart, ...] = ()

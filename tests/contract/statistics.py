@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directory_server.features.statistics.rules import MAX_TEXTS, Count, QueryCount, QueryTotal
+from directory_server.features.statistics.rules import MAX_TEXTS, Count, QueryCount, Total
 from directory_server.features.statistics.tables import Statistics
 
 from . import awaited
@@ -29,6 +29,18 @@ class StatisticsContract:
         assert [each.day for each in await other.counts(20_001, 20_001)] == [20_001]
 
     @awaited
+    async def test_reads_one_kind_of_names(self) -> None:
+        statistics = await self.statistics()
+        entries = [Count(20_000, "entries", name, total, 0) for name, total in (("a", 1), ("b", 5), ("c", 3))]
+        later = Count(20_001, "entries", "a", 9, 2)
+        await statistics.add([*entries, later, Count(20_001, "keys", "a", 70, 0)])
+        both = await statistics.totals("entries", 20_000, 20_001, limit=2)
+        assert list(both) == [Total("a", 10, 2), Total("b", 5, 0)]
+        assert list(await statistics.totals("entries", 20_000, 20_000, limit=1)) == [Total("b", 5, 0)]
+        assert list(await statistics.of_names("entries", ["a", "x"], 20_000, 20_001)) == [entries[0], later]
+        assert list(await statistics.counts(20_000, 20_001)) == []
+
+    @awaited
     async def test_adds_nothing(self) -> None:
         statistics = await self.statistics()
         await statistics.add([])
@@ -40,13 +52,13 @@ class StatisticsContract:
         await statistics.add([], [QueryCount(20_000, "mail", 5, 0), QueryCount(20_000, "zebra", 7, 7)])
         await statistics.add([], [QueryCount(20_001, "mail", 6, 1), QueryCount(20_001, "数据库", 6, 0)])
         assert list(await statistics.queries(20_000, limit=9)) == [
-            QueryTotal("mail", 11, 1),
-            QueryTotal("zebra", 7, 7),
-            QueryTotal("数据库", 6, 0),
+            Total("mail", 11, 1),
+            Total("zebra", 7, 7),
+            Total("数据库", 6, 0),
         ]
-        assert [each.text for each in await statistics.queries(20_000, failed=True, limit=9)] == ["zebra", "mail"]
-        assert [each.text for each in await statistics.queries(20_000, limit=1)] == ["mail"]
-        assert [each.text for each in await statistics.queries(20_001, limit=9)] == ["mail", "数据库"]
+        assert [each.name for each in await statistics.queries(20_000, failed=True, limit=9)] == ["zebra", "mail"]
+        assert [each.name for each in await statistics.queries(20_000, limit=1)] == ["mail"]
+        assert [each.name for each in await statistics.queries(20_001, limit=9)] == ["mail", "数据库"]
 
     @awaited
     async def test_bounds_the_texts_of_a_day(self) -> None:
@@ -54,7 +66,7 @@ class StatisticsContract:
         await statistics.add([], [QueryCount(20_000, f"text {number}", 5, 0) for number in range(MAX_TEXTS)])
         await statistics.add([], [QueryCount(20_000, "one more", 9, 0), QueryCount(20_000, "text 0", 1, 0)])
         await statistics.add([], [QueryCount(20_001, "tomorrow", 5, 0)])
-        found = {each.text: each.total for each in await statistics.queries(0, limit=9_999)}
+        found = {each.name: each.total for each in await statistics.queries(0, limit=9_999)}
         assert len(found) == MAX_TEXTS + 1
         assert (found["text 0"], found["tomorrow"], "one more" in found) == (6, 5, False)
 
@@ -65,7 +77,7 @@ class StatisticsContract:
             await statistics.add([Count(day, "requests", "/", 1, 0)], [QueryCount(day, "mail", 5, 0)])
         await statistics.forget(20_001, 20_003)
         assert [each.day for each in await statistics.counts(0, 99_999)] == [20_001, 20_002, 20_003]
-        assert list(await statistics.queries(0, limit=9)) == [QueryTotal("mail", 5, 0)]
+        assert list(await statistics.queries(0, limit=9)) == [Total("mail", 5, 0)]
         await statistics.forget(20_004, 20_004)
         assert list(await statistics.counts(0, 99_999)) == []
         assert list(await statistics.queries(0, limit=9)) == []

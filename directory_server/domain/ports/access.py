@@ -77,6 +77,9 @@ class KeyUses(Protocol):
     async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
         """Return the last uses of all keys, or of all keys of `owner`, by the ids of the keys."""
 
+    async def of(self, key_ids: Sequence[str]) -> Mapping[str, KeyUse]:
+        """Return the last uses of some keys, by the ids of the keys."""
+
     async def forget(self, before: float) -> None:
         """Delete the uses at `before` (seconds since the epoch) or earlier."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
@@ -15,6 +15,7 @@ from ...domain.roster import ListedKey
 from ...http import Request
 from ...web.account import Member
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.pages import KeyPartValues
 
 KEYS = f"{ADMIN}/keys"
 
@@ -32,6 +33,7 @@ class KeyPages:
     _roster: Roster
     _quota: Quota
     _now: Callable[[], float]
+    _read_parts: Callable[[str], Awaitable[KeyPartValues]]
 
     async def get(self, request: Request) -> bytes:
         """Return a page of the keys whose label, owner or id has the text `q`."""
@@ -64,6 +66,7 @@ class KeyPages:
             "limit": UNLIMITED if key.limit is None else str(key.limit),
             "max_limit": MAX_LIMIT,
             "is_own": _is_own(member, listed),
+            "key_parts": await self._read_parts(key.id),
         }
         return self._requests.page(request, member.session, "key", values)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...storage import place
 from ...web.operator_requests import ADMIN
-from ...web.pages import Extension
+from ...web.pages import Extension, KeyPartValues, read_key_parts
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .account_pages import ACCOUNTS, AccountPages
@@ -16,6 +16,10 @@ NAME = "operators"
 
 def _serve(kernel: Kernel) -> Endpoints:
     requests, storage, now = kernel.operators.of_folder(NAME), kernel.storage, kernel.now
+
+    async def read_parts(key_id: str) -> KeyPartValues:
+        return await read_key_parts(kernel.key_parts, storage, now(), [key_id])
+
     server = ServerPages(
         requests,
         started_at=now(),
@@ -30,7 +34,14 @@ def _serve(kernel: Kernel) -> Endpoints:
         {
             "operator_server": server,
             "operator_accounts": AccountPages(requests, accounts=storage.accounts, roster=storage.roster, now=now),
-            "operator_keys": KeyPages(requests, keys=storage.keys, roster=storage.roster, quota=storage.quota, now=now),
+            "operator_keys": KeyPages(
+                requests,
+                keys=storage.keys,
+                roster=storage.roster,
+                quota=storage.quota,
+                now=now,
+                read_parts=read_parts,
+            ),
         }
     )
 

@@ -82,7 +82,8 @@ class ReaderPages:
         viewer = await self._access.authenticate(request)
         if not self._is_on:
             raise NotFound("Reports are turned off in this directory.")
-        return viewer, await self._directory.detail(serialization.entry_id(mcp_id))
+        entry = await self._directory.entry(serialization.entry_id(mcp_id))
+        return viewer, await self._directory.detail_of(entry)
 
     def _form(
         self,

@@ -1,20 +1,24 @@
-"""Operator pages for usage: requests and searches by day and route, and frequent searches."""
+"""Operator page for usage: requests and searches by day, and what is used most."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...domain.errors import Unavailable
 from ...http import Request
-from ...web.operator_requests import OperatorRequests, parameters
-from .rules import DAY, LEAST, Count, day_of
+from ...web.access_log import UNMATCHED
+from ...web.operator_requests import ADMIN, OperatorRequests, parameters
+from ...web.pages import ASSETS_PATH
+from .charts import chart, date_of
+from .rules import LEAST, Count, Total, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
 
-PERIODS = (7, 30)
+PERIODS = (30, 7, 90)
 """Days that the page can show; the first is the default."""
 
 MAX_ROUTES = 40
@@ -23,33 +27,32 @@ MAX_ROUTES = 40
 MAX_TEXTS = 25
 """Texts of searches in each list."""
 
+MAX_NAMES = 10
+"""Entries, keys and clients in each list."""
+
+MAX_KEYS = 1_000
+"""Keys whose clients are counted, the most active first."""
+
 
 @frozen
 class Row:
-    """Requests, or searches, and those that failed. `day` is in days since the epoch, 0 for all days."""
+    """A row of a ranking. `percent` compares its number with the greatest one; `href` may be empty."""
 
     name: str
     total: int
     failed: int
-    day: int = 0
-
-
-@frozen
-class DayRow:
-    """A day with its requests and searches."""
-
-    day: int
-    date: str
-    requests: Row
-    searches: Row
+    percent: int
+    href: str = ""
+    detail: str = ""
 
 
 @frozen
 class OperatorPages:
-    """Handles the page."""
+    """Handles the page. `_storage` has the adapters of all ports."""
 
     _requests: OperatorRequests
     _statistics: Statistics
+    _storage: Any
     _now: Callable[[], float]
     _settings: StatisticsConfig
 
@@ -57,8 +60,8 @@ class OperatorPages:
         """Return the numbers of the last `days`, or of the `day` in the query."""
         member = await self._requests.member(request)
         asked, today = parameters(request), day_of(self._now())
-        period = next((each for each in PERIODS if str(each) == asked.get("days")), PERIODS[0])
-        day = next((each for each in range(today, today - max(PERIODS), -1) if str(each) == asked.get("day")), 0)
+        period = next((period for period in PERIODS if str(period) == asked.get("days")), PERIODS[0])
+        day = next((day for day in range(today, today - max(PERIODS), -1) if str(day) == asked.get("day")), 0)
         first, last = (day, day) if day else (today + 1 - period, today)
         values = {
             "period": period,
@@ -66,44 +69,90 @@ class OperatorPages:
             "days": self._settings.days,
             "query_days": self._settings.queries,
             "least": LEAST,
-            "date": _date(day) if day else "",
+            "date": date_of(day) if day else "",
         }
-        texts = self._settings.queries
         try:
-            counts = await self._statistics.counts(first, last)
-            frequent = await self._statistics.queries(first, limit=MAX_TEXTS) if texts else []
-            without = await self._statistics.queries(first, failed=True, limit=MAX_TEXTS) if texts else []
+            values |= await self._numbers(first, last)
         except Unavailable:
             return self._requests.page(request, member.session, "list", {**values, "is_available": False}, 503)
-        values |= {
-            "is_available": True,
-            "by_day": [] if day else [_day(counts, each) for each in range(last, first - 1, -1)],
-            "routes": _by_name(counts, "requests")[:MAX_ROUTES],
-            "apis": _by_name(counts, "searches"),
-            "frequent": frequent,
-            "without": without,
+        return self._requests.page(request, member.session, "list", {**values, "is_available": True})
+
+    async def _numbers(self, first: int, last: int) -> dict[str, object]:
+        """Return the numbers of the days from `first` to `last`. Raises Unavailable."""
+        statistics, texts = self._statistics, self._settings.queries
+        counts = await statistics.counts(first, last)
+        searched = [count for count in counts if count.kind == "searches"]
+        requested = [count for count in counts if count.kind == "requests"]
+        requests, searches = chart(requested, first, last), chart(searched, first, last)
+        pairs = zip(requests.bars, searches.bars, strict=True)
+        active = await statistics.totals("keys", first, last, limit=MAX_KEYS)
+        return {
+            "requests": requests,
+            "searches": searches,
+            "misses": chart([evolve(count, total=count.failed, failed=0) for count in searched], first, last),
+            "by_day": [pair for pair in pairs if pair[0].total or pair[1].total][::-1],
+            "routes": [_route(row) for row in _rows(_by_name(filter(_is_page_or_api, requested)))[:MAX_ROUTES]],
+            "apis": _rows(_by_name(searched)),
+            "entries": await self._entries(await statistics.totals("entries", first, last, limit=MAX_NAMES)),
+            "keys": [await self._key(row) for row in _rows(active[:MAX_NAMES])],
+            "clients": _rows(await self._clients(active))[:MAX_NAMES],
+            "frequent": _rows(await statistics.queries(first, limit=MAX_TEXTS)) if texts else [],
+            "without": _rows(await statistics.queries(first, failed=True, limit=MAX_TEXTS)) if texts else [],
         }
-        return self._requests.page(request, member.session, "list", values)
+
+    async def _entries(self, totals: Sequence[Total]) -> Sequence[Row]:
+        """Return the rows of entries with their names; an entry that was removed has its id."""
+        rows = []
+        for row in _rows(totals):
+            entry = await self._storage.store.entry(row.name)
+            named = None if entry is None else evolve(row, name=entry.title or entry.name, href=f"/servers/{row.name}")
+            rows.append(named or row)
+        return rows
+
+    async def _key(self, row: Row) -> Row:
+        """Return the row of a key with its label and its owner; a key that was revoked has its id."""
+        listed = await self._storage.roster.key(row.name)
+        if listed is None:
+            return row
+        return evolve(row, name=listed.key.label, detail=listed.email, href=f"{ADMIN}/keys/{row.name}")
+
+    async def _clients(self, totals: Sequence[Total]) -> Sequence[Total]:
+        """Return the requests of the keys by the client that has used each key last."""
+        uses = await self._storage.key_uses.of([total.name for total in totals])
+        numbers: dict[str, Counter[str]] = {}
+        for total in totals:
+            if total.name in uses and (name := uses[total.name].client.name):
+                numbers.setdefault(name, Counter()).update(total=total.total, failed=total.failed)
+        return _greatest_first(Total(name, number["total"], number["failed"]) for name, number in numbers.items())
 
 
-def _day(counts: Sequence[Count], day: int) -> DayRow:
-    return DayRow(day, _date(day), _sum(counts, "requests", day), _sum(counts, "searches", day))
+def _is_page_or_api(requests: Count) -> bool:
+    """Return whether requests are of a page or an API, and not of the files of pages."""
+    return not requests.name.startswith(ASSETS_PATH)
 
 
-def _sum(counts: Sequence[Count], kind: str, day: int) -> Row:
-    found = [count for count in counts if count.kind == kind and count.day == day]
-    return Row("", sum(each.total for each in found), sum(each.failed for each in found), day)
+def _route(row: Row) -> Row:
+    """Return the row of a route; paths without a route have no name."""
+    return evolve(row, name="") if row.name == UNMATCHED else row
 
 
-def _by_name(counts: Sequence[Count], kind: str) -> list[Row]:
-    """Return the numbers of each route or API on all days, the most frequent first."""
-    rows: dict[str, Row] = {}
+def _by_name(counts: Iterable[Count]) -> Sequence[Total]:
+    """Return the numbers of each name on all days, the greatest first."""
+    numbers: dict[str, Counter[str]] = {}
     for count in counts:
-        if count.kind == kind:
-            row = rows.get(count.name, Row(count.name, 0, 0))
-            rows[count.name] = Row(count.name, row.total + count.total, row.failed + count.failed)
-    return sorted(rows.values(), key=lambda row: (-row.total, row.name))
+        numbers.setdefault(count.name, Counter()).update(total=count.total, failed=count.failed)
+    return _greatest_first(Total(name, number["total"], number["failed"]) for name, number in numbers.items())
 
 
-def _date(day: int) -> str:
-    return datetime.fromtimestamp(day * DAY, UTC).strftime("%Y-%m-%d")
+def _greatest_first(totals: Iterable[Total]) -> Sequence[Total]:
+    return sorted(totals, key=lambda total: (-total.total, total.name))
+
+
+def _rows(totals: Sequence[Total]) -> list[Row]:
+    """Return the rows of a ranking, without those of zero."""
+    greatest = max((total.total for total in totals), default=0)
+    return [
+        Row(total.name, total.total, total.failed, max(1, round(100 * total.total / greatest)))
+        for total in totals
+        if total.total
+    ]

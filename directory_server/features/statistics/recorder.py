@@ -19,7 +19,7 @@ from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
 from ...timers import Timer
 from ...web.access_log import AccessRecord
-from .rules import LEAST, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
+from .rules import LEAST, MAX_NAMES, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
 
@@ -55,7 +55,7 @@ class _Candidate:
 
 
 class StatisticsRecorder(Service):
-    """Counts requests and searches, and texts of searches.
+    """Counts requests, searches and opened entries, and texts of searches.
 
     Clients are counted by digests in memory, whose key only this process has. A digest depends on the text, so that
     digests of one client differ between texts.
@@ -79,10 +79,12 @@ class StatisticsRecorder(Service):
         self._days = settings.days
         self._query_days = settings.queries
         self._counts: dict[tuple[Kind, str], _Number] = {}
+        self._names: dict[Kind, set[str]] = {"keys": set(), "entries": set()}
         self._digest_key = token_bytes(blake2b.MAX_KEY_SIZE)
         self._pending: list[tuple[str, str, bool]] = []
         self._candidates: dict[str, _Candidate] = {}
         self._day = 0
+        self._named_day = 0
         self._forget_at = 0.0
         self._is_failing = False
         self._timer = Timer(FLUSH_INTERVAL, self.flush, clock, at_start=False)
@@ -100,9 +102,16 @@ class StatisticsRecorder(Service):
         """Count finished requests."""
         if self._days:
             # Most requests of a turn are alike.
-            alike = Counter([(record.route, record.status >= 400) for record in records])
-            for (route, is_failed), count in alike.items():
+            alike = Counter([(record.route, record.key_id, record.status >= 400) for record in records])
+            for (route, key_id, is_failed), count in alike.items():
                 self._add("requests", route, is_failed, count)
+                if key_id is not None:
+                    self._add_name("keys", key_id, is_failed, count)
+
+    def opened(self, mcp_id: str) -> None:
+        """Count an entry that was opened."""
+        if self._days:
+            self._add_name("entries", mcp_id, is_failed=False)
 
     def searched(self, api: str, client: str, keywords: str, has_hits: bool) -> None:
         """Count a search that `client` sent to `api`; all clients without an identity, "", are one."""
@@ -122,10 +131,23 @@ class StatisticsRecorder(Service):
         number.total += count
         number.failed += is_failed * count
 
+    def _add_name(self, kind: Kind, name: str, is_failed: bool, count: int = 1) -> None:
+        """Count one of many names: at most MAX_NAMES of a day."""
+        names = self._names[kind]
+        if name not in names:
+            if len(names) >= MAX_NAMES:
+                return
+            names.add(name)
+        self._add(kind, name, is_failed, count)
+
     async def _flush(self) -> None:
         now = self._now()
         counts, self._counts = self._counts, {}
         pending, self._pending = self._pending, []
+        if day_of(now) != self._named_day:
+            self._named_day = day_of(now)
+            for names in self._names.values():
+                names.clear()
         rows = [Count(day_of(now), *key, number.total, number.failed) for key, number in counts.items()]
         try:
             queries = await self._offload(self._frequent, pending, day_of(now)) if pending else []
@@ -191,4 +213,4 @@ def running(host: Host) -> Running:
         host.now,
         host.config.of(StatisticsConfig),
     )
-    return Running((recorder,), recorder.observe, recorder.searched, write=recorder.flush)
+    return Running((recorder,), recorder.observe, recorder.searched, recorder.opened, write=recorder.flush)

@@ -24,7 +24,11 @@ MAX_RAW_TEXT = 4 * MAX_TEXT
 MAX_TEXTS = 1_000
 """Stored texts of a day. Further ones are not stored."""
 
-Kind = Literal["requests", "searches"]
+Kind = Literal["requests", "searches", "keys", "entries"]
+"""What is counted: requests by route, searches by API, requests by key, and opened entries by `mcp_id`."""
+
+MAX_NAMES = 20_000
+"""Keys, and entries, of a day that a process counts. Further ones are not counted."""
 
 _PERSONAL = re.compile(
     r"""
@@ -39,7 +43,7 @@ _PERSONAL = re.compile(
 
 @frozen
 class Count:
-    """Requests of a route, or searches of an API, on one day.
+    """Requests of a route or a key, searches of an API, or uses of an entry, on one day.
 
     `day` is in days since the epoch. `failed` is the number of requests with a status of 400 or more, or of searches
     without a hit.
@@ -63,10 +67,10 @@ class QueryCount:
 
 
 @frozen
-class QueryTotal:
-    """Searches for a text on several days, and those of them without a hit."""
+class Total:
+    """Numbers of a name, or searches for a text, on several days; `failed` as in Count."""
 
-    text: str
+    name: str
     total: int
     failed: int
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import asdict, frozen
 
 from ...tables import Rows, Tables
-from .rules import MAX_TEXTS, Count, QueryCount, QueryTotal
+from .rules import MAX_TEXTS, Count, Kind, QueryCount, Total
 
 _ADD = """
     INSERT INTO statistic_count AS stored (day, kind, name, total, failed)
@@ -30,8 +30,18 @@ _ADD_QUERY = f"""
 """
 
 _COUNTS = """
-    SELECT day, kind, name, total, failed FROM statistic_count WHERE day BETWEEN :first AND :last
-    ORDER BY day, kind, name
+    SELECT day, kind, name, total, failed FROM statistic_count
+    WHERE day = ANY(:days) AND kind = ANY(:kinds) ORDER BY day, kind, name
+"""
+
+_TOTALS = """
+    SELECT name, CAST(sum(total) AS bigint), CAST(sum(failed) AS bigint) FROM statistic_count
+    WHERE day = ANY(:days) AND kind = :kind GROUP BY name ORDER BY sum(total) DESC, name LIMIT :limit
+"""
+
+_OF_NAMES = """
+    SELECT day, kind, name, total, failed FROM statistic_count
+    WHERE day = ANY(:days) AND kind = :kind AND name = ANY(:names) ORDER BY day, name
 """
 
 _QUERIES = {
@@ -70,15 +80,28 @@ class Statistics:
         await self._tables.write(write)
 
     async def counts(self, first: int, last: int) -> Sequence[Count]:
-        """Return the numbers of the days from `first` to `last`, ordered by day, kind and name."""
-        found = await self._tables.read(lambda rows: rows.all(_COUNTS, first=first, last=last))
+        """Return the requests by route and searches by API of some days, ordered by day, kind and name."""
+        days, kinds = list(range(first, last + 1)), ["requests", "searches"]
+        found = await self._tables.read(lambda rows: rows.all(_COUNTS, days=days, kinds=kinds))
         return [Count(*row) for row in found]
 
-    async def queries(self, first: int, *, failed: bool = False, limit: int) -> Sequence[QueryTotal]:
+    async def totals(self, kind: Kind, first: int, last: int, *, limit: int) -> Sequence[Total]:
+        """Return the `limit` names with the greatest numbers on the days from `first` to `last`, greatest first."""
+        days = list(range(first, last + 1))
+        found = await self._tables.read(lambda rows: rows.all(_TOTALS, days=days, kind=kind, limit=limit))
+        return [Total(*row) for row in found]
+
+    async def of_names(self, kind: Kind, names: Sequence[str], first: int, last: int) -> Sequence[Count]:
+        """Return the numbers of `names` on the days from `first` to `last`, ordered by day and name."""
+        days = list(range(first, last + 1))
+        found = await self._tables.read(lambda rows: rows.all(_OF_NAMES, days=days, kind=kind, names=list(names)))
+        return [Count(*row) for row in found]
+
+    async def queries(self, first: int, *, failed: bool = False, limit: int) -> Sequence[Total]:
         """Return the most frequent texts since the day `first`; if `failed`, by their searches without a hit."""
         statement = _QUERIES["failed" if failed else "total"]
         found = await self._tables.read(lambda rows: rows.all(statement, first=first, limit=limit))
-        return [QueryTotal(*row) for row in found]
+        return [Total(*row) for row in found]
 
     async def forget(self, counts: int, queries: int) -> None:
         """Delete the numbers of days before `counts`, and the texts of days before `queries`."""

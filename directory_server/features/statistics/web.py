@@ -1,4 +1,4 @@
-"""The web part of statistics: a page for operators."""
+"""The web part of statistics: a page for operators, and charts of keys."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from ...web.operator_requests import ADMIN
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
+from .key_part import KEY_PART
 from .operator_pages import OperatorPages
 from .settings import StatisticsConfig
 from .tables import Statistics
@@ -18,11 +19,12 @@ PAGE = f"{ADMIN}/usage"
 def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(StatisticsConfig)
     requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
-    return Endpoints({"usage": OperatorPages(requests, statistics, kernel.now, settings)})
+    return Endpoints({"usage": OperatorPages(requests, statistics, kernel.storage, kernel.now, settings)})
 
 
 PART = WebPart(
     routes=(Route(PAGE, "GET", PAGES, "usage.get"),),
     serve=_serve,
+    key_parts=(KEY_PART,),
     extension=Extension(NAME, "directory_server.features.statistics", tabs=((PAGE, f"{NAME}.tab"),)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
 
 from attrs import frozen
@@ -12,12 +12,17 @@ from ...domain.throttling import Limiter
 from ...http import Request
 from ...services.user_keys import UserKeys
 from ..mcp import PATH
+from ..pages import KeyPartValues
 from ._connect_page import ConnectPage
 from ._limits import DAY, pending_limits
 from ._requests import KEYS, AccountRequests, Member
 
 EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
 """Lifetimes of a new key in seconds, by the value of the form field; None for no expiry."""
+
+
+ReadKeyParts = Callable[[Sequence[str]], Awaitable[KeyPartValues]]
+"""Reads what features show of the keys with these ids."""
 
 
 @frozen
@@ -29,6 +34,7 @@ class KeyPages:
     _connect: ConnectPage
     _changes: Limiter
     _now: Callable[[], float]
+    _read_parts: ReadKeyParts
 
     async def get(self, request: Request) -> bytes:
         """Return the list of keys and the form that creates a key."""
@@ -125,6 +131,7 @@ class KeyPages:
         owned, now = await self._keys.list(member.account), self._now()
         return {
             "keys": owned.keys,
+            "key_parts": await self._read_parts([usage.key.id for usage in owned.keys]),
             "now": now,
             "label": "",
             "is_full": owned.is_full,

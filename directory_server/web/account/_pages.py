@@ -13,7 +13,7 @@ from ...services.accounts import AccountService, FirstAccount
 from ...services.user_keys import UserKeys
 from ..mcp import McpEndpoint
 from ._connect_page import ConnectPage
-from ._key_pages import KeyPages
+from ._key_pages import KeyPages, ReadKeyParts
 from ._limits import MINUTE, AttemptLimits, RegistrationLimits, RegistrationPolicy
 from ._requests import AccountRequests, PageLayout
 from ._session_pages import SessionPages
@@ -49,6 +49,7 @@ def account_pages(
     attempts: Attempts,
     now: Callable[[], float],
     *,
+    read_key_parts: ReadKeyParts,
     registration: RegistrationPolicy,
 ) -> AccountPages:
     """Return the account pages.
@@ -70,7 +71,7 @@ def account_pages(
             user_keys,
             first,
         ),
-        KeyPages(requests, user_keys, connect, changes, now),
+        KeyPages(requests, user_keys, connect, changes, now, read_key_parts),
         connect,
         SessionPages(requests, accounts),
         SettingsPages(requests, accounts, limits, user_keys),

@@ -9,6 +9,7 @@ from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import plain
 from ._install import OptionView, editor_views
+from ._key_part import KeyPart, KeyPartValues, read_key_parts
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
@@ -27,6 +28,8 @@ __all__ = [
     "EntryPage",
     "EntryPart",
     "Extension",
+    "KeyPart",
+    "KeyPartValues",
     "Layout",
     "OptionView",
     "PageAccess",
@@ -40,6 +43,7 @@ __all__ = [
     "page_parameters",
     "plain",
     "preload",
+    "read_key_parts",
     "search_url",
     "search_words",
 ]

@@ -81,7 +81,7 @@ class EntryPage:
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)
-        entry = await self._directory.entry(serialization.entry_id(mcp_id))
+        entry = await self._directory.open(serialization.entry_id(mcp_id))
         tools, more_tools = tool_views(entry)
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
         available = [option for option in options if option.setups]

@@ -105,7 +105,7 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     assert run_sync(embeddings.hold("model", "another process", seconds=60.0))
     statistics = Statistics(PostgresTables(database))
     assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
-    assert {each.text: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
+    assert {each.name: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
     assert mirrored(StoredMirrors(PostgresTables(database))) == mirrored(StoredMirrors(SqliteTables(data.directory)))
 
 

@@ -11,15 +11,16 @@ from attrs import frozen
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
+from directory_server.features.statistics import recorder as recorder_module
 from directory_server.features.statistics.recorder import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
-from directory_server.features.statistics.rules import LEAST, Count, QueryCount, QueryTotal
+from directory_server.features.statistics.rules import LEAST, Count, QueryCount, Total, day_of
 from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.features.statistics.tables import Statistics
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import SeparateTables
 
-from ..logs import captured_lines
-from .conftest import Server
+from ...logs import captured_lines
+from ...web.conftest import POSTGRES_ID, Server
 
 DAY = 20_000
 
@@ -85,10 +86,10 @@ def test_stores_only_texts_of_several_clients(clock: Clock, statistics: FailingS
     recorder.searched("pages", "client 9", " mail ", False)
     recorder.searched("REST", "client 9", "ann@example.org", False)
     clock.advance(FLUSH_INTERVAL)
-    assert list(run_sync(statistics.queries(0, limit=9))) == [QueryTotal("mail", 5, 1)]
+    assert list(run_sync(statistics.queries(0, limit=9))) == [Total("mail", 5, 1)]
     recorder.searched("REST", "client 1", "mail", True)
     clock.advance(FLUSH_INTERVAL)
-    assert list(run_sync(statistics.queries(0, limit=9))) == [QueryTotal("mail", 6, 1)]
+    assert list(run_sync(statistics.queries(0, limit=9))) == [Total("mail", 6, 1)]
     # Another day begins anew.
     clock.advance(86_400)
     recorder.searched("REST", "client 9", "my diagnosis", False)
@@ -158,6 +159,41 @@ def test_a_flood_of_texts_is_bounded(clock: Clock, statistics: FailingStatistics
     assert len(recorder._pending) == MAX_PENDING
     recorder.flush()
     assert len(recorder._candidates) == MAX_CANDIDATES
+
+
+def test_names_of_a_day_are_bounded(
+    clock: Clock, statistics: FailingStatistics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_module, "MAX_NAMES", 2)
+    recorder = recorder_of(clock, statistics)
+    for _ in range(2):
+        for name in ("a", "b", "c"):
+            recorder.opened(name)
+        recorder.flush()
+    today = day_of(clock.seconds())
+    assert run_sync(statistics.totals("entries", 0, today, limit=9)) == [Total("a", 2, 0), Total("b", 2, 0)]
+    clock.advance(86_400)
+    recorder.flush()
+    recorder.opened("c")
+    recorder.flush()
+    assert run_sync(statistics.totals("entries", today + 1, today + 1, limit=9)) == [Total("c", 1, 0)]
+
+
+def test_counts_requests_of_keys_and_opened_entries(server: Server) -> None:
+    server.get("/api/open/v1/search?keywords=postgres")
+    server.get("/api/open/v1/search?nothing=1")
+    server.get("/api/open/v1/search?keywords=postgres", key="mcpd_wrong")
+    server.get(f"/api/open/v1/entries/{POSTGRES_ID}")
+    server.call("get_mcp_detail", {"mcp_id": POSTGRES_ID})
+    server.get(f"/servers/{POSTGRES_ID}", key=None)
+    server.get(f"/servers/{POSTGRES_ID}/report", key=None)
+    server.get("/servers/00000000-0000-5000-8000-000000000000", key=None)
+    server.statistics.flush()
+    statistics, today = server.statistics._statistics, day_of(server.clock.seconds())
+    assert run_sync(statistics.totals("entries", 0, today, limit=9)) == [Total(POSTGRES_ID, 3, 0)]
+    (key,) = run_sync(statistics.totals("keys", 0, today, limit=9))
+    assert (key.name, key.failed) == (server.key_id, 1)
+    assert key.total >= 4
 
 
 def test_counts_requests_and_searches_of_every_api(server: Server) -> None:
@@ -267,4 +303,4 @@ def test_a_registry_with_keys_counts_clients_by_key(server: Server) -> None:
 
 
 def stored_texts(server: Server) -> list[str]:
-    return [each.text for each in run_sync(server.statistics._statistics.queries(0, limit=9))]
+    return [each.name for each in run_sync(server.statistics._statistics.queries(0, limit=9))]
