@@ -57,9 +57,10 @@ class ParsedQuery:
 
     `words` are ranked. An entry must have one term of each of `required`, all `phrases` (folded text), and none of
     `excluded` (terms). `is_complete` is true if the last word is finished, false if it may be a prefix. `text` is the
-    folded text. `names` has the words in camelCase as they are written, and names such as ".NET" as they are spelt, by their parts.
-    `accented` is the text with accents. `capitals` are the words with capitals, in lower case, if few words have some.
-    `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other words.
+    folded text. `names` has the words in camelCase as they are written, and names such as ".NET" as they are spelt, by
+    their parts. `accented` is the text with accents. `capitals` are the words with capitals, in lower case, if few
+    words have some. `parts` are those of the words in scripts with spaces. `is_spaced` is true if there are no other
+    words.
     """
 
     words: Sequence[Word]
