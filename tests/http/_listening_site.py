@@ -20,7 +20,14 @@ from twisted.internet.unix import Port as UnixPort
 from twisted.internet.unix import Server as UnixServer
 from twisted.python.failure import Failure
 
+from directory_server.http import Connections, ImmediateWriteServer
+from directory_server.http.proxies import Proxies
 from directory_server.turn import ImmediateTurn
+from directory_server.web.access_log import AccessRecorder
+from directory_server.web.origins import Origins
+from directory_server.web.routes import STATUS, Route
+from directory_server.web.routing import Match
+from directory_server.web.site import DirectorySite
 
 from ..process._certificates import certificate
 from ..process.conftest import TIMEOUT
@@ -42,14 +49,6 @@ class Site:
     """The server's site on a listening socket. Its reactor runs while a client waits."""
 
     def __init__(self, kind: str, folder: Path, **bounds: Any) -> None:
-        from directory_server.http import Connections, ImmediateWriteServer
-        from directory_server.http.proxies import Proxies
-        from directory_server.web.access_log import AccessRecorder
-        from directory_server.web.origins import Origins
-        from directory_server.web.routes import STATUS, Route
-        from directory_server.web.routing import Match
-        from directory_server.web.site import DirectorySite
-
         accepted: list[socket.socket] = []
         self.accepted = accepted
         self.slow: list[Deferred[None]] = []

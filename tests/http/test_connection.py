@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from twisted.internet.defer import Deferred
+
+from directory_server import http
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server, parse_response
@@ -26,15 +25,6 @@ def test_head_and_body_are_sent_in_one_write(server: Server) -> None:
     connection.transport.write = written.append
     connection.send(HEALTH)
     assert len(written) == 1
-
-
-def test_each_response_has_a_different_id(server: Server) -> None:
-    connection = connect(server)
-    ids = set()
-    for request in (HEALTH, HEALTH, b"nonsense\r\n"):
-        connection.send(request)
-        ids.add(parse_response(connection.received()).headers["X-Request-Id"])
-    assert len(ids - {None}) == 3
 
 
 def test_head_responses_have_no_body(server: Server) -> None:
@@ -153,44 +143,6 @@ def test_parser_errors_have_the_format_of_the_endpoint(server: Server) -> None:
     assert (response.json["id"], response.json["error"]["data"]) == (None, {"error": "too_large"})
 
 
-def test_a_slow_response_delays_pipelined_requests(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from twisted.internet.defer import Deferred
-
-    waiting: Deferred[Any] = Deferred()
-    search = server.directory._index.search
-
-    async def slow(query: Any) -> Any:
-        await waiting
-        return await search(query)
-
-    monkeypatch.setattr(type(server.directory._index), "search", lambda self, query: slow(query))
-    connection = server.open("GET", "/api/open/v1/search?keywords=postgres")
-    connection.send(HEALTH)
-    advance(server, 60)
-    assert connection.received() == b""
-    assert not is_closed(connection)
-    monkeypatch.undo()
-    waiting.callback(None)
-    assert statuses(connection.received()) == [200, 200]
-
-
-def test_a_disconnect_cancels_the_request(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from twisted.internet.defer import Deferred
-
-    cancelled: list[Deferred[Any]] = []
-    waiting: Deferred[Any] = Deferred(cancelled.append)
-
-    async def slow(self: Any, query: Any) -> Any:
-        return await waiting
-
-    monkeypatch.setattr(type(server.directory._index), "search", slow)
-    connection = server.open("GET", "/api/open/v1/search?keywords=postgres")
-    connection.close()
-    assert cancelled == [waiting]
-    assert connection.received() == b""
-    assert len(server.site.connections) == 0
-
-
 def test_paths_that_are_not_utf_8_get_a_json_error(server: Server) -> None:
     response = server.get("/api/open/v1/entries/%ff")
     assert (response.status, response.json["error"]) == (400, "bad_request")
@@ -271,8 +223,6 @@ def test_the_http_2_preface_gets_a_505(server: Server) -> None:
 
 
 def test_streams_and_connections_have_a_common_limit(server: Server) -> None:
-    from directory_server import http
-
     server.site.connections._sockets = 6
     for _ in range(2):
         server.open("GET", "/api/open/mcp")

@@ -16,6 +16,8 @@ from twisted.internet.tcp import Port, Server
 from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
+from directory_server.http import ImmediateWriteEndpoint, ImmediateWriteServer
+
 
 @define
 class Pair:
@@ -47,8 +49,6 @@ class Pair:
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    from directory_server.http._immediate_write import ImmediateWriteServer
-
     ours, other = socket.socketpair()
     other.setblocking(False)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
@@ -76,64 +76,7 @@ def test_data_that_the_kernel_rejects_follows_in_order(pair: Pair) -> None:
     assert (pair.wants_to_write, pair.read()) == (False, b"e")
 
 
-def test_a_sequence_is_sent_with_the_next_write(pair: Pair) -> None:
-    pair.connection.writeSequence([b"a", b"b"])
-    pair.connection.write(b"c")
-    assert pair.read() == b""
-    pair.connection.doWrite()
-    assert pair.read() == b"abc"
-
-
-def test_all_data_is_sent_before_the_connection_closes(pair: Pair) -> None:
-    pair.connection.write(b"a" * 100_000)
-    pair.connection.loseConnection()
-    assert pair.read_all() == b"a" * 100_000
-
-
-def test_nothing_is_sent_after_an_abort(pair: Pair) -> None:
-    pair.connection.write(b"a" * 100_000)
-    pair.connection.abortConnection()
-    while pair.read():
-        pass
-    pair.connection.write(b"b")
-    assert pair.read() == b""
-
-
-def test_errors_are_left_to_the_reactor(pair: Pair) -> None:
-    pair.other.close()
-    pair.connection.write(b"a")
-    assert pair.wants_to_write
-    assert isinstance(pair.connection.doWrite(), Exception)
-
-
-def test_the_producer_is_paused_when_the_kernel_buffer_is_full(pair: Pair) -> None:
-    class Producer:
-        paused = False
-
-        def pauseProducing(self) -> None:
-            self.paused = True
-
-        def resumeProducing(self) -> None:
-            self.paused = False
-
-        def stopProducing(self) -> None:
-            pass
-
-    producer = Producer()
-    pair.connection.registerProducer(producer, True)
-    pair.connection.bufferSize = 512
-    pair.connection.write(b"a")
-    assert not producer.paused
-    pair.connection.write(b"a" * 100_000)
-    assert producer.paused
-    pair.read_all()
-    assert not producer.paused
-
-
 def test_only_plain_tcp_ports_are_changed() -> None:
-    from directory_server.http import ImmediateWriteEndpoint
-    from directory_server.http._immediate_write import ImmediateWriteServer
-
     class Other(Server):
         pass
 
@@ -156,8 +99,6 @@ def test_only_plain_tcp_ports_are_changed() -> None:
 @pytest.mark.parametrize(("number", "timed_out"), [(errno.ETIMEDOUT, True), (errno.ECONNRESET, False)])
 def test_timed_out_is_set_when_the_kernel_aborted_the_connection(number: int, timed_out: bool) -> None:
     from twisted.internet.main import CONNECTION_LOST
-
-    from directory_server.http import ImmediateWriteServer
 
     class Socket:
         def recv(self, size: int) -> bytes:

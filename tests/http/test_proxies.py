@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from attrs import frozen
-from twisted.internet.address import IPv4Address
+from twisted.internet.address import IPv4Address, UNIXAddress
+
+from directory_server.http.proxies import Proxies, network_of
 
 PROXY = "10.0.0.1"
 
 
-@frozen
-class Received:
-    """The parts of a request that name its client."""
-
-    received: dict[bytes, list[bytes]]
-    client: IPv4Address
+def request(*forwarded: str, peer: str = PROXY) -> Any:
+    """Return the parts of a request that name its client."""
+    received = {b"x-forwarded-for": [each.encode() for each in forwarded]} if forwarded else {}
+    return SimpleNamespace(received=received, client=IPv4Address("TCP", peer, 40_000))
 
 
-def request(forwarded: str, peer: str = PROXY) -> Any:
-    return Received({b"x-forwarded-for": [forwarded.encode()]}, IPv4Address("TCP", peer, 40_000))
-
-
-def proxies(*networks: str) -> Any:
-    # http must not be imported before a test has installed the reactor.
-    from directory_server.http.proxies import Proxies
-
-    return Proxies(networks)
+def behind_a_unix_socket(*forwarded: str) -> Any:
+    received = request(*forwarded)
+    received.client, received.isSecure = UNIXAddress(None), lambda: False
+    return received
 
 
 @pytest.mark.parametrize(
@@ -45,7 +40,7 @@ def proxies(*networks: str) -> Any:
     ],
 )
 def test_port_of_a_forwarded_address_is_ignored(forwarded: str, address: str) -> None:
-    assert proxies("10.0.0.0/8").address(request(forwarded)) == address
+    assert Proxies(["10.0.0.0/8"]).address(request(forwarded)) == address
 
 
 @pytest.mark.parametrize(
@@ -53,13 +48,69 @@ def test_port_of_a_forwarded_address_is_ignored(forwarded: str, address: str) ->
     ["192.0.2.1:", "192.0.2.1:x", "192.0.2.1:123456", "[2001:db8::1]443", "[2001:db8::1", "[]:1", ":1", "_x"],
 )
 def test_other_texts_are_one_unknown_client(forwarded: str) -> None:
-    assert proxies(PROXY).client(request(forwarded)) == ""
+    assert Proxies([PROXY]).client(request(forwarded)) == ""
 
 
-def test_clients_with_ports_share_one_limit() -> None:
-    trusted = proxies(PROXY)
-    assert {trusted.client(request(f"192.0.2.1:{port}")) for port in (1, 5_678, 65_535)} == {"192.0.2.1"}
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("192.0.2.1", [], "192.0.2.1"),
+        ("192.0.2.1", ["198.51.100.1"], "192.0.2.1"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", ["203.0.113.9", "198.51.100.1, 10.9.9.9"], "198.51.100.1"),
+        ("10.0.0.1", ["10.0.0.2, 10.0.0.3"], "10.0.0.2"),
+        ("10.0.0.1", ["unknown"], ""),
+        ("10.0.0.1", ["<script>"], ""),
+        ("2001:db8:1:2:3:4:5:6", [], "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.1", [], "192.0.2.1"),
+    ],
+)
+def test_the_client_is_the_last_address_that_is_no_proxy(peer: str, forwarded: list[str], client: str) -> None:
+    assert Proxies(["10.0.0.0/8"]).client(request(*forwarded, peer=peer)) == client
 
 
-def test_header_of_an_untrusted_peer_is_ignored() -> None:
-    assert proxies(PROXY).address(request("192.0.2.1:5678", "198.51.100.7")) == "198.51.100.7"
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "client"),
+    [
+        ([], ["198.51.100.1"], ""),
+        (["127.0.0.1"], ["198.51.100.1"], ""),
+        (["unix"], ["198.51.100.1"], "198.51.100.1"),
+        (["unix"], ["203.0.113.9, 198.51.100.1"], "198.51.100.1"),
+        (["unix", "198.51.100.0/24"], ["203.0.113.9, 198.51.100.1"], "203.0.113.9"),
+        # Only the peer may be "unix": a forwarded value must be an address.
+        (["unix"], ["203.0.113.9, unix"], ""),
+        (["unix"], ["203.0.113.9, "], ""),
+        (["unix"], [], ""),
+    ],
+)
+def test_clients_behind_a_unix_socket(trusted: list[str], forwarded: list[str], client: str) -> None:
+    assert Proxies(trusted).client(behind_a_unix_socket(*forwarded)) == client
+
+
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "secure"), [(["unix"], "https", True), (["unix"], "http", False), ([], "https", False)]
+)
+def test_tls_at_the_proxy_behind_a_unix_socket(trusted: list[str], forwarded: str, secure: bool) -> None:
+    behind = behind_a_unix_socket()
+    behind.received[b"x-forwarded-proto"] = [forwarded.encode()]
+    assert Proxies(trusted).is_secure(behind) == secure
+
+
+@pytest.mark.parametrize(
+    ("address", "prefix", "network"),
+    [
+        ("192.0.2.1", 64, "192.0.2.1"),
+        ("192.0.2.1", 48, "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", 64, "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:3:4:5:6", 48, "2001:db8:1::/48"),
+        ("2001:0DB8:0001:0002::1", 64, "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", 64, "fe80::/64"),
+        ("::ffff:192.0.2.1", 64, "192.0.2.1"),
+        ("", 64, ""),
+        ("example.org", 64, ""),
+    ],
+)
+def test_network_of_an_address(address: str, prefix: int, network: str) -> None:
+    assert network_of(address, prefix) == network

@@ -1,35 +1,30 @@
-"""The response of a request: status line, header fields, cookies, length, and the end."""
+"""The response of a request: header fields, cookies and length."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from twisted.internet.error import ConnectionDone
-from twisted.python.failure import Failure
 
 DATE = b"Date: now"
 ID = b"X-Request-Id: id-1"
 
 
 class Channel:
-    """Records what a request writes, and whether it is logged and finished."""
+    """Records what a request writes."""
 
     closing = False
 
     def __init__(self) -> None:
         self.sent = b""
-        self.events: list[str] = []
         self.site = self
 
     def write(self, data: bytes) -> None:
         self.sent += data
 
-    def finished(self, request: object) -> None:
-        self.events.append("finished")
+    def finished(self, request: object) -> None: ...
 
-    def log(self, request: object) -> None:
-        self.events.append("logged")
+    def log(self, request: object) -> None: ...
 
     @property
     def lines(self) -> list[bytes]:
@@ -58,27 +53,6 @@ def request_of(channel: Channel, method: bytes = b"GET", **headers: list[bytes])
 @pytest.fixture
 def http_request(channel: Channel) -> Any:
     return request_of(channel)
-
-
-def test_the_last_value_of_a_field_is_sent(channel: Channel, http_request: Any) -> None:
-    http_request.setHeader("Content-Length", "2")
-    http_request.setHeader("Vary", "Accept")
-    http_request.setHeader(b"vary", b"Origin")
-    http_request.write(b"{}")
-    http_request.finish()
-    assert (
-        channel.sent
-        == b"HTTP/1.1 200 OK\r\nDate: now\r\nX-Request-Id: id-1\r\nContent-Length: 2\r\nvary: Origin\r\n\r\n{}"
-    )
-
-
-@pytest.mark.parametrize(
-    ("code", "name"), [(429, b"Too Many Requests"), (431, b"Request Header Fields Too Large"), (404, b"Not Found")]
-)
-def test_every_status_has_a_reason_phrase(channel: Channel, http_request: Any, code: int, name: bytes) -> None:
-    http_request.setResponseCode(code)
-    http_request.finish()
-    assert channel.lines[0] == b"HTTP/1.1 %d %s" % (code, name)
 
 
 def test_line_breaks_in_values_are_removed(channel: Channel, http_request: Any) -> None:
@@ -142,24 +116,3 @@ def test_the_length_is_that_of_the_response_to_get(
     assert http_request.sentLength == len(channel.body)
     lengths = [line for line in channel.lines if line.startswith(b"Content-Length")]
     assert lengths == ([] if length is None else [b"Content-Length: " + length])
-
-
-def test_the_last_response_of_a_connection_says_so(channel: Channel, http_request: Any) -> None:
-    channel.closing = True
-    http_request.finish()
-    assert channel.lines[-1] == b"Connection: close"
-
-
-def test_the_end_of_a_response_is_logged(channel: Channel, http_request: Any) -> None:
-    http_request.on_disconnect = lambda: pytest.fail("the client is connected")
-    http_request.finish()
-    assert channel.events == ["logged", "finished"]
-
-
-def test_a_disconnect_is_logged_and_notified_and_nothing_is_sent(channel: Channel, http_request: Any) -> None:
-    called: list[str] = []
-    http_request.on_disconnect = lambda: called.append("on_disconnect")
-    http_request.connectionLost(Failure(ConnectionDone()))
-    assert http_request.disconnected
-    assert called == ["on_disconnect"]
-    assert (channel.sent, channel.events) == (b"", ["logged"])

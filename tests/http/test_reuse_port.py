@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from twisted.internet.error import CannotListenError
 from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.tcp import Port
 from twisted.internet.testing import MemoryReactorClock
+
+from directory_server.http import ReusePortReactor
 
 
 class RecordingFactory(Factory):
@@ -33,8 +36,6 @@ def reactor() -> MemoryReactorClock:
 @pytest.fixture
 def ports(reactor: MemoryReactorClock) -> Iterator[Any]:
     """Return a function that listens with a factory on a loopback port, and returns the listening port."""
-    from directory_server.http import ReusePortReactor
-
     opened = []
 
     def listen(factory: RecordingFactory, port: int = 0) -> Any:
@@ -48,8 +49,6 @@ def ports(reactor: MemoryReactorClock) -> Iterator[Any]:
 
 
 def test_only_listeners_with_reuse_port_share_a_port(reactor: Any, ports: Any) -> None:
-    from twisted.internet.tcp import Port
-
     number = ports(RecordingFactory()).getHost().port
     assert ports(RecordingFactory(), number).getHost().port == number
     with pytest.raises(CannotListenError):
@@ -81,8 +80,6 @@ def test_stopping_twice_does_nothing(reactor: Any, ports: Any) -> None:
 def test_tls_listeners_share_a_port(reactor: Any) -> None:
     pytest.importorskip("OpenSSL")
     from twisted.internet.ssl import CertificateOptions
-
-    from directory_server.http import ReusePortReactor
 
     factory = RecordingFactory()
     first: Any = ReusePortReactor(reactor).listenSSL(0, factory, CertificateOptions(), interface="127.0.0.1")

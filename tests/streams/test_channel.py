@@ -37,18 +37,6 @@ def channel(clock: Clock) -> Any:
     return Channel(BatchRunner(clock))
 
 
-def test_pending_events_are_sent_to_all_in_one_write() -> None:
-    clock = Clock()
-    sent, readers = channel(clock), [Reader() for _ in range(3)]
-    for each in readers:
-        sent.add(each)
-    assert len(sent) == 3
-    for event in (b"a", b"b", b"c"):
-        sent.send(event)
-    clock.advance(0)
-    assert [each.events for each in readers] == [[b"abc"]] * 3
-
-
 def test_events_on_an_empty_channel_are_discarded() -> None:
     clock = Clock()
     sent, reader = channel(clock), Reader()
@@ -57,18 +45,6 @@ def test_events_on_an_empty_channel_are_discarded() -> None:
     clock.advance(0)
     assert reader.events == []
     assert clock.getDelayedCalls() == []
-
-
-def test_many_events_are_sent_in_limited_writes() -> None:
-    clock = Clock()
-    sent, reader = channel(clock), Reader()
-    sent.add(reader)
-    events = [b"%06d" % number + b"." * 6_000 for number in range(10)] + [b"x" * 100_000, b"y"]
-    for event in events:
-        sent.send(event)
-    clock.advance(0)
-    assert reader.received == b"".join(events)
-    assert [len(event) for event in reader.events] == [12_012] * 5 + [100_000, 1]
 
 
 def test_one_reactor_iteration_serves_at_most_one_batch() -> None:

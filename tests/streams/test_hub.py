@@ -36,17 +36,6 @@ def test_a_key_above_its_stream_limit_gets_a_405(server: Server) -> None:
     second.close()
 
 
-def test_head_opens_no_stream(server: Server) -> None:
-    response = server.request("HEAD", ENDPOINT)
-    assert (response.status, response.headers["Content-Type"]) == (200, "text/event-stream")
-    assert len(server.hub) == 0
-
-
-@pytest.mark.parametrize("key", [None, "mcpd_wrong"])
-def test_a_stream_needs_a_key(server: Server, key: str | None) -> None:
-    assert server.request("GET", ENDPOINT, key=key).status == 401
-
-
 def test_the_total_number_of_streams_is_limited(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server.hub, "_total", 1)
     stream = listen(server)

@@ -105,15 +105,6 @@ def test_a_fast_reader_may_be_sent_an_event_of_any_length() -> None:
     assert transport.read() == b"y"
 
 
-def test_the_backlog_is_sent_in_one_write() -> None:
-    transport = Transport(2)
-    stream = stream_to(transport)
-    for event in (b"aaa", b"b", b"c", b"d"):
-        stream.send(event)
-    transport.read()
-    assert transport.writes == [b"aaa", b"bcd"]
-
-
 def test_a_sender_that_waits_for_drained_is_never_aborted() -> None:
     transport = Transport(100)
     stream = stream_to(transport)

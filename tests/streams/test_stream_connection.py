@@ -99,12 +99,3 @@ def test_data_after_the_request_is_ignored(server: Server, more: bytes, at_once:
     assert not stream.transport.disconnecting
     stream.close()
     assert len(server.hub) == 0
-
-
-def test_a_stream_starts_with_one_write(server: Server) -> None:
-    connection = Connection(server.site)
-    written: list[bytes] = []
-    connection.transport.write = written.append
-    connection.send(f"GET {ENDPOINT} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {server.key}\r\n\r\n".encode())
-    (first,) = written
-    assert first.endswith(b"\r\n\r\nretry: 3000\n\n")

@@ -11,17 +11,11 @@ from twisted.internet.error import ConnectionDone
 from twisted.python.failure import Failure
 
 from directory_server.run_sync import run_sync
+from directory_server.sqlite import Database, SqliteTables
+from directory_server.tables import StoredAccounts, StoredKeyRing
 
 from ..web.conftest import Connection, Server
 from ._stream import listen, the_stream
-
-
-def test_a_stream_is_removed_when_its_client_disconnects(server: Server) -> None:
-    stream = listen(server)
-    assert len(server.hub) == 1
-    stream.close()
-    assert len(server.hub) == 0
-    server.clock.advance(15)
 
 
 def test_a_client_that_disconnects_while_its_stream_is_opened_leaves_nothing(
@@ -58,18 +52,12 @@ def test_streams_of_a_revoked_key_end_within_a_second(server: Server) -> None:
 
 
 def revoke_in_another_process(server: Server) -> None:
-    from directory_server.sqlite import Database, SqliteTables
-    from directory_server.tables import StoredKeyRing
-
     database = Database(server.folder, "directory")
     run_sync(StoredKeyRing(SqliteTables(database), server.clock.seconds).revoke(server.key_id))
     database.close()
 
 
 def test_streams_of_a_deleted_account_end_within_a_second(server: Server) -> None:
-    from directory_server.sqlite import Database, SqliteTables
-    from directory_server.tables import StoredAccounts
-
     ann = run_sync(server.accounts.add("ann@example.org"))
     _, secret = run_sync(server.keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
     stream, other = listen(server, key=secret), listen(server)
