@@ -21,38 +21,9 @@ def record(
     return Record(id, source, version, latest, deleted, published_at, b"")
 
 
-def test_no_records_have_no_preferred_record() -> None:
-    assert preferred([], []) is None
-
-
-def test_the_only_record_is_preferred() -> None:
-    only = record(1, "mcp")
-    assert preferred([only], []) == only
-
-
-def test_a_deleted_record_can_be_preferred() -> None:
-    deleted = record(2, "2.0.0", deleted=True)
-    assert preferred([record(1, "1.0.0"), deleted], []) == deleted
-    assert preferred([record(1, "1.0.0", deleted=True), record(2, "2.0.0")], []) == record(2, "2.0.0")
-
-
-def test_the_source_is_the_first_criterion() -> None:
-    local = record(1, "0.0.1", "local")
-    mirror = record(2, "9.0.0", "mirror", latest=True)
-    other = record(3, "10.0.0", "a", latest=True)
-    assert preferred([other, mirror, local], ["mirror"]) == local
-    assert preferred([other, mirror], ["mirror"]) == mirror
-    assert preferred([other, mirror], []) == other
-
-
 def test_local_is_first_even_if_listed_as_a_source() -> None:
     local, mirror = record(1, source="local"), record(2, source="mirror")
     assert preferred([local, mirror], ["mirror", "local"]) == local
-
-
-def test_latest_precedes_the_version() -> None:
-    latest = record(1, "1.0.0", latest=True)
-    assert preferred([latest, record(2, "2.0.0")], []) == latest
 
 
 PRECEDENCE = [

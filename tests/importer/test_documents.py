@@ -162,13 +162,3 @@ def test_real_pages_are_read(shared_data: Path) -> None:
         assert all(lines[(document.line or 0) - 1].lstrip().startswith(b"{") for document in all_documents)
         count += len(entries)
     assert count == 1_108
-
-
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [("openapi_example_response.json", 1), ("real_response_v0_servers_limit2_2025-10.json", 2)],
-)
-def test_responses_of_the_official_registry_are_read(shared_data: Path, name: str, count: int) -> None:
-    bodies, errors = read_file(str(shared_data / name))
-    assert not errors
-    assert len([decode_entry(decode(body)) for body in bodies]) == count

@@ -179,9 +179,3 @@ def test_progress_is_reported(tmp_path: Path) -> None:
         assert steps[-1].read == size
     assert [step.entries for step in steps_seen] == sorted(step.entries for step in steps_seen)
     assert steps_seen[-1].entries == 500
-
-
-def test_real_pages_are_imported(shared_data: Path) -> None:
-    pages = [str(page) for page in sorted(shared_data.glob("registry_pages/*.json"))]
-    report = result(import_files(pages, RecordingStore().publish, source="local"))
-    assert (report.entries, report.rejected) == (1_108, 0)

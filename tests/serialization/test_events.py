@@ -47,29 +47,6 @@ def change(kind: ChangeKind, name: str = "x/y", **server: Any) -> Change:
     return Change(7, kind, mcp_id_of(name), None if entry is None else serialization.encode_entry(entry), None)
 
 
-def test_event_of_a_change_has_the_seq_and_the_hit() -> None:
-    event = serialization.change_event(change("added", title="Weather", websiteUrl="https://x.example"), LOG)
-    assert event == (
-        b"id: 7-0c9f1e22ab34\nevent: entry.added\n"
-        b'data: {"mcp_id":"%s","name":"Weather","brief":"It rains.","website_url":"https://x.example"}\n\n'
-        % mcp_id_of("x/y").encode()
-    )
-
-
-def test_event_of_a_removal_has_the_mcp_id_only() -> None:
-    assert read(serialization.change_event(change("removed"), LOG)) == {
-        "id": "7-0c9f1e22ab34",
-        "event": "entry.removed",
-        "data": json.dumps({"mcp_id": mcp_id_of("x/y")}, separators=(",", ":")),
-    }
-
-
-def test_item_of_a_change_has_the_same_fields() -> None:
-    item = json.loads(serialization.change_item(change("changed")))
-    fields = read(serialization.change_event(change("changed"), LOG))
-    assert item == {"seq": 7, "event": "entry.changed", **json.loads(fields["data"])}
-
-
 @given(TEXTS, TEXTS, TEXTS)
 def test_text_cannot_break_an_event(title: str, brief: str, website: str) -> None:
     fields = read(

@@ -102,17 +102,3 @@ def test_a_hit_has_the_registered_name_if_nothing_else_shows_the_owner(name: str
     page = serialization.found_page(serialization.hits_of([serialization.encode_hit(hit, hit.server_name)]))
     (item,) = json.loads(page)["data"]
     assert item.get("server_name") == ("io.github.acme/mail" if is_shown else None)
-
-
-def test_found_page_without_reasons() -> None:
-    found = serialization.hits_of([serialization.encode_hit(SAME, "a/b")] * 2)
-    assert len(json.loads(serialization.found_page(found))["data"]) == 2
-
-
-def test_a_name_is_stored_once() -> None:
-    assert json.loads(b"{%s}" % serialization.encode_hit(SAME, "a/b").removesuffix(b"\n\n")) == {
-        "mcp_id": SAME.mcp_id,
-        "name": "a/b",
-        "brief": "Reads.",
-        "website_url": "https://a.example.org",
-    }

@@ -68,15 +68,6 @@ def test_too_many_parameters_are_rejected() -> None:
         serialization.search_parameters(b"&".join([b"x=1"] * 1_000))
 
 
-@given(st.binary(max_size=60))
-def test_any_cursor_is_a_position_or_bad_input(cursor: bytes) -> None:
-    try:
-        query = serialization.search_parameters(b"keywords=a&cursor=" + cursor)
-    except BadInput:
-        return
-    assert query.after is not None or b"&" in cursor or b"%" in cursor
-
-
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text(max_size=5),

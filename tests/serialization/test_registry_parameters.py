@@ -69,17 +69,3 @@ def test_a_cursor_continues_its_query(query: RegistryQuery, after: tuple[Any, st
 def test_a_changed_cursor_is_rejected(values: list[Any]) -> None:
     with pytest.raises(BadInput, match="cursor: is invalid"):
         parameters(cursor=encode_array(values))
-
-
-def test_a_cursor_of_versions_belongs_to_one_name() -> None:
-    def versions(query: RegistryQuery, after: tuple[Any, str]) -> str:
-        cursor = serialization.encode_registry_cursor(query, after)
-        return serialization.registry_version_parameters(b"cursor=" + cursor.encode(), "io.example/mail")[1]
-
-    assert versions(RegistryQuery(), ("io.example/mail", "1.0.0")) == "1.0.0"
-    for query, after in (
-        (RegistryQuery(), ("io.example/other", "1.0.0")),
-        (RegistryQuery("mail"), (2.5, "io.example/mail")),
-    ):
-        with pytest.raises(BadInput, match="cursor: belongs to another list"):
-            versions(query, after)

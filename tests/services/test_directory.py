@@ -1,4 +1,4 @@
-"""Directory: the page cache, search, detail and publishing, on a stub of its ports."""
+"""Directory: the page cache, likeness and publishing, on a stub of its ports."""
 
 from __future__ import annotations
 
@@ -10,23 +10,19 @@ from attrs import define, evolve, field
 
 from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import Entry
-from directory_server.domain.errors import Gone, NotFound, Unavailable
+from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.search import Index
 from directory_server.domain.ports.storage import Store
-from directory_server.domain.search import Likeness, Page, Position, Query, no_likeness
+from directory_server.domain.search import Likeness, Page, Query, no_likeness
 from directory_server.domain.views import Hit
 from directory_server.run_sync import run_sync
 from directory_server.serialization import encode_hit, hits_of
 from directory_server.services.directory import Directory
-from directory_server.services.feed import check_position
-from directory_server.services.page_cache import PAGES, PAGES_BYTES, PageCache
+from directory_server.services.page_cache import PAGES_BYTES, PageCache
 
 NOTHING = Page(hits_of(()))
 MAIL = Entry({"name": "a.example/mail", "version": "1.0.0", "description": "Read mail."})
-
-
-LOG = "0c9f1e22ab34"
 
 
 @define
@@ -40,7 +36,6 @@ class StubPorts:
     queries: list[Query] = field(factory=list)
     announcements: int = 0
     generation: int = 1
-    log: range = range(1, 1)
 
     @property
     def directory(self) -> Directory:
@@ -51,18 +46,6 @@ class StubPorts:
             raise self.error
         self.published.append((source, entries))
         return self.outcomes
-
-    async def entry(self, mcp_id: str) -> Entry | None:
-        return MAIL if mcp_id == MAIL.mcp_id else None
-
-    async def oldest(self) -> int:
-        return self.log[0] if self.log else 0
-
-    async def log_id(self) -> str:
-        return LOG
-
-    async def head(self) -> int:
-        return self.log[-1] if self.log else 0
 
     async def search(self, query: Query) -> Page:
         self.queries.append(query)
@@ -123,14 +106,6 @@ def test_several_searches_for_a_prepared_query_have_one_likeness() -> None:
     assert run_sync(ports.directory.prepare(Query("mail"))) == Query("mail")
 
 
-def test_the_cache_keeps_the_most_recently_used_pages() -> None:
-    ports = StubPorts()
-    directory = ports.directory
-    for number in (*range(PAGES), 0, PAGES, 0, 1):
-        run_sync(directory.search(Query(str(number))))
-    assert [query.keywords for query in ports.queries] == [*map(str, range(PAGES + 1)), "1"]
-
-
 def test_the_cache_is_bounded_in_bytes() -> None:
     cache = PageCache()
     large = page_of(*(Hit(str(number), "n", "é" * 50_000, "") for number in range(10)))
@@ -155,16 +130,6 @@ def test_the_cache_has_pages_of_one_generation() -> None:
     assert cache.put(1, Query("late"), NOTHING).page is NOTHING
     assert cache.get(2, Query("late")) is None
     assert cache.get(2, Query("mail")) is not None
-
-
-def test_the_size_of_the_cache_does_not_count_pages_of_earlier_generations() -> None:
-    cache = PageCache()
-    eighth = Page(evolve(NOTHING.hits, size=PAGES_BYTES // 8))
-    for generation in (1, 2):
-        for number in range(8):
-            cache.get(generation, Query(str(number)))
-            cache.put(generation, Query(str(number)), eighth)
-    assert all(cache.get(2, Query(str(number))) for number in range(8))
 
 
 def test_a_page_that_is_too_large_is_searched_again_with_a_smaller_limit() -> None:
@@ -198,22 +163,6 @@ def number_of_hits(page: Page) -> int:
     return len(page.hits)
 
 
-def test_a_search_returns_the_page_of_the_index() -> None:
-    page = evolve(page_of(Hit(MAIL.mcp_id, "Mail", "Read mail.", "")), next=Position(1.5, MAIL.name))
-    ports, query = StubPorts(page=page), Query("mail", 1)
-    assert run_sync(ports.directory.search(query)) == page
-    assert ports.queries == [query]
-
-
-def test_detail_returns_the_full_entry() -> None:
-    assert run_sync(StubPorts().directory.detail(MAIL.mcp_id)) == MAIL.detail()
-
-
-def test_detail_of_an_unknown_entry_raises_not_found() -> None:
-    with pytest.raises(NotFound, match=r"No entry has the mcp_id nothing\."):
-        run_sync(StubPorts().directory.detail("nothing"))
-
-
 @pytest.mark.parametrize(
     ("outcomes", "announcements"),
     [([], 0), (["unchanged", "unchanged"], 0), (["unchanged", "added"], 1), (["changed", "changed"], 1)],
@@ -231,27 +180,3 @@ def test_a_failed_publish_is_not_announced() -> None:
     with pytest.raises(Unavailable):
         run_sync(ports.directory.publish("local", [MAIL]))
     assert ports.announcements == 0
-
-
-@pytest.mark.parametrize(
-    ("log", "positions"), [(range(1, 1), [0]), (range(1, 6), [0, 1, 5]), (range(4, 6), [3, 4, 5])], ids=str
-)
-def test_accepts_positions_within_the_log(log: range, positions: list[int]) -> None:
-    store = cast(Store, StubPorts(log=log))
-    for position in positions:
-        run_sync(check_position(store, position))
-
-
-def test_rejects_positions_of_another_log() -> None:
-    store = cast(Store, StubPorts(log=range(1, 6)))
-    run_sync(check_position(store, 3, LOG))
-    with pytest.raises(Gone, match="Cannot continue from change 3: the directory was restored from a backup") as caught:
-        run_sync(check_position(store, 3, "ffffffffffff"))
-    assert caught.value.head == 5
-
-
-@pytest.mark.parametrize(("log", "position"), [(range(1, 1), 1), (range(1, 6), 6), (range(4, 6), 2), (range(4, 6), 0)])
-def test_rejects_positions_outside_the_log(log: range, position: int) -> None:
-    with pytest.raises(Gone, match=f"Cannot continue from change {position}") as caught:
-        run_sync(check_position(cast(Store, StubPorts(log=log)), position))
-    assert caught.value.head == (log[-1] if log else 0)

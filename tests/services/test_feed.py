@@ -16,7 +16,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.storage import Store
 from directory_server.run_sync import run_sync
-from directory_server.services.feed import BATCH, BATCH_BYTES, LOADED_BYTES, RETRY, Feed
+from directory_server.services.feed import BATCH, RETRY, Feed
 
 
 @define
@@ -129,27 +129,6 @@ def test_delivers_each_change_once_in_order_and_in_batches(setup: FeedSetup) -> 
         (2 * BATCH + 2, 2 * BATCH + 2),
     ]
     assert setup.second.batches == setup.first.batches
-
-
-def test_batches_are_limited_in_bytes(setup: FeedSetup) -> None:
-    setup.store.length = 3
-    run_sync(setup.feed.load())
-    assert setup.store.bytes == {LOADED_BYTES}
-    setup.feed.startService()
-    assert setup.store.bytes == {LOADED_BYTES, BATCH_BYTES}
-
-
-def test_delivers_earlier_changes_at_the_start(setup: FeedSetup) -> None:
-    setup.append(3)
-    assert setup.first.batches == []
-    setup.feed.startService()
-    assert setup.first.batches == [(1, 3)]
-
-
-def test_a_wake_up_without_changes_does_nothing(setup: FeedSetup) -> None:
-    setup.feed.startService()
-    setup.bus.wake()
-    assert setup.first.batches == []
 
 
 def test_load_delivers_all_entries_and_delivery_continues_from_there(setup: FeedSetup) -> None:
@@ -304,12 +283,3 @@ def test_a_failure_while_stopping_is_logged_and_not_retried(setup: FeedSetup, lo
     assert len(logged_failures) == 1
     assert setup.clock.getDelayedCalls() == []
     logged_failures.clear()
-
-
-def test_delivery_continues_after_a_restart(setup: FeedSetup) -> None:
-    setup.feed.startService()
-    setup.append(2)
-    assert setup.feed.stopService() is None
-    setup.append(3)
-    setup.feed.startService()
-    assert setup.first.batches == [(1, 2), (3, 5)]
