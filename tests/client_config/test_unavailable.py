@@ -23,17 +23,6 @@ from .builders import (
 @pytest.mark.parametrize(
     "hostile",
     [
-        package(identifier="--help"),
-        package(identifier="a; rm -rf ~"),
-        package(identifier="$(id)"),
-        package(identifier="../evil"),
-        package(identifier="https://evil.example/a.tgz"),
-        package(identifier="a@npm:evil"),
-        package(registryBaseUrl="https://evil.example"),
-        package(registryBaseUrl="https://registry.npmjs.org.evil.example"),
-        package("bash", "-c"),
-        package("mcpb", "https://a.example/a.mcpb"),
-        package("oci", "--privileged"),
         package(environmentVariables=[{"name": "A=B", "value": "c"}]),
         package(environmentVariables=[{"name": "A", "value": "${env:AWS_SECRET_ACCESS_KEY}"}]),
         package(packageArguments=[{"type": "positional", "value": "a\nb"}]),
@@ -48,41 +37,14 @@ from .builders import (
         package(packageArguments=[{"type": "positional", "value": "$HOME"}]),
         package(packageArguments=[{"type": "positional", "value": "%USERPROFILE%"}]),
         package(packageArguments=[{"type": "positional", "value": "{file:~/.ssh/id_rsa}"}]),
-        package(environmentVariables=[{"name": "NPM_CONFIG_REGISTRY", "value": "https://evil.example"}]),
-        package(environmentVariables=[{"name": "node_options", "value": "--require=/tmp/a.js"}]),
-        package("pypi", "a", environmentVariables=[{"name": "UV_INDEX_URL", "default": "https://evil.example"}]),
-        package("oci", "a/b", environmentVariables=[{"name": "DOCKER_HOST", "value": "tcp://evil.example"}]),
         *(
-            package(runtimeArguments=arguments)
-            for arguments in (
-                [{"type": "positional", "value": "evil"}],
-                [{"type": "named", "name": "--package", "value": "evil"}],
-                [{"type": "named", "name": "--package=evil", "isRequired": True}],
-                [{"type": "named", "name": "-c", "value": "id"}],
-                [{"type": "named", "name": "--registry", "value": "https://evil.example"}],
-            )
-        ),
-        package("pypi", "a", runtimeArguments=[{"type": "named", "name": "--from", "value": "evil"}]),
-        *(
-            package("oci", "a/b", runtimeArguments=arguments)
-            for arguments in (
-                [{"type": "positional", "value": "evil/image"}],
-                [{"type": "named", "name": "--privileged", "isRequired": True}],
-                [{"type": "named", "name": "--entrypoint", "value": "sh"}],
-                [{"type": "named", "name": "-e", "value": "AWS_SECRET_ACCESS_KEY"}],
-                [{"type": "named", "name": "--env=AWS_SECRET_ACCESS_KEY", "isRequired": True}],
-                [{"type": "named", "name": "-v", "value": "--privileged"}],
-                [{"type": "positional", "value": "--init"}, {"type": "positional", "value": "evil/image"}],
-                [{"type": "positional", "value": "-v"}],
-            )
+            package("oci", "a/b", runtimeArguments=[{"type": "positional", "value": value} for value in values])
+            for values in (["evil/image"], ["--init", "evil/image"], ["-v"])
         ),
     ],
 )
 def test_hostile_package_is_unavailable(hostile: Any) -> None:
-    installation = installation_of(hostile)
-    assert (installation.inputs, installation.configurations) == ((), ())
-    assert installation.unavailable is not None
-    assert installation.note == installation.unavailable.message
+    assert unavailable_code(installation_of(hostile))
 
 
 @pytest.mark.parametrize(
@@ -107,21 +69,12 @@ def test_hostile_package_is_unavailable(hostile: Any) -> None:
     ],
 )
 def test_hostile_remote_is_unavailable(hostile: Any) -> None:
-    installation = installation_of(remotes=[hostile])
-    assert (installation.inputs, installation.configurations) == ((), ())
-    assert installation.unavailable is not None
+    assert unavailable_code(installation_of(remotes=[hostile]))
 
 
 def test_too_large_installation_is_unavailable() -> None:
     installation = installation_of(package(packageArguments=[{"type": "positional", "value": "a" * 1_000}] * 3))
-    assert (installation.kind, installation.name, installation.inputs, installation.configurations) == (
-        "npm",
-        "@a/b",
-        (),
-        (),
-    )
-    assert installation.unavailable is not None
-    assert installation.unavailable.code == "size"
+    assert (installation.kind, installation.name, unavailable_code(installation)) == ("npm", "@a/b", "size")
     assert "2,000 characters" in installation.note
 
 

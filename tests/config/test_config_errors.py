@@ -13,35 +13,43 @@ from directory_server.config.units import DURATION, SIZE
 
 from ._sources import NAMES, error_message, variable, write_toml
 
+KERNEL = [
+    *("listen", "reuse_port", "processes", "data_dir", "database", "database_connections", "index_dir", "http.*"),
+    *("quota.*", "streams.*", "keys.*", "registry.*", "mcp.*", "log.*", "metrics.*", "accounts.*", "web.*", "upstream"),
+]
+"""Settings and sections without those of features, in the order of the configuration."""
+
+KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*"])
+
+KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
+
+OF_URL = "must be an http or https URL without a password, or the path of a file"
+
+UNIQUE = "must each have a url and a name that no other has"
+
 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ('name = "a"', "upstream ({}): must each have a url and a name that no other has"),
-        ('url = "https://a.example"', "upstream ({}): must each have a url and a name that no other has"),
-        (
-            'name = "a"\nurl = "/a"\n[[upstream]]\nname = "a"\nurl = "/b"',
-            "upstream ({}): must each have a url and a name that no other has",
+        *(
+            (table, f"upstream ({{}}): {UNIQUE}")
+            for table in (
+                'name = "a"',
+                'url = "https://a.example"',
+                'name = "a"\nurl = "/a"\n[[upstream]]\nname = "a"\nurl = "/b"',
+            )
         ),
-        (
-            'name = "local"',
-            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', "
-            "'published' or 'imported', not 'local'",
+        *(
+            (
+                f'name = "{name}"',
+                "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', "
+                f"'published' or 'imported', not '{name}'",
+            )
+            for name in ("local", "imported")
         ),
-        (
-            'name = "imported"',
-            "upstream.name ({}, table 1): must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', "
-            "'published' or 'imported', not 'imported'",
-        ),
-        (
-            'url = "ftp://a.example"',
-            "upstream.url ({}, table 1): must be an http or https URL without a password, "
-            "or the path of a file, not 'ftp://a.example'",
-        ),
-        (
-            'url = "https://me@a.example"',
-            "upstream.url ({}, table 1): must be an http or https URL without a password, "
-            "or the path of a file, not 'https://me@a.example'",
+        *(
+            (f'url = "{url}"', f"upstream.url ({{}}, table 1): {OF_URL}, not '{url}'")
+            for url in ("ftp://a.example", "https://me@a.example")
         ),
         ("interval = 1", "upstream.interval ({}, table 1): must be at least 1m, not 1"),
         ("floor = 85", "upstream.floor ({}, table 1): must be from 0 to 1, not 85"),
@@ -156,20 +164,12 @@ def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:
         ),
         (
             "colour=red",
-            "colour (--set): is not a setting; "
-            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
-            "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
+            f"colour (--set): is not a setting; known settings: {KNOWN}",
         ),
         ("keys=3", "keys (--set): is a section, not a setting; its settings are keys.grace, keys.last_use"),
         (
             "\n=3",
-            "'\\n' (--set): is not a setting; "
-            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
-            "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
+            f"'\\n' (--set): is not a setting; known settings: {KNOWN}",
         ),
     ],
 )
@@ -189,32 +189,13 @@ def test_invalid_set_option_is_reported(text: str, message: str) -> None:
             "STREAMS_PER_KEY",
             "8",
             "DIRECTORY_SERVER_STREAMS_PER_KEY (environment): is not a setting; "
-            "did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: DIRECTORY_SERVER_LISTEN, "
-            "DIRECTORY_SERVER_REUSE_PORT, DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
-            "DIRECTORY_SERVER_DATABASE, "
-            "DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
-            "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
-            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_MCP__*, "
-            "DIRECTORY_SERVER_LOG__*, "
-            "DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
-            "DIRECTORY_SERVER_UPSTREAM",
+            f"did you mean DIRECTORY_SERVER_STREAMS__PER_KEY? known settings: {KNOWN_VARIABLES}",
         ),
         (
             "keys__grace",
             "8",
             "DIRECTORY_SERVER_keys__grace (environment): is not a setting; did you mean DIRECTORY_SERVER_KEYS__GRACE? "
-            "known settings: DIRECTORY_SERVER_LISTEN, DIRECTORY_SERVER_REUSE_PORT, "
-            "DIRECTORY_SERVER_PROCESSES, DIRECTORY_SERVER_DATA_DIR, "
-            "DIRECTORY_SERVER_DATABASE, DIRECTORY_SERVER_DATABASE_CONNECTIONS, "
-            "DIRECTORY_SERVER_INDEX_DIR, DIRECTORY_SERVER_HTTP__*, "
-            "DIRECTORY_SERVER_QUOTA__*, DIRECTORY_SERVER_STREAMS__*, DIRECTORY_SERVER_KEYS__*, "
-            "DIRECTORY_SERVER_REGISTRY__*, DIRECTORY_SERVER_MCP__*, "
-            "DIRECTORY_SERVER_LOG__*, "
-            "DIRECTORY_SERVER_METRICS__*, "
-            "DIRECTORY_SERVER_ACCOUNTS__*, DIRECTORY_SERVER_WEB__*, "
-            "DIRECTORY_SERVER_UPSTREAM",
+            f"known settings: {KNOWN_VARIABLES}",
         ),
     ],
 )
@@ -260,11 +241,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         ),
         (
             '"quota.limit" = 1',
-            "quota.limit ({file}): is not a setting; did you mean quota.limit? "
-            "known settings: listen, reuse_port, processes, data_dir, database, database_connections, index_dir, "
-            "http.*, quota.*, streams.*, keys.*, "
-            "registry.*, mcp.*, log.*, "
-            "metrics.*, accounts.*, web.*, upstream, publish.*, verify.*, statistics.*, reports.*, embeddings.*",
+            f"quota.limit ({{file}}): is not a setting; did you mean quota.limit? known settings: {KNOWN}",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),
@@ -273,9 +250,9 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
 )
 def test_invalid_setting_in_the_file_is_reported_with_its_path(tmp_path: Path, toml: str, message: str) -> None:
     file = write_toml(tmp_path, toml)
-    message = error_message(file=file)
-    assert message.startswith(message.format(file=file))
-    assert "\n" not in message
+    reported = error_message(file=file)
+    assert reported.startswith(message.format(file=file))
+    assert "\n" not in reported
 
 
 def test_unreadable_file_is_reported(tmp_path: Path) -> None:
