@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -71,29 +72,25 @@ class KeyRingContract(WithKeyRing):
         for wrong in ("", "mcpd_", secret[:-1], secret + "0", secret.upper(), changed, f" {secret}", "é" * 43, key.id):
             assert await keys.find(wrong) is None
 
-    @pytest.mark.parametrize("label", ["", "   ", "a\nb", "a\x00", "a" * 101])
+    @pytest.mark.parametrize(
+        ("message", "values"),
+        [
+            *(
+                ("label: must be 1 to 100 printable characters", {"label": label})
+                for label in ("", "   ", "a\nb", "a\x00", "a" * 101)
+            ),
+            *(("limit: must be 1 to", {"limit": limit}) for limit in (0, -1, 10**30)),
+            *(
+                ("expires_at: must be in the future", {"expires_at": at})
+                for at in (0.0, 1_000_000.0, float("nan"), float("inf"))
+            ),
+        ],
+    )
     @awaited
-    async def test_rejects_an_invalid_label(self, label: str) -> None:
-        with pytest.raises(BadInput, match="label: must be 1 to 100 printable characters"):
-            await (await self.open()).create(label, limit=20, expires_at=None)
-
-    @pytest.mark.parametrize("limit", [0, -1, 10**30])
-    @awaited
-    async def test_rejects_an_invalid_limit(self, limit: int) -> None:
-        with pytest.raises(BadInput, match="limit: must be 1 to"):
-            await (await self.open()).create("laptop", limit=limit, expires_at=None)
-
-    @pytest.mark.parametrize("expires_at", [0.0, 1_000_000.0, float("nan"), float("inf")])
-    @awaited
-    async def test_rejects_an_expiry_that_is_not_in_the_future(self, expires_at: float) -> None:
-        with pytest.raises(BadInput, match="expires_at: must be in the future"):
-            await (await self.open()).create("laptop", limit=20, expires_at=expires_at)
-
-    @awaited
-    async def test_stores_no_rejected_key(self) -> None:
+    async def test_rejects_invalid_values_and_stores_nothing(self, message: str, values: dict[str, Any]) -> None:
         keys = await self.open()
-        with pytest.raises(BadInput):
-            await keys.create("", limit=20, expires_at=None)
+        with pytest.raises(BadInput, match=message):
+            await keys.create(**{"label": "laptop", "limit": 20, "expires_at": None, **values})
         assert list(await keys.list()) == []
 
     @awaited

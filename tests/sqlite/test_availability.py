@@ -11,6 +11,7 @@ import pytest
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import DataDirectory, SqliteQuota
+from directory_server.sqlite._availability import unavailable
 
 from ..logs import captured_lines
 
@@ -93,8 +94,6 @@ def test_a_check_writes_to_the_quota_database_only(data: DataDirectory) -> None:
 
 
 def test_a_corruption_error_also_names_a_failing_disk() -> None:
-    from directory_server.sqlite._availability import unavailable
-
     # SQLite reports EIO of a read as corruption (os_unix.c, unixRead: SQLITE_IOERR_CORRUPTFS).
     error = sqlite3.DatabaseError("database disk image is malformed")
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT

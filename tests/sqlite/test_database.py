@@ -18,7 +18,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, _database, _folder_lock
-from directory_server.sqlite._connection import Synchronous, is_busy
+from directory_server.sqlite._connection import is_busy
 from directory_server.sqlite._transactions import TransactionQueue
 
 from ..conftest import Open
@@ -41,14 +41,6 @@ def test_creates_a_private_folder_and_the_schema(tmp_path: Path) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     database.close()
     assert folder.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.parametrize(("synchronous", "number"), [("normal", 1), ("full", 2)])
-def test_uses_the_configured_durability(tmp_path: Path, synchronous: Synchronous, number: int) -> None:
-    database = Database(tmp_path, "quota", synchronous=synchronous)
-    with database.connection() as connection:
-        assert connection.execute("PRAGMA synchronous").fetchone() == (number,)
-    database.close()
 
 
 def test_reopening_keeps_the_data(open_database: Open) -> None:

@@ -65,21 +65,6 @@ def test_caches_a_lookup_until_a_key_ends(
     assert len(lookups) == 7
 
 
-def test_a_full_cache_keeps_the_newest_half(
-    directory_database: Database, keys: StoredKeyRing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_key_cache, "CACHED", 4)
-    lookups: list[str] = []
-    created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(5)]
-    with directory_database.connection() as connection:
-        connection.set_trace_callback(lambda statement: lookups.append(statement) if "digest" in statement else None)
-    for key, secret in [*created, *created[2:]]:
-        assert run_sync(keys.find(secret)) == key
-    assert len(lookups) == 5
-    assert run_sync(keys.find(created[0][1])) == created[0][0]
-    assert len(lookups) == 6
-
-
 def test_other_writes_leave_the_cache(open_database: Open) -> None:
     database, other = open_database("directory"), open_database("directory")
     keys, lookups = open_keys(database), list[str]()
@@ -126,25 +111,6 @@ def test_each_change_of_a_key_empties_the_cache_of_other_processes(open_database
     found = run_sync(keys.find(secret))
     assert found != key
     assert found == run_sync(open_keys(database).find(secret))
-
-
-def test_writes_of_others_are_checked_once_per_turn(open_database: Open) -> None:
-    clock, checked = Clock(), list[str]()
-    database = open_database("directory")
-    keys = open_keys(database, turn=ReactorTurn(clock))
-    other = open_keys(open_database("directory"))
-    created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(2)]
-    with database.connection() as connection:
-        connection.set_trace_callback(lambda statement: checked.append(statement) if "PRAGMA" in statement else None)
-    for _ in range(3):
-        for key, secret in created:
-            assert run_sync(keys.find(secret)) == key
-        assert len(checked) == 1
-    clock.advance(0)
-    assert clock.getDelayedCalls() == []
-    run_sync(other.revoke(created[0][0].id))
-    assert run_sync(keys.find(created[0][1])) is None
-    assert run_sync(keys.find(created[1][1])) == created[1][0]
 
 
 def test_a_revoked_key_is_rejected_from_the_end_of_the_turn(open_database: Open) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
@@ -161,31 +160,3 @@ def test_totals_of_a_source_are_exact_after_every_operation(open_database: Open)
     assert stored_totals(database, "local") == computed_totals(database, "local")
     assert stored_totals(database, "a")[0] == 3
     assert stored_totals(database, "local")[0] == 1
-
-
-def test_totals_of_an_older_schema_are_computed(open_database: Open) -> None:
-    database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry(), entry(version="2"), entry("x/b")]))
-    with database.connection() as connection:
-        for name in ("record_stored", "record_rewritten", "record_removed"):
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("DROP TABLE stored")
-        folder = files("directory_server.sqlite").joinpath("schema", "directory")
-        (step,) = (each for each in folder.iterdir() if each.name.endswith("_stored.sql"))
-        connection.executescript(step.read_text("utf-8"))
-    assert stored_totals(database, "a") == computed_totals(database, "a")
-    assert stored_totals(database, "a")[0] == 2
-    assert stored_totals(database, "b") == (0, 0)
-
-
-def test_an_updated_record_gets_a_new_id(open_database: Open) -> None:
-    database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
-    ids = []
-    for number in range(3):
-        run_sync(store.publish("a", [entry(brief=str(number))]))
-        with database.connection() as connection:
-            ids += connection.execute("SELECT id FROM record").fetchall()
-    assert len(set(ids)) == 3
-    assert ids == sorted(ids)

@@ -10,12 +10,11 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.logger import LogEvent, LogLevel, capturedLogs
 
-from directory_server.domain.errors import QuotaExceeded, Unavailable
+from directory_server.domain.errors import QuotaExceeded
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import _quota
 from directory_server.sqlite._charge_group import RETRY
-from directory_server.sqlite._transactions import WAIT
 
 from .conftest import outcomes
 from .server_quota import ServerQuota
@@ -39,11 +38,6 @@ def server(start_server: Callable[..., ServerQuota]) -> ServerQuota:
     return start_server()
 
 
-def test_charges_at_once_without_a_lock(server: ServerQuota) -> None:
-    assert outcomes(server.charge()) == [Allowance(20, 19, 3600)]
-    assert server.offload.pending == []
-
-
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_charges_wait_for_a_foreign_lock_and_reads_do_not(server: ServerQuota, begin: str) -> None:
     server.foreign.execute(begin)
@@ -63,25 +57,6 @@ def test_charges_wait_for_a_foreign_lock_and_reads_do_not(server: ServerQuota, b
     assert server.count_requests() == 3
     assert outcomes(server.charge(limit=4)) == [Allowance(4, 0, 3600)]
     assert server.offload.pending == []
-
-
-def test_a_charge_fails_after_a_second_and_is_not_stored(server: ServerQuota) -> None:
-    server.foreign.execute("BEGIN IMMEDIATE")
-    charges = [server.charge() for _ in range(3)]
-    server.clock.advance(WAIT)
-    assert outcomes(*charges) == [Unavailable] * 3
-    server.foreign.execute("ROLLBACK")
-    server.clock.advance(RETRY)
-    assert server.count_requests() == 0
-    assert outcomes(server.charge()) == [Allowance(20, 19, 3600)]
-
-
-def test_charges_are_processed_in_order(server: ServerQuota) -> None:
-    server.foreign.execute("BEGIN IMMEDIATE")
-    first, second = server.charge(), server.charge()
-    server.foreign.execute("ROLLBACK")
-    third = server.charge()
-    assert [each.remaining for each in outcomes(first, second, third)] == [19, 18, 17]
 
 
 def test_durable_charges_share_one_commit_in_the_thread(start_server: Callable[..., ServerQuota]) -> None:

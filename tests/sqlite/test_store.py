@@ -18,7 +18,6 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteStore
-from directory_server.tables import _entries, sqlite_statement
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -44,14 +43,6 @@ def test_offloads_long_operations_only(open_database: Open) -> None:
     run_sync(store.oldest())
     run_sync(store.count())
     assert len(offloaded) == 3
-
-
-def test_the_newest_entries_are_read_from_an_index(open_database: Open) -> None:
-    newest, _ = sqlite_statement(_entries._NEWEST)
-    with open_database("directory").connection() as connection:
-        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {newest}", {"limit": 6})]
-    assert plan[0] == "SCAN record USING INDEX record_published"
-    assert not any("TEMP B-TREE" in step for step in plan)
 
 
 def test_publishing_unchanged_entries_writes_nothing(open_database: Open) -> None:

@@ -147,22 +147,6 @@ def test_a_function_without_the_lock_is_not_called_and_fails_after_a_second(
     assert timeouts == [WAIT]
 
 
-def test_each_function_has_its_own_deadline(
-    queue: TransactionQueue, offload: ManualOffload, clock: Clock, foreign: sqlite3.Connection
-) -> None:
-    foreign.execute("BEGIN EXCLUSIVE")
-    submitted: list[Deferred[int]] = []
-    for number in range(10):
-        submitted.append(queue.submit(insert(number)))
-        offload.run_next()
-        clock.advance(WAIT / 4)
-    assert outcomes(*submitted) == [Unavailable] * 7 + [...] * 3
-    clock.advance(WAIT)
-    assert outcomes(*submitted[7:]) == [Unavailable] * 3
-    offload.run_next()
-    assert offload.pending == []
-
-
 def test_a_slow_commit_is_awaited_and_later_functions_fail(
     queue: TransactionQueue, offload: ManualOffload, clock: Clock, quota_database: Database
 ) -> None:

@@ -11,25 +11,6 @@ def broken(now: float = 0.0) -> Circuit:
     return circuit
 
 
-def test_pauses_after_failures_in_a_row_only() -> None:
-    circuit = Circuit()
-    for _ in range(FAILURES - 1):
-        circuit.fail(0)
-    assert circuit.allows(0)
-    assert not circuit.succeed()
-    circuit.fail(0)
-    assert circuit.allows(0)
-    assert not broken().allows(SHORTEST - 1)
-
-
-def test_one_request_tries_after_the_pause() -> None:
-    circuit = broken()
-    assert circuit.allows(SHORTEST)
-    assert not circuit.allows(SHORTEST)
-    assert circuit.succeed()
-    assert circuit.allows(SHORTEST)
-
-
 def test_a_trial_that_never_ends_is_followed_by_another() -> None:
     circuit = broken()
     assert circuit.allows(SHORTEST)

@@ -51,6 +51,10 @@ def test_other_logins_say_which_one_works(server: Server, method: str) -> None:
         *(
             "io.acme/../other/x",
             "io.acme/x/y",
+            "io.acme//x",
+            "io.acme/-x",
+            "io.acme/x-",
+            " io.acme/x",
             "io.acme/weather\n",
             "io.\u0430cme/weather",
             "io.acme/\u0445",

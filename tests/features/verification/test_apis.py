@@ -8,6 +8,7 @@ from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatu
 from directory_server.domain.entries import mcp_id_of
 from directory_server.features.verification.results import FoundTool, RemoteCheck
 from directory_server.features.verification.tables import Verifications
+from directory_server.serialization import decode_entry
 
 from ...web.conftest import Server, entry
 
@@ -123,8 +124,6 @@ def test_the_registry_has_the_checks_of_the_latest_version(checked: Server) -> N
 
 @verifying
 def test_an_import_leaves_out_the_checks_of_another_directory(checked: Server) -> None:
-    from directory_server.serialization import decode_entry
-
     [item] = checked.get("/v0.1/servers?search=weather").json["servers"]
     assert OURS not in decode_entry(item).meta
 

@@ -103,10 +103,6 @@ def test_the_host_of_a_package_is_that_of_its_registry(kind: str, identifier: st
     assert Target("x/a", TargetKind.PACKAGE, kind, identifier).host == host
 
 
-def test_the_host_of_an_invalid_url_is_empty() -> None:
-    assert Target("x/a", TargetKind.REMOTE, "sse", "http://[a/").host == ""
-
-
 def test_every_status_is_a_success_a_failure_or_says_nothing() -> None:
     nothing = {str(each) for each in RemoteStatus if is_failure(remote(each)) is None}
     assert nothing == {"busy", "refuses_robots", "not_allowed", "not_checkable"}
@@ -155,16 +151,6 @@ def test_failures_are_retried_sooner(found: TargetState, wait: float) -> None:
 def test_a_busy_remote_is_checked_when_it_asks_for_it_within_bounds(asked: float, wait: float) -> None:
     busy = remote(RemoteStatus.BUSY, retry_after=asked)
     assert POLICY.wait(state(busy), busy) == wait
-
-
-def test_a_busy_remote_keeps_its_status() -> None:
-    busy = remote(RemoteStatus.BUSY, 2e6)
-    for before in (remote(RemoteStatus.NEEDS_LOGIN, login=LoginKind.KEY), remote(RemoteStatus.UNREACHABLE)):
-        found = state(before)
-        after = found.after(busy, POLICY)
-        assert summarize([after]) == summarize([found])
-        assert (after.failures, after.failing_since) == (found.failures, found.failing_since)
-    assert status_of(state(busy)) is VerifiedStatus.UNVERIFIED
 
 
 def test_a_remote_that_moved_is_not_failing() -> None:

@@ -107,13 +107,6 @@ def test_a_403_without_a_challenge_is_no_answer_to_discover() -> None:
     assert run_sync(session(Reply(403, None))[0].discover()) is None
 
 
-@pytest.mark.parametrize("code", [401, 402, 403])
-def test_a_server_that_wants_a_login_or_payment_is_not_broken(code: int) -> None:
-    for ask in (session(Reply(code, None))[0].initialize, session(Reply(code, None))[0].tools):
-        with pytest.raises(LoginNeeded):
-            run_sync(ask())
-
-
 @pytest.mark.parametrize(("code", "other"), [(400, True), (404, True), (405, True), (406, False), (410, False)])
 def test_a_rejected_post_may_mean_the_other_transport(code: int, other: bool) -> None:
     with pytest.raises(Ended) as caught:

@@ -13,7 +13,7 @@ from directory_server.features.docs import pages
 from directory_server.features.docs.contents import Contents, contents
 from directory_server.features.docs.search import find
 
-from ..conftest import Response, Server
+from ...web.conftest import Response, Server
 
 HTML = {"Accept": "text/html"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from directory_server.features.reports.tables import Reports
 
-from ..contract.reports import ReportsContract
-from .conftest import TablesTest
+from ...tables.conftest import TablesTest
+from .contracts import ReportsContract
 
 
 class TestReports(TablesTest, ReportsContract):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ..conftest import ROOT
+from ...web.conftest import ROOT
 
 RENDER: Any = runpy.run_path(str(ROOT / "docs" / "render.py"))
 

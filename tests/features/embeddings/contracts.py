@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from directory_server.features.embeddings.tables import Embedding, Embeddings, Progress
 
-from . import awaited
+from ...contract import awaited
 
 MODEL, OTHER = "a model", "another model"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from directory_server.features.embeddings.tables import Embeddings
 
-from ..contract.embeddings import EmbeddingsContract
-from .conftest import TablesTest
+from ...tables.conftest import TablesTest
+from .contracts import EmbeddingsContract
 
 
 class TestEmbeddings(TablesTest, EmbeddingsContract):

@@ -13,7 +13,7 @@ from directory_server.features.reports import rules
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
 
-from . import at_once, awaited
+from ...contract import at_once, awaited
 
 BROKEN = Report("id-1", "io.github.example/mail", "1.0.0", "broken", "It does not start.", 1_000.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from directory_server.features.statistics.rules import MAX_TEXTS, Count, QueryCount, Total
 from directory_server.features.statistics.tables import Statistics
 
-from . import awaited
+from ...contract import awaited
 
 
 class StatisticsContract:

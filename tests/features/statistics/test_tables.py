@@ -14,8 +14,8 @@ from directory_server.postgres import Database, PostgresTables
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SeparateTables
 
-from .. import engines
-from ..contract.statistics import StatisticsContract
+from ... import engines
+from .contracts import StatisticsContract
 
 
 class TestStatistics(StatisticsContract):
