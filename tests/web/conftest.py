@@ -43,6 +43,12 @@ ROOT = Path(__file__).parent.parent.parent
 
 _DOCUMENTATION = Path(directory_server.__file__).parent / "features" / "docs" / "pages.json"
 
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+"""The member `_meta` of the parameters of each request of the stateless protocol."""
+
 PROTOCOL_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
@@ -145,6 +151,13 @@ class Server:
 
     def get(self, path: str, **options: Any) -> Response:
         return self.request("GET", path, **options)
+
+    def pages(self, path: str, **options: Any) -> Iterator[Response]:
+        """Yield the responses for `path` and for each next page that the Link header of a response names."""
+        while path:
+            response = self.get(path, **options)
+            yield response
+            path = (response.headers["Link"] or "").removeprefix("<").removesuffix('>; rel="next"')
 
     def post(self, message: Any, *, headers: dict[str, str] | None = None, **options: Any) -> Response:
         """Post a message to the MCP endpoint."""

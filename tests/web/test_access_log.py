@@ -1,4 +1,4 @@
-"""Access log: line formats, one event per reactor turn, no formatting without an observer, the log file."""
+"""Access log: line formats, one event per reactor turn, the log file."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ import errno
 import json
 import os
 import re
-from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent, textFileLogObserver
 
+from directory_server.domain.errors import Unavailable
 from directory_server.turn import ImmediateTurn, ReactorTurn
+from directory_server.web import access_file, access_log
 
 from .conftest import Server
-
-if TYPE_CHECKING:
-    from directory_server.web.access_log import AccessRecord
 
 ENDED = 1_800_000_000.25
 
 SEARCH_RECORD: Any = ("GET", "/api/open/v1/search", 200, 389, 0.00072, "f2zca6az", "ebf3ace90c0e-1")
 SEARCH_LINE = "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1"
 MALFORMED: Any = ("-", "-", 400, 85, 0.0, None, "ebf3ace90c0e-2")
+MALFORMED_LINE = "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2"
 
 
 def log_lines(format: Any, *records: Any) -> list[str]:
     """Return the log lines of requests that end one after the other in the year 2027."""
-    from directory_server.web import access_log
-
     events: list[LogEvent] = []
     logger = Logger("directory_server.access", observer=LogPublisher(events.append))  # type: ignore[arg-type]
     recorder = access_log.AccessRecorder(lambda: ENDED, [access_log.AccessLog(format, logger)], ImmediateTurn())
@@ -42,10 +39,7 @@ def log_lines(format: Any, *records: Any) -> list[str]:
 
 
 def test_text_format() -> None:
-    assert log_lines("text", SEARCH_RECORD, MALFORMED) == [
-        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
-        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
-    ]
+    assert log_lines("text", SEARCH_RECORD, MALFORMED) == [SEARCH_LINE, MALFORMED_LINE]
 
 
 def test_json_format_includes_the_time() -> None:
@@ -72,8 +66,6 @@ def test_a_line_includes_the_error_codes_of_the_response() -> None:
 
 
 def test_lines_of_one_reactor_turn_are_one_log_event() -> None:
-    from directory_server.web import access_log
-
     written = StringIO()
     clock = Clock()
     log = access_log.AccessLog("text", Logger("directory_server.access", observer=textFileLogObserver(written)))
@@ -87,39 +79,13 @@ def test_lines_of_one_reactor_turn_are_one_log_event() -> None:
     clock.advance(0)
     lines = written.getvalue().splitlines()
     assert [line.partition("] ")[2] for line in lines] == [
-        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
-        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
-        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
+        SEARCH_LINE,
+        MALFORMED_LINE,
+        SEARCH_LINE,
     ]
     assert all(
         re.match(r"\t?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} \[directory_server.access#info\] ", e) for e in lines
     )
-
-
-def test_lines_without_an_observer_are_not_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web import access_log
-
-    def text(self: AccessRecord) -> str:
-        raise AssertionError("no observer reads this line")
-
-    monkeypatch.setattr(access_log.AccessRecord, "text", text)
-    log = access_log.AccessLog("text", Logger("directory_server.access", observer=LogPublisher()))
-    access_log.AccessRecorder(lambda: 0.0, [log], ImmediateTurn()).record(*SEARCH_RECORD)
-
-
-def test_each_observer_gets_the_records_of_a_turn() -> None:
-    from directory_server.web import access_log
-
-    first: list[Sequence[AccessRecord]] = []
-    second: list[Sequence[AccessRecord]] = []
-    clock = Clock()
-    recorder = access_log.AccessRecorder(lambda: 5.0, [first.append, second.append], ReactorTurn(clock))
-    recorder.record(*SEARCH_RECORD)
-    recorder.record(*MALFORMED)
-    assert first == []
-    clock.advance(0)
-    records = [access_log.AccessRecord(5.0, *SEARCH_RECORD), access_log.AccessRecord(5.0, *MALFORMED)]
-    assert first == second == [records]
 
 
 @pytest.mark.parametrize(
@@ -167,35 +133,29 @@ def test_the_api_of_a_path_decides_the_error_format_also_without_a_route(server:
     assert server.site._routes.match("GET", path).route.api.name == api
 
 
-def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:
-    from directory_server.web import access_file, access_log
-
-    log = access_log.AccessLog("text", access_file.AccessFile(tmp_path / "access.log").logger)
+def write(file: access_file.AccessFile, *records: Any, format: Any = "text") -> None:
+    """Write the log lines of requests that end in one reactor turn to an access file."""
+    log = access_log.AccessLog(format, file.logger)
     recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
-    recorder.record(*SEARCH_RECORD)
-    recorder.record(*MALFORMED)
+    for record in records:
+        recorder.record(*record)
     recorder.flush()
+
+
+def test_lines_are_written_to_the_access_file(tmp_path: Path) -> None:
+    write(access_file.AccessFile(tmp_path / "access.log"), SEARCH_RECORD, MALFORMED)
     lines = (tmp_path / "access.log").read_text().splitlines()
-    assert [line.partition(" ")[2] for line in lines] == [
-        "GET /api/open/v1/search 200 389 B 0.7 ms key=f2zca6az id=ebf3ace90c0e-1",
-        "- - 400 85 B 0.0 ms key=- id=ebf3ace90c0e-2",
-    ]
+    assert [line.partition(" ")[2] for line in lines] == [SEARCH_LINE, MALFORMED_LINE]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}", line.partition(" ")[0]) for line in lines)
 
 
 def test_an_access_file_that_cannot_be_opened_is_named_in_the_error(tmp_path: Path) -> None:
-    from directory_server.domain.errors import Unavailable
-    from directory_server.web import access_file
-
     with pytest.raises(Unavailable, match=r"log\.access_file: .*/absent/access\.log cannot be written: No such file"):
         access_file.AccessFile(tmp_path / "absent" / "access.log")
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
 def test_an_access_file_that_is_not_a_regular_file_is_rejected(tmp_path: Path, kind: str) -> None:
-    from directory_server.domain.errors import Unavailable
-    from directory_server.web import access_file
-
     path = Path(os.devnull) if kind == "device" else tmp_path / kind
     if kind == "pipe":
         os.mkfifo(path)
@@ -219,8 +179,6 @@ class FullFile:
 def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from directory_server.web import access_file, access_log
-
     messages: list[str] = []
     monkeypatch.setattr(
         access_file.AccessFile,
@@ -229,37 +187,25 @@ def test_a_full_disk_is_logged_once_and_dropped_lines_are_counted(
     )
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
-    log = access_log.AccessLog("text", file.logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
     open_file = access_file._open
     monkeypatch.setattr(access_file, "_open", lambda path: FullFile())
     file.reopen()
     for _ in range(3):
-        recorder.record(*SEARCH_RECORD)
-        recorder.record(*MALFORMED)
-        recorder.flush()
+        write(file, SEARCH_RECORD, MALFORMED)
     assert messages == [
         f"Access log unavailable: {path}: No space left on device; lines are dropped until it can be written"
     ]
     monkeypatch.setattr(access_file, "_open", open_file)
-    recorder.record(*SEARCH_RECORD)
-    recorder.flush()
+    write(file, SEARCH_RECORD)
     assert messages[1:] == [f"Access log available again: {path}; 6 lines dropped"]
     assert [line.partition(" ")[2] for line in path.read_text().split("\n")] == ["", SEARCH_LINE, ""]
 
 
 def test_a_json_file_has_one_object_on_each_line(tmp_path: Path) -> None:
-    from directory_server.web import access_file, access_log
-
     path = tmp_path / "access.log"
-    log = access_log.AccessLog("json", access_file.AccessFile(path).logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
     hostile: Any = ('GE\nT"', "/x", 400, 85, 0.0, None, "ebf3ace90c0e-3")
-    for record in (SEARCH_RECORD, MALFORMED, hostile):
-        recorder.record(*record)
-    recorder.flush()
-    recorder.record(*SEARCH_RECORD)
-    recorder.flush()
+    for records in ((SEARCH_RECORD, MALFORMED, hostile), (SEARCH_RECORD,)):
+        write(access_file.AccessFile(path), *records, format="json")
     lines = path.read_text().split("\n")
     assert lines.pop() == ""
     assert [json.loads(line)["method"] for line in lines] == ["GET", "-", 'GE\nT"', "GET"]
@@ -267,31 +213,19 @@ def test_a_json_file_has_one_object_on_each_line(tmp_path: Path) -> None:
 
 
 def test_json_lines_go_to_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
-    from directory_server.web import access_file, access_log
-
     assert access_file.has_standard_output()
-    log = access_log.AccessLog("json", access_file.AccessFile(access_file.STANDARD_OUTPUT).logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
-    recorder.record(*SEARCH_RECORD)
-    recorder.record(*MALFORMED)
-    recorder.flush()
+    write(access_file.AccessFile(access_file.STANDARD_OUTPUT), SEARCH_RECORD, MALFORMED, format="json")
     written = capfd.readouterr().out.splitlines()
     assert [json.loads(line)["id"] for line in written] == ["ebf3ace90c0e-1", "ebf3ace90c0e-2"]
 
 
 def test_reopen_opens_the_file_by_its_name_after_a_rename(tmp_path: Path) -> None:
-    from directory_server.web import access_file, access_log
-
     path = tmp_path / "access.log"
     file = access_file.AccessFile(path)
-    log = access_log.AccessLog("text", file.logger)
-    recorder = access_log.AccessRecorder(lambda: ENDED, [log], ReactorTurn(Clock()))
-    recorder.record(*SEARCH_RECORD)
-    recorder.flush()
+    write(file, SEARCH_RECORD)
     path.rename(tmp_path / "old.log")
     file.reopen()
-    recorder.record(*MALFORMED)
-    recorder.flush()
+    write(file, MALFORMED)
     assert "/search" in (tmp_path / "old.log").read_text()
     assert "/search" not in path.read_text()
     assert path.read_text().count("\n") == 1

@@ -9,6 +9,7 @@ from attrs import define, field
 from twisted.internet.task import Clock
 
 from directory_server.run_sync import run_sync
+from directory_server.web.mcp import Announcements
 
 
 @define(eq=False)
@@ -30,8 +31,6 @@ class Streams:
     """A hub of streams without a subscription, and of those of one subscription; and their announcements."""
 
     def __init__(self, *sizes: int, delay: float = 0.0) -> None:
-        from directory_server.web.mcp import Announcements
-
         self.clock = Clock()
         groups = [Group(self.clock, size) for size in sizes]
         left = iter(groups)

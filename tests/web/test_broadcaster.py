@@ -19,6 +19,8 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
 from directory_server.serialization import encode_entry, restore_entry
+from directory_server.streams import Channel, Stream, _batching
+from directory_server.web.changes import Broadcaster, LogPages
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -77,9 +79,6 @@ class Simulation:
     _batches: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        from directory_server.streams import _batching
-        from directory_server.web.changes import Broadcaster, LogPages
-
         self._batches = _batching.BatchRunner(self.clock)
         pages = LogPages(cast(Any, self), matching, self.offload, LOG)
         self.broadcaster = Broadcaster(cast(Any, self), pages, matching, self.offload, LOG)
@@ -92,8 +91,6 @@ class Simulation:
         return self.clock.seconds()
 
     def channel(self) -> Any:
-        from directory_server.streams import Channel
-
         return Channel(self._batches)
 
     def release(self, _: Any) -> None: ...
@@ -136,8 +133,6 @@ class Simulation:
 
     def do_open(self, fraction: float | None, keywords: str | None) -> None:
         """Open a stream from a fraction of the log, or, with None, from now on."""
-        from directory_server.streams import Stream
-
         stream, transport = Stream(cast(Any, self), "key", b"", 99), StringTransport()
         stream.makeConnection(cast(Any, transport))
         since = self.broadcaster.seq if fraction is None else round(fraction * len(self.log))
@@ -225,38 +220,6 @@ def test_a_page_is_read_once_for_many_streams(clients: int, missed: int) -> None
     assert [client.received for client in simulation.clients] == [list(range(1, missed + 1))] * clients
 
 
-def test_the_page_cache_is_bounded() -> None:
-    simulation = Simulation()
-    simulation.do_publish(["a"] * 5)
-    simulation.broadcaster.begin(5)
-    with small_limits():
-        for since in (4, 4, 3, 2, 4):
-            simulation.do_open(since / 5, None)
-            reads = len(simulation.waiting)
-            simulation.finish()
-            assert reads == (0 if len(simulation.clients) == 2 else 1), since
-
-
-def test_each_change_is_matched_once_against_each_query() -> None:
-    from directory_server.web.changes import Broadcaster, LogPages
-
-    looked: list[tuple[int, tuple[str, ...]]] = []
-
-    def counting(change: Change, queries: Collection[str]) -> Set[str]:
-        looked.append((change.seq, tuple(sorted(queries))))
-        return matching(change, queries)
-
-    simulation = Simulation()
-    pages = LogPages(cast(Any, simulation), counting, simulation.offload, LOG)
-    simulation.broadcaster = Broadcaster(cast(Any, simulation), pages, counting, simulation.offload, LOG)
-    for keywords in ("a", "a", "a", "b", None, None):
-        simulation.do_open(0.0, keywords)
-    simulation.do_publish(["a", "ab", None])
-    simulation.finish()
-    assert looked == [(1, ("a", "b")), (2, ("a", "b"))]
-    assert [client.received for client in simulation.clients] == [[1, 2, 3]] * 3 + [[2, 3]] + [[1, 2, 3]] * 2
-
-
 def test_repeated_changes_are_sent_once() -> None:
     simulation = Simulation()
     simulation.do_open(0.0, None)
@@ -290,15 +253,3 @@ def test_a_failed_read_is_ignored_for_a_closed_stream() -> None:
     simulation.do_close(0)
     # Nothing is logged.
     simulation.waiting.pop().errback(RuntimeError("closed"))
-
-
-@given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 60))
-def test_split_events_keeps_events_whole(sizes: list[int], size: int) -> None:
-    from directory_server.web.changes._log_pages import split_events
-
-    events = [b"x" * each + b"\n\n" for each in sizes]
-    chunks = split_events(b"".join(events), size)
-    assert b"".join(chunks) == b"".join(events)
-    for chunk in chunks:
-        assert chunk.endswith(b"\n\n")
-        assert len(chunk) <= size or chunk.count(b"\n\n") == 1

@@ -14,7 +14,7 @@ from directory_server.composition import all_routes
 from directory_server.web.pages import Assets
 from directory_server.web.routes import PAGES, Route
 
-from .conftest import POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
+from .conftest import META, POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
@@ -23,10 +23,6 @@ ALL = "/**"
 
 _ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no|token) \| (?P<units>\d+) \|")
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>/[^`]*)`")
-_MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 @frozen
@@ -105,7 +101,7 @@ def modern(method: str, **params: object) -> ValidRequest:
     headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
     if named := params.get("name") or params.get("uri"):
         headers["Mcp-Name"] = str(named)
-    return rpc(method, {**params, "_meta": _MODERN}, **headers)
+    return rpc(method, {**params, "_meta": META}, **headers)
 
 
 def post(message: object, **headers: str) -> ValidRequest:

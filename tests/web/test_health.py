@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from directory_server import __version__, serialization
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import SqliteQuota
+from directory_server.web.health import Health
 
 from ..logs import captured_lines
 from .conftest import Server
@@ -36,16 +38,12 @@ class Request:
 
 
 def call(handler: Any) -> tuple[int, Any]:
-    from directory_server import serialization
-
     request: Any = Request()
     body = run_sync(handler(request))
     return request.status, serialization.decode(body)
 
 
 def health(*reasons: str, full: bool = False) -> Health:
-    from directory_server.web.health import Health
-
     return Health(INDEX, lambda: reasons, full, lambda: [UpstreamState("official", error="It answered 500.")])
 
 
@@ -54,8 +52,6 @@ def test_health_hides_version_and_upstreams_by_default() -> None:
 
 
 def test_full_health_includes_version_and_upstreams() -> None:
-    from directory_server import __version__
-
     _, body = call(health(full=True).live)
     assert body["version"] == __version__
     assert body["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
@@ -72,8 +68,6 @@ def test_full_health_includes_version_and_upstreams() -> None:
 def test_health_tells_since_when_the_database_is_away(
     full: bool, away_since: float | None, state: dict[str, str | None]
 ) -> None:
-    from directory_server.web.health import Health
-
     status, body = call(Health(INDEX, is_full=full, away_since=lambda: away_since).live)
     assert status == 200
     assert body["status"] == "ok"

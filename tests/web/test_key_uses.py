@@ -20,7 +20,7 @@ from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses
 from directory_server.web.key_uses import INTERVAL, KeyUseRecorder
 
 from ..logs import captured_lines
-from .conftest import PROTOCOL_HEADERS, Server
+from .conftest import META, PROTOCOL_HEADERS, Server
 
 SEARCH = "/api/open/v1/search?keywords=postgres"
 CURL = {"User-Agent": "curl/8.5.0"}
@@ -32,11 +32,7 @@ def initialize(**info: object) -> dict[str, object]:
 
 
 def modern(**info: object) -> dict[str, object]:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": info,
-    }
+    meta = {**META, "io.modelcontextprotocol/clientInfo": info}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
 
 

@@ -10,7 +10,7 @@ import pytest
 from directory_server.run_sync import run_sync
 from directory_server.web.mcp._tools import NO_MATCH
 
-from .conftest import POSTGRES, POSTGRES_ID, Server
+from .conftest import POSTGRES_ID, Server
 
 ENDPOINT = "/api/open/mcp"
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
@@ -102,16 +102,6 @@ def test_a_search_without_a_hit_says_so(server: Server) -> None:
     assert result["structuredContent"] == json.loads(result["content"][0]["text"]) == content
 
 
-def test_detail_returns_the_complete_entry(server: Server) -> None:
-    data = server.call("get_mcp_detail", {"mcp_id": POSTGRES_ID})["structuredContent"]["data"]
-    assert data["mcp_id"] == POSTGRES_ID
-    assert data["server_name"] == POSTGRES.name
-    assert data["version"] == "1.0.0"
-    assert data["status"] == "active"
-    assert data["tags"] == data["tools"] == data["packages"] == []
-    assert data["server"] == POSTGRES.server
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
@@ -135,11 +125,6 @@ def test_invalid_arguments_are_an_error_result(server: Server, tool: str, argume
     assert (body["success"], body["error"]) == (False, "bad_request")
     assert message in body["message"]
     assert server.post(request("ping")).headers["X-RateLimit-Remaining"] == "20"
-
-
-def test_an_unknown_id_is_an_error_result(server: Server) -> None:
-    body = json.loads(server.call("get_mcp_detail", {"mcp_id": UNKNOWN})["content"][0]["text"])
-    assert (body["success"], body["error"]) == (False, "not_found")
 
 
 def test_an_exceeded_quota_is_an_error_result_with_retry_after(server: Server) -> None:
@@ -271,11 +256,6 @@ def test_an_id_that_is_too_long_or_has_no_exact_representation_is_rejected(serve
     assert [each["id"] for each in server.post([message, request("ping", identity=2)]).json] == [None, 2]
 
 
-def test_delete_is_405(server: Server) -> None:
-    response = server.request("DELETE", ENDPOINT)
-    assert (response.status, response.headers["Allow"]) == (405, "GET, POST")
-
-
 @pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {"Content-Encoding": "gzip"}])
 def test_another_content_type_or_encoding_is_415(server: Server, headers: dict[str, str]) -> None:
     response = server.post(request("ping"), headers=headers)
@@ -327,9 +307,3 @@ def test_requests_after_a_batch_limit_in_bytes_are_rejected(server: Server, monk
     assert len(response.body) < 28_000
     # Rejected requests are not charged.
     assert response.headers["X-RateLimit-Remaining"] == str(20 - rejected[1::2].count(False))
-
-
-@pytest.mark.parametrize("method", [["tools/call"], {"a": 1}, 5, None])
-def test_an_invalid_method_in_a_batch_is_an_error(server: Server, method: Any) -> None:
-    responses = server.post([{"jsonrpc": "2.0", "id": 1, "method": method}, request("ping", identity=2)]).json
-    assert [response.get("error", {}).get("code") for response in responses] == [-32600, None]

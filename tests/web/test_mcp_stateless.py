@@ -8,13 +8,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import Response, Server
+from .conftest import META, Response, Server
 
 VERSION = "2026-07-28"
-META = {
-    "io.modelcontextprotocol/protocolVersion": VERSION,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 def send(

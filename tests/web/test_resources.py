@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.run_sync import run_sync
 
-from .conftest import MAIL, POSTGRES, POSTGRES_ID, Response, Server, entry
+from .conftest import MAIL, META, POSTGRES, POSTGRES_ID, Response, Server, entry
 
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 POSTGRES_URI = f"directory://entries/{POSTGRES_ID}"
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 PROTOCOLS = pytest.mark.parametrize("protocol", ["stateful", "stateless"])
 
 
@@ -155,8 +151,6 @@ def test_subscriptions_by_uri_are_unsupported(server: Server, protocol: str) -> 
 
 
 def test_a_removed_entry_is_not_listed(server: Server) -> None:
-    from directory_server.domain.entries import OFFICIAL, Entry
-
     removed = Entry(POSTGRES.server, {OFFICIAL: {"status": "deleted"}})
     run_sync(server.directory.publish("local", [removed]))
     assert [each["name"] for each in listed(server)] == [MAIL.name]

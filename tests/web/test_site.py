@@ -11,6 +11,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from directory_server.domain.errors import Unavailable
+from directory_server.web.origins import Origins
 
 from ..logs import captured_lines
 from .conftest import Connection, Server, parse_response
@@ -34,8 +35,6 @@ def test_allowed_hosts(server: Server, host: str) -> None:
 
 
 def test_hosts_are_compared_without_case_and_port() -> None:
-    from directory_server.web.origins import Origins
-
     origins = Origins(["Directory.Example.org:443", "[::1]"], frozenset())
     for host in ("directory.example.org", "DIRECTORY.example.org:8443", "[::1]:80"):
         origins.check(host, None)
@@ -181,12 +180,3 @@ def test_the_host_of_an_earlier_request_does_not_allow_another(server: Server) -
         for _ in range(2):
             assert server.get(SEARCH, headers={"Host": host}).status == 403
     assert server.get(SEARCH, headers={"Origin": "https://evil.example"}).status == 403
-
-
-def test_few_values_of_host_are_remembered(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server.web import site
-
-    monkeypatch.setattr(site, "MAX_KNOWN_HOSTS", 3)
-    for port in range(10):
-        assert server.get(SEARCH, headers={"Host": f"localhost:{port}"}).status == 200
-    assert len(server.site._known_hosts) == 3

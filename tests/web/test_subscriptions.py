@@ -11,14 +11,10 @@ from directory_server import sqlite
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
-from .conftest import Connection, Server, entry, parse_response
+from .conftest import META, Connection, Server, entry, parse_response
 
 MCP = "/api/open/mcp"
 CHANGED = b'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/resources/list_changed"}\n\n'
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 REQUESTED = {"resourcesListChanged": True}
 
@@ -213,20 +209,6 @@ def test_too_many_streams_are_an_error_with_status_200(server: Server) -> None:
     response = parse_response(listen(server).received())
     assert (response.status, response.json["id"], response.json["error"]["code"]) == (200, "s1", -32600)
     assert response.json["error"]["data"] == {"error": "too_many_streams"}
-
-
-def test_an_event_is_encoded_once_for_each_subscription_id(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from directory_server import serialization
-
-    streams = [listen(quiet, key=quiet.new_key()[1]) for _ in range(4)]
-    for stream in streams:
-        stream.received()
-    encoded = []
-    monkeypatch.setattr(serialization, "event", lambda *args, **more: encoded.append(args))
-    change(quiet, 1)
-    later(quiet, 10)
-    assert [len(messages(stream.received())) for stream in streams] == [1] * 4
-    assert encoded == []
 
 
 def test_the_stateful_protocol_has_no_subscriptions(server: Server) -> None:

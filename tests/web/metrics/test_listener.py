@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 from attrs import define
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
+from directory_server.http import Connections
+from directory_server.http.proxies import Proxies
 from directory_server.run_sync import inline
 from directory_server.turn import ImmediateTurn
+from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsSite
+from directory_server.web.origins import Origins
 
 from ...http._connection_steps import is_closed
 from ..conftest import Connection, parse_response
@@ -37,11 +42,6 @@ class Listener:
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    from directory_server.http import Connections
-    from directory_server.http.proxies import Proxies
-    from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsSite
-    from directory_server.web.origins import Origins
-
     clock = Clock()
     connections = Connections(
         clock,
@@ -113,15 +113,11 @@ def test_slow_and_idle_connections_are_closed(listener: Listener) -> None:
 
 
 def test_the_number_of_connections_is_bounded(listener: Listener) -> None:
-    from directory_server.web.metrics import CONNECTIONS
-
     opened = [Connection(listener.site) for _ in range(CONNECTIONS + 1)]
     assert [is_closed(each) for each in opened] == [*[False] * CONNECTIONS, True]
 
 
 def test_a_client_that_disconnects_during_a_scrape_is_no_error(listener: Listener) -> None:
-    from twisted.internet.defer import Deferred
-
     waiting: Deferred[Any] = Deferred()
     listener.site._offload = lambda function, *args: waiting.addCallback(lambda _: function(*args))
     connection = Connection(listener.site)
