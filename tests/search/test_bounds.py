@@ -16,7 +16,7 @@ from directory_server.search import TextAnalysis
 from directory_server.search.index import lexicon
 from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document
 from directory_server.search.index.facets import facet
-from directory_server.search.index.lexicon import Lexicon, _pairs
+from directory_server.search.index.lexicon import Lexicon
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.percolator import percolate
@@ -98,17 +98,6 @@ def test_document_keeps_the_words_of_the_greatest_weight() -> None:
 def test_query_matches_the_name_of_a_large_entry() -> None:
     change = Change(1, "added", "id", b"{}", TextAnalysis()(entry(WORDS)))
     assert percolate(change, ["a", "zzzzz"]) == {"a"}
-
-
-def test_lexicon_counts_bounded_pairs_short_documents_first() -> None:
-    documents = 3
-    # Document 0 has 40 foreign and 40 native terms, the others one of each.
-    doc_ids = np.array([0] * 80 + [1, 1, 2, 2], np.int32)
-    numbers = np.array([*range(80), 0, 79, 1, 78], np.int32)
-    foreign = np.arange(80) < 40
-    assert len(_pairs(doc_ids, numbers, foreign, 80, most=1_602)) == 1_602
-    assert sorted(_pairs(doc_ids, numbers, foreign, 80, most=1_601)) == [79, 80 + 78]
-    assert len(_pairs(doc_ids[:0], numbers[:0], foreign, 80, most=documents)) == 0
 
 
 def test_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:

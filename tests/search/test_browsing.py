@@ -6,7 +6,6 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from attrs import evolve
 
@@ -246,15 +245,6 @@ def test_categories_that_can_be_shown_are_kept(categories: list[str], expected: 
 )
 def test_dates_are_hours(dates: dict[str, Any], hours: int) -> None:
     assert sorting_of(Entry({"name": "a/b", "version": "1"}, {OFFICIAL: dates})) == Sorting(-1, hours)
-
-
-def test_all_values_are_exact_as_floats() -> None:
-    from directory_server.domain.limits import MAX_STARS
-    from directory_server.search.index.listing import MAX_HOURS
-
-    for greatest in (MAX_STARS + 2, MAX_HOURS + 1):
-        assert int(np.float32(greatest)) == greatest
-        assert np.float32(greatest) != np.float32(greatest - 1)
 
 
 def test_the_order_of_equal_values_is_that_of_ids_in_every_process() -> None:

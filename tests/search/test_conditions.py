@@ -82,11 +82,6 @@ def test_words_state_conditions(keywords: str, expected: tuple[str, list[str]]) 
     assert stated(keywords) == expected
 
 
-def test_a_query_that_ends_with_a_condition_has_no_unfinished_word() -> None:
-    assert find_conditions(parse("weather no api key").words).cuts_end
-    assert not find_conditions(parse("no api key weather").words).cuts_end
-
-
 @awaited
 async def test_an_entry_that_satisfies_a_condition_comes_before_a_better_match() -> None:
     index = ImpactIndex(inline)

@@ -106,29 +106,6 @@ async def test_removed_entries_take_no_memory() -> None:
 
 
 @awaited
-async def test_few_changes_leave_the_base_unchanged_and_many_are_merged() -> None:
-    index = ImpactIndex(inline, sizes=(2, 4))
-    names = [f"org.example/{n}" for n in range(8)]
-    await index.apply(additions(*(make_entry(name, "letters") for name in names)))
-    base = index._snapshot.parts[0].segment
-    assert len(base) == 8
-
-    await index.apply(
-        [*removals(names[0]), *additions(make_entry(names[1], "parcels"), make_entry("org.example/new", "letters"))]
-    )
-    assert index._snapshot.parts[0].segment is base
-    assert len(index) == 8
-    assert await search_names(index, "letters") == [*names[2:], "org.example/new"]
-    assert await search_names(index, "parcels") == [names[1]]
-
-    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in "abc")))
-    assert [len(part.segment) for part in index._snapshot.parts] == [11]
-    assert len(index) == 11
-    assert await search_names(index, "parcels") == [names[1]]
-    assert len(await search_names(index, "letters")) == 10
-
-
-@awaited
 async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
     offloaded: list[Callable[..., object]] = []
 

@@ -44,12 +44,6 @@ def test_words_of_names_come_first() -> None:
     assert set(packed.words.split()[: packed.named]) == {"mail", "server", "mailserver"}
 
 
-def test_analysis_is_deterministic() -> None:
-    one, other = TextAnalysis(), TextAnalysis()
-    assert one.version == other.version
-    assert one(entry(tags=["b", "a"])) == other(entry(tags=["b", "a"]))
-
-
 def test_packed_documents_of_real_entries_are_small(shared_data: Path) -> None:
     pages = sorted((shared_data / "registry_pages").glob("*.json"))
     entries = [

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Sequence
-from weakref import ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
-from directory_server.search.index import collection as collection_module
 from directory_server.search.query import parsing, terms
 from directory_server.search.query.compounds import MAX_FREQUENCY
 from directory_server.search.query.plan import build_plan
@@ -50,14 +46,6 @@ def test_plain_words_tell_no_language_and_are_not_translated(parts: list[str], k
         assert lexicon.ignored(parts, "") == set()
 
 
-def test_only_words_of_no_language_are_plain() -> None:
-    lexicon = translations()
-    assert lexicon.are_plain(["weather", "zzyzx"], lambda part: True)
-    for part in ("receta", "погода", "gcal"):
-        assert not lexicon.are_plain(["weather", part], lambda part: True)
-    assert not lexicon.are_plain(["weather", "zzyzx"], lambda part: False)
-
-
 def filled_index() -> ImpactIndex:
     """Return an index in which "weather" is no rare word, and "weathertown" is one that most write as two."""
     index = ImpactIndex(inline)
@@ -79,36 +67,3 @@ def test_cached_parts_of_words_are_those_of_words_that_may_be_rare(
     monkeypatch.setattr(terms, "_plain_last_part", lambda *_: None)
     assert build_plan(parsed, index.snapshot.collection) == found
     assert build_plan(parsed, filled_index().snapshot.collection) == found
-
-
-def test_caches_do_not_keep_the_collection_before_a_change() -> None:
-    index = filled_index()
-    run_sync(index.search(Query("weather town")))
-    before = ref(index.snapshot.collection)
-    gc.disable()
-    try:
-        run_sync(index.apply(additions(make_entry("org.example/new", "Weather, again"))))
-        assert before() is None
-    finally:
-        gc.enable()
-
-
-@pytest.mark.parametrize("few", [1, 100])
-@pytest.mark.parametrize("weights", [(1.0, 0.35), (0.35, 1.0), (0.5, 0.5)])
-def test_name_ratio_is_that_of_the_best_term(
-    few: int, weights: tuple[float, float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(collection_module, "FEW", few)
-    index = ImpactIndex(inline)
-    entries = [make_entry(f"org.example/mail-{n}", "Sends letters") for n in range(9)]
-    others = [make_entry(f"org.example/post-{n}", "Mail, mostly") for n in range(4)]
-    run_sync(index.apply(additions(*entries, *others)))
-    collection = index.snapshot.collection
-    found = [collection.term(word) for word in ("letters", "mail", "post", "sends", "mostly")]
-    numbers = [term for term in found if term is not None]
-    every = [weights[0], weights[1], *[weights[0]] * (len(numbers) - 2)]
-
-    best = max(collection.name_ratio([term], [1.0]) * weight for term, weight in zip(numbers, every, strict=True))
-
-    assert collection.name_ratio(numbers, every) == pytest.approx(best)
-    assert collection.name_ratio([], []) == 0.0

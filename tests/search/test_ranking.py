@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
-from directory_server.search.index.snapshot import Snapshot
-from directory_server.search.query.concepts import ConceptEvidence
-from directory_server.search.query.groups import Part, TermGroup
 from directory_server.search.query.parsing import MAX_PHRASES, MAX_TEXT, parse
-from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking.coverage import RARE, covers
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
 
@@ -52,23 +46,6 @@ async def test_entry_with_all_parts_of_the_query_comes_first() -> None:
     assert [line.split()[-1] for line in lines if line.startswith("   1")] == ["org.example/both"]
     assert "coverage -" in lines[-1]
     assert (await search_names(index, "invoice"))[0] == "Invoice"
-
-
-def test_rare_words_cover_more_of_the_query() -> None:
-    def part(word: str, weight: float, *, is_corrected: bool = False, alternatives: bool = True) -> Part:
-        return Part({word}, weight, [TermGroup(word, {0: 1.0}, weight)], alternatives, is_corrected)
-
-    rare, common, translated = part("rare", 2 * RARE), part("common", RARE), part("other", 2 * RARE, alternatives=False)
-    corrected, expanded = part("corrected", 2 * RARE, is_corrected=True), part("expanded", 2 * RARE)
-    concept = ConceptEvidence("concept", [], {"expanded": 1.0}, 0.0)
-    plan = evolve(
-        build_plan(parse(""), Snapshot().collection),
-        parts=[rare, common, translated, corrected, expanded],
-        concepts=[concept],
-    )
-    limits, shares = zip(*map(np.ndarray.tolist, np.array(covers(plan))), strict=True)
-    assert sum(limit * share for limit, share in zip(limits, shares, strict=True)) == pytest.approx(1)
-    assert [share / shares[1] for share in shares] == pytest.approx([2, 1, 1, 1, 1])
 
 
 @awaited
@@ -338,18 +315,6 @@ def weights(explanation: str) -> dict[str, float]:
     """Return the weights of the words of a query, from an explanation of its hits."""
     lines = [line.partition(": idf ") for line in explanation.splitlines()]
     return {label: float(rest.partition(";")[0]) for label, found, rest in lines if found}
-
-
-@pytest.mark.parametrize(("known", "share"), [(30, 0.6), (3, 1.0)])
-@awaited
-async def test_a_longer_name_of_a_known_word_scores_less(known: int, share: float) -> None:
-    index = await index_of(
-        make_entry("org.example/wordlisting", "Something else"),
-        *(make_entry(f"org.example/{n}", "A word" if n < known else "Something else") for n in range(40)),
-    )
-    line = next(line for line in index.explain(Query("word", 1)).splitlines() if "short:wordlisting" in line)
-    score = float(line.split("short:wordlisting ")[1].split(",")[0])
-    assert score == pytest.approx(share * (0.4 + 1.2 * 4 / 11), abs=0.01)
 
 
 CAPITALS = {

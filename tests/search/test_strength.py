@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from directory_server.domain.search import Page, Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
-from directory_server.search.index import arrays
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking import strength
 from directory_server.search.ranking.strength import KEPT
 from tests.contract.index import additions, make_entry
-
-from . import using
-from .test_compiled_scores import QUESTIONS, random_index
 
 TOPICS = ("weather forecasts", "football results", "stock prices", "train timetables")
 COUNT = 40
@@ -127,15 +121,3 @@ def test_the_correction_of_a_known_word_covers_nothing(index: ImpactIndex) -> No
     misspelt, other = search(index, "wether"), search(index, "leather")
     assert misspelt.strength > 0
     assert other.strength == 0
-
-
-@pytest.mark.skipif(arrays.engine is None, reason="the compiled module was not built")
-@pytest.mark.parametrize("seed", range(5))
-def test_strengths_are_those_of_numpy(seed: int) -> None:
-    index = random_index(Random(seed).randrange(1_000))
-    for keywords in QUESTIONS:
-        page = search(index, keywords)
-        with using(None):
-            other = search(index, keywords)
-        assert page.strength == pytest.approx(other.strength), keywords
-        assert (page.match, len(page.hits)) == (other.match, len(other.hits))

@@ -12,8 +12,7 @@ import pytest
 from directory_server.search.text.analysis import fold, words
 from directory_server.search.text.translation_tables import read_translations, translations
 from directory_server.search.text.translations import Match
-from directory_server.search.text.transliteration import english_sound_keys, romanised, sound_key
-from directory_server.search.text.word_forms import languages_of_letters, with_accents
+from directory_server.search.text.word_forms import with_accents
 
 LANGUAGES = ("zh", "ja", "ko", "de", "es", "fr", "pt", "it", "ru", "ar", "hi", "vi", "tr", "id", "pl", "nl", "uk")
 
@@ -249,30 +248,6 @@ def test_words_in_runs_are_translated(query: str, expected: Mapping[str, str]) -
     assert first(translations().in_run(word.parts[0])) == expected
 
 
-LOANWORDS = {
-    "アナリティクス": "analytics",
-    "コンバーター": "converter",
-    "スクレイピング": "scraping",
-    "ブラウザ": "browser",
-    "デプロイメント": "deployment",
-    "ダッシュボード": "dashboard",
-    "フィットネス": "fitness",
-    "мониторинг": "monitoring",
-    "मॉनिटरिंग": "monitoring",
-}
-
-
-@pytest.mark.parametrize(("loanword", "english"), LOANWORDS.items())
-def test_loanwords_sound_like_their_english_words(loanword: str, english: str) -> None:
-    assert romanised(loanword).isascii()
-    assert sound_key(romanised(loanword)) in english_sound_keys(english)
-
-
-def test_other_words_sound_different() -> None:
-    assert sound_key(romanised("アナリティクス")) not in english_sound_keys("analysis")
-    assert english_sound_keys("server") == {"srbr", "sb"}
-
-
 LETTERS = {
     "gửi thư": ["vi"],
     "mañana": ["es"],
@@ -284,8 +259,3 @@ LETTERS = {
     "weather": [],
     "天気": [],
 }
-
-
-@pytest.mark.parametrize(("text", "languages"), LETTERS.items())
-def test_accented_letters_tell_languages(text: str, languages: Sequence[str]) -> None:
-    assert languages_of_letters(with_accents(text)) == languages
