@@ -83,21 +83,13 @@ RULES: list[Rule] = [
 
 BROKEN: list[tuple[Rule, str, str]] = [
     (private_modules_stay_private, "web.rest", "from ..serialization._json import decode"),
-    (private_modules_stay_private, "cli.main", "from ..sqlite import _store"),
     (private_modules_stay_private, "web.authentication", "from .mcp._errors import RpcError"),
     (libraries_stay_in_their_package, "services.directory", "from klein import Klein"),
     (libraries_stay_in_their_package, "web.rest", "import sqlite3"),
-    (libraries_stay_in_their_package, "composition._core", "import psycopg"),
-    (libraries_stay_in_their_package, "web.rest", "import json"),
     (libraries_stay_in_their_package, "cli._quickstart", "from json import dumps"),
-    (libraries_stay_in_their_package, "importer._importer", "import orjson"),
-    (libraries_stay_in_their_package, "services.feed", "from twisted.web import http"),
     (libraries_stay_in_their_package, "services.feed", "def late():\n    from twisted.internet import reactor"),
-    (libraries_stay_in_their_package, "tables._keyring", "from time import time"),
     (libraries_stay_in_their_package, "web.access_log", "from twisted.internet.task import LoopingCall"),
-    (libraries_stay_in_their_package, "storage._sqlite", "from twisted.application.internet import TimerService"),
     (nothing_installs_a_reactor_when_imported, "tap", "from twisted.internet import reactor"),
-    (nothing_installs_a_reactor_when_imported, "tap", "import twisted.internet.reactor"),
     (nothing_installs_a_reactor_when_imported, "app", "from .composition import build"),
     (nothing_installs_a_reactor_when_imported, "tap", "if True:\n    from .web import authentication"),
 ]

@@ -113,18 +113,10 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 UPWARDS = [
     ("domain.entries", "from .ports.storage import Store"),
-    ("services.directory", "from .. import serialization"),
     ("services.directory", "from ..web.authentication import Authenticator"),
     ("search.query.terms", "from ... import serialization"),
-    ("search.text.analysis", "from ..index.document import Document"),
-    ("search.index.segment", "from ..ranking.scoring import best"),
-    ("sqlite._store", "from ..search import ImpactIndex"),
-    ("postgres._store", "from ..sqlite import SqliteStore"),
-    ("http._connection", "from ..domain.errors import DirectoryError"),
     ("web.rest", "import directory_server.sqlite"),
     ("web.rest", "from .mcp import McpEndpoint"),
-    ("web.responses", "from .authentication import Authenticator"),
-    ("web.mcp._tools", "from ...sqlite._store import SqliteStore"),
     ("web.rest", "from .. import tap"),
     ("serialization._rpc", "def late():\n    from ..domain.ports.storage import Store"),
 ]
@@ -190,9 +182,6 @@ def test_features_import_the_kernel_only() -> None:
         ("features.reports.web", "from ...composition import build"),
         ("web.rest", "from ..features import FEATURES"),
         ("composition._web", "from ..features.reports.web import PART"),
-        ("services.directory", "from ..features.verification.verified_entries import VerifiedEntries"),
-        ("storage._storage", "from ..features.publishing.settings import PublishConfig"),
-        ("search.index.verified", "from ...features.verification.results import FoundTool"),
     ],
 )
 def test_an_import_of_a_feature_is_found(name: str, text: str) -> None:

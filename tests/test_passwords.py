@@ -96,19 +96,6 @@ def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
     assert waiting.result is False
 
 
-def test_cancelled_waiting_call_leaves_its_place_to_the_next() -> None:
-    offload = ManualOffload()
-    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
-    first = [verify(passwords) for _ in range(2)]
-    cancelled, last = verify(passwords), verify(passwords)
-    cancelled.cancel()
-    cancelled.addErrback(lambda failure: failure.trap(CancelledError))
-    for _ in range(3):
-        offload.finish()
-    assert [each.result for each in (*first, last)] == [False] * 3
-    assert offload.pending == []
-
-
 def test_many_calls_of_one_client_do_not_delay_another() -> None:
     offload = ManualOffload()
     passwords = Argon2Passwords(offload, Clock(), str, QUICK)
@@ -126,19 +113,6 @@ def test_many_calls_of_one_client_do_not_delay_another() -> None:
     for _ in range(7):
         offload.finish()
     assert offload.pending == []
-
-
-def test_call_is_rejected_if_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.passwords.WAITING", 3)
-    offload = ManualOffload()
-    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
-    calls = [verify(passwords) for _ in range(5)]
-    rejected = verify(passwords)
-    rejected.addErrback(lambda failure: failure.trap(Unavailable))
-    assert rejected.result is Unavailable
-    for _ in range(5):
-        offload.finish()
-    assert [each.result for each in calls] == [False] * 5
 
 
 class Clients:
@@ -174,15 +148,6 @@ def test_clients_get_slots_round_robin() -> None:
     clients.acquire(*(f"a{number}" for number in range(5)), "b0", "b1", "c0")
     clients.finish(8)
     assert clients.served == ["a0", "a1", "b0", "c0", "a2", "b1", "a3", "a4"]
-
-
-def test_one_client_has_few_waiting_calls() -> None:
-    clients = Clients(total=50, each=8)
-    clients.acquire(*(f"a{number}" for number in range(70)))
-    assert clients.rejected == [f"a{number}" for number in range(9, 70)]
-    clients.acquire("b0")
-    clients.finish(2)
-    assert clients.served == ["a0", "a1", "b0"]
 
 
 def test_calls_that_wait_too_long_are_rejected() -> None:

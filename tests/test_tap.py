@@ -18,8 +18,7 @@ from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
-from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig, load
-from directory_server.features import SECTIONS
+from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig
 from directory_server.process import StartFailed
 from directory_server.tap import Options, configure, makeService
 
@@ -48,10 +47,6 @@ def error_message(*arguments: str) -> str:
     return str(caught.value)
 
 
-def test_defaults_apply_without_options() -> None:
-    assert parse_options() == load(file=None, environ={}, settings=[], sections=SECTIONS)
-
-
 def test_options_set_everything(tmp_path: Path) -> None:
     file = tmp_path / "directory.toml"
     file.write_text("[quota]\nlimit = 7\n[streams]\nper_key = 7\n")
@@ -68,16 +63,6 @@ def test_options_set_everything(tmp_path: Path) -> None:
 def test_reuse_port_is_set_by_option_or_setting(arguments: list[str]) -> None:
     assert parse_options(*arguments, "--listen", "tcp6:80").reuse_port
     assert not parse_options("--listen", "tcp6:80").reuse_port
-
-
-def test_options_override_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIRECTORY_SERVER_LISTEN", "tcp:81")
-    monkeypatch.setenv("DIRECTORY_SERVER_DATA_DIR", "env")
-    assert (parse_options().listen, parse_options("-l", "tcp:82").listen) == (("tcp:81",), ("tcp:82",))
-    assert (parse_options().data_dir, parse_options("-d", "opt").data_dir) == (
-        Path("env"),
-        Path("opt"),
-    )
 
 
 @pytest.mark.parametrize(
