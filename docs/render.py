@@ -2,7 +2,8 @@
 
     python docs/render.py OUTPUT.json
 
-The output is JSON: {"pages": [{"path", "title", "parent", "html", "text"}], "files": {name: text}}. A document or
+The output is JSON: {"pages": [{"path", "title", "parent", "part", "summary", "html", "text"}], "files": {name: text}}.
+`part` and `summary` are those of the document, empty for decisions. A document or
 section larger than LARGEST is split at its sections, so that each page stays small. Links between documents lead to
 their pages; links to other files of the project become plain text. Blocks of HTML are left out. The texts are for the
 search.
@@ -24,19 +25,26 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parent.parent
 
-DOCUMENTS = (
-    "README.md",
-    "docs/browse.md",
-    "docs/protocol.md",
-    "docs/operations.md",
-    "SECURITY.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "docs/architecture.md",
-    "docs/benchmarks.md",
-    "docs/decisions/README.md",
-)
-"""The documents in the order of the table of contents: to use, to operate, to develop. The decisions follow."""
+DOCUMENTS = {
+    "docs/connect.md": ("use", "What an API key is, and how VS Code, Cursor, Claude Code and others get it."),
+    "docs/browse.md": ("use", "Search words, filters, lists, feeds and the pages of servers."),
+    "docs/protocol.md": (
+        "use",
+        "All endpoints, parameters, fields, headers and errors of REST, MCP and the registry API.",
+    ),
+    "README.md": ("operate", "What the directory is for, and the first minute: make run."),
+    "docs/operations.md": (
+        "operate",
+        "Install, configure, invite people, follow registries, back up, upgrade, measure.",
+    ),
+    "SECURITY.md": ("operate", "What the directory protects, and how to report a vulnerability."),
+    "CHANGELOG.md": ("operate", "What each version changes, and what an upgrade needs."),
+    "CONTRIBUTING.md": ("develop", "How to build, test and change the code."),
+    "docs/architecture.md": ("develop", "The packages, and the way of a request, a change and a charge."),
+    "docs/benchmarks.md": ("develop", "Measured speed, memory and search quality, with the commands."),
+    "docs/decisions/README.md": ("develop", "Why things are as they are: one page for each decision."),
+}
+"""Part and summary of each document, in the order of the table of contents. The decisions follow."""
 
 LARGEST = 12_000
 """Characters above which a document or section has a page for each of its sections."""
@@ -70,7 +78,18 @@ def render(root: Path = ROOT) -> dict[str, object]:
             _raise_headings(page.tokens)
             html = _MARKDOWN.renderer.render(page.tokens, _MARKDOWN.options, {})
             text = " ".join(" ".join(map(_plain, page.tokens)).split())
-            rendered.append({"path": page.path, "title": page.title, "parent": page.parent, "html": html, "text": text})
+            part, summary = DOCUMENTS.get(name, ("", ""))
+            rendered.append(
+                {
+                    "path": page.path,
+                    "title": page.title,
+                    "parent": page.parent,
+                    "part": part,
+                    "summary": summary,
+                    "html": html,
+                    "text": text,
+                }
+            )
     return {"pages": rendered, "files": images}
 
 

@@ -87,11 +87,11 @@ def test_two_directories_have_different_input_ids() -> None:
     assert other["inputs"][0]["id"] != directory_configuration()["inputs"][0]["id"]
 
 
-def test_the_readme_shows_what_the_page_shows() -> None:
-    readme = Path(__file__).parents[2] / "README.md"
-    if not readme.is_file():
+def test_the_guide_shows_what_the_page_shows() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "connect.md"
+    if not guide.is_file():
         pytest.skip("this is not a checkout")
-    text = readme.read_text("utf-8")
+    text = guide.read_text("utf-8")
     shown = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
     shown += [tomllib.loads(each) for each in re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]
     found = directory_configurations(URL)

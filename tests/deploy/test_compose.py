@@ -61,6 +61,19 @@ def test_the_variables_of_the_server_are_settings(service: str) -> None:
     assert seconds(SERVICES[service]["stop_grace_period"]) > loaded.streams.grace
 
 
+def test_the_single_container_has_valid_settings_and_a_volume_for_its_data() -> None:
+    compose = importlib.import_module("yaml").safe_load((ROOT / "compose.single.yaml").read_text("utf-8"))
+    (service,) = compose["services"].values()
+    defaults = next(text for name, text in stages()[-1].instructions if name == "ENV")
+    variables = dict(pair.split("=", 1) for pair in defaults.split()) | service["environment"]
+    loaded = config.load(file=None, environ=variables, settings=[])
+    assert "localhost" in loaded.http.allowed_hosts
+    assert loaded.web.url.rpartition(":")[2] == service["ports"][0].split(":")[1]
+    assert seconds(service["stop_grace_period"]) > loaded.streams.grace
+    (volume,) = service["volumes"]
+    assert volume.split(":") == [*compose["volumes"], str(loaded.data_dir)]
+
+
 def test_everything_that_a_service_uses_is_defined() -> None:
     assert set(OURS) == {"upgrade", "directory-1", "directory-2"}
     for service in SERVICES.values():

@@ -31,4 +31,4 @@ def test_named_pages_of_the_documentation_exist() -> None:
     assert {name: missing for name, paths in named.items() if (missing := paths - pages)} == {}
     # The errors and the operator pages name some.
     assert "protocol/endpoints" in named["web/error_responses.py"]
-    assert any(name.startswith("web/pages/templates/admin/") for name in named)
+    assert any(name.startswith("features/operators/templates/") for name in named)

@@ -13,14 +13,22 @@ from ... import serialization
 
 _CONTENT = "pages.json"
 
+PARTS = ("use", "operate", "develop")
+"""The parts of the documentation, in the order of the table of contents."""
+
 
 @frozen
 class Document:
-    """A page: its path below /docs/, its title, the path of its document's first page, its HTML, and its text."""
+    """A page: its path below /docs/, its title, the path of its document's first page, its HTML, and its text.
+
+    `part` and `summary` are those of the document; decisions have none.
+    """
 
     path: str
     title: str
     parent: str
+    part: str
+    summary: str
     html: Markup
     text: str
 
@@ -36,10 +44,9 @@ class Contents:
         """Return the pages of the document at `parent`."""
         return [page for page in self.pages.values() if page.parent == parent]
 
-    @property
-    def documents(self) -> Sequence[Document]:
-        """The first page of each document, decisions left out: they have an index of their own."""
-        return [page for page in self.pages.values() if page.path == page.parent and "/" not in page.path]
+    def documents(self, part: str) -> Sequence[Document]:
+        """Return the first page of each document of a part. Decisions have an index of their own."""
+        return [page for page in self.pages.values() if page.path == page.parent and page.part == part]
 
 
 @cache
@@ -49,8 +56,5 @@ def contents() -> Contents:
     if not source.is_file():
         return Contents({}, {})
     read = serialization.decode(source.read_bytes())
-    pages = (
-        Document(each["path"], each["title"], each["parent"], Markup(each["html"]), each["text"])
-        for each in read["pages"]
-    )
+    pages = (Document(**{**page, "html": Markup(page["html"])}) for page in read["pages"])
     return Contents({page.path: page for page in pages}, {name: text.encode() for name, text in read["files"].items()})

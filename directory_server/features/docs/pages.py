@@ -7,14 +7,16 @@ from functools import cache
 from typing import Any
 
 from attrs import frozen
+from markupsafe import Markup, escape
 
 from ... import serialization
 from ...domain.errors import NotFound
 from ...http import Request
+from ...web.account import input_prefix
 from ...web.pages import Address, Layout, PageAccess, Viewer, page_parameters
 from ...web.responses import json_response
 from .api import Api, ApiPages, api_pages
-from .contents import contents
+from .contents import PARTS, contents
 from .search import MAX_QUERY, find
 
 API = "api"
@@ -23,6 +25,11 @@ API = "api"
 _OBJECTS = f"{API}/objects"
 
 _PUBLISHING = f"{API}/publishing"
+
+EXAMPLE_URL = "http://127.0.0.1:8080"
+"""URL of the server in the examples of the documents."""
+
+MCP_PATH = "/api/open/mcp"
 
 
 def paths() -> Sequence[str]:
@@ -69,7 +76,17 @@ class DocsPages:
         page = found.pages.get(path)
         if page is None:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
-        values = {**self._navigation(page.parent), "page": page, "sections": found.sections(page.parent)}
+        html = _with_url(page.html, self._layout.base_url(request)) if page.part == "use" else page.html
+        sections = found.sections(page.parent)[1:]
+        links = page.html.count(f'href="/docs/{path}/')
+        values = {
+            **self._navigation(page.parent),
+            "page": page,
+            "html": html,
+            "sections": sections,
+            # Documents with many sections list them themselves, by subject.
+            "lists_sections": path == page.parent and links < len(sections) / 2,
+        }
         return self._page(request, f"/docs/{page.path}", "page", values, viewer)
 
     def _page(
@@ -91,7 +108,14 @@ class DocsPages:
         return self._page(request, f"/docs/{path}", "api", values, viewer)
 
     def _navigation(self, current: str) -> dict[str, Any]:
-        return {"documents": contents().documents, "current": current}
+        documents = contents().documents
+        return {"parts": {part: documents(part) for part in PARTS}, "current": current}
+
+
+def _with_url(html: Markup, url: str) -> Markup:
+    """Return `html` with the server at `url` in place of that of the examples."""
+    example_id, own_id = (input_prefix(f"{base}{MCP_PATH}") for base in (EXAMPLE_URL, url))
+    return Markup(html.replace(EXAMPLE_URL, str(escape(url))).replace(example_id, own_id))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Account pages: sign-in, registration, API keys and editor configuration."""
 
+from ._connect_page import input_prefix
 from ._forms import CSRF
 from ._limits import RegistrationPolicy
 from ._pages import AccountPages, account_pages, session_cookies
@@ -16,5 +17,6 @@ __all__ = [
     "RegistrationPolicy",
     "SessionCookies",
     "account_pages",
+    "input_prefix",
     "session_cookies",
 ]

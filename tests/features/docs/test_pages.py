@@ -8,10 +8,12 @@ from html import unescape
 from urllib.parse import quote
 
 import pytest
+from markupsafe import escape
 
 from directory_server.features.docs import pages
 from directory_server.features.docs.contents import Contents, contents
 from directory_server.features.docs.search import find
+from directory_server.web.account import input_prefix
 
 from ...web.conftest import Response, Server
 
@@ -30,6 +32,35 @@ def test_contents_list_the_documents(server: Server) -> None:
     for path in ("api", "start", "protocol", "operations", "architecture", "security", "changelog", "decisions"):
         assert f'href="/docs/{path}"' in text
     assert "/docs/decisions/0001" not in text
+
+
+def test_contents_have_three_parts_with_a_line_for_each_document_once(server: Server) -> None:
+    text = page(server, "/docs").body.decode()
+    assert re.findall(r"<h2[^>]*>([^<]*)</h2>", text) == ["Use", "Operate", "Develop"]
+    links = re.findall(r'<a href="/docs/([^"]*)">', text)
+    assert len(links) == len(set(links)) == 12
+    assert links[0] == "connect"
+    for document in contents().pages.values():
+        assert (document.summary != "") == (document.part != "")
+        assert document.path != document.parent or str(escape(document.summary)) in text
+
+
+def test_documents_of_users_show_the_url_of_the_server(server: Server) -> None:
+    text = page(server, "/docs/connect", Host="localhost:18090").body.decode()
+    assert "mcp-directory http://localhost:18090/api/open/mcp --header" in text
+    assert 'href="http://localhost:18090/account/connect"' in text
+    assert "127.0.0.1:8080" not in text
+    assert input_prefix("http://localhost:18090/api/open/mcp") in text
+    assert input_prefix("http://127.0.0.1:8080/api/open/mcp") not in text
+    assert "http://127.0.0.1:8080" in page(server, "/docs/start", Host="localhost:18090").body.decode()
+
+
+@pytest.mark.parametrize("path", ["operations", "protocol", "benchmarks"])
+def test_the_first_page_of_a_document_lists_its_sections_once(server: Server, path: str) -> None:
+    text = page(server, f"/docs/{path}").body.decode()
+    links = re.findall(rf'href="/docs/{path}/([\w-]+)[#"]', text)
+    assert len(links) > 5
+    assert len(links) == len(set(links))
 
 
 @pytest.mark.parametrize("path", ["start", "operations/back-up", "decisions", "decisions/0015-exact-quota"])
