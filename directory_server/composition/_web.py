@@ -33,6 +33,7 @@ from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._access_log import AccessLogging, build_access_log
+from ._brand import brand_of
 from ._core import Core
 from ._features import all_routes, extensions, key_parts, notices, openapi_parts, public_paths, web_parts
 from ._hosts import loopback_hosts
@@ -67,6 +68,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         hsts=int(web.hsts),
         url=web.url,
         extensions=extensions(),
+        brand=brand_of(core.config),
     )
     return People(service, FirstAccount(storage.roster), cookies, handlers)
 
@@ -175,6 +177,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
         core.search.directory,
         core.storage.store,
         core.search.index.__len__,
+        lambda: core.search.index.generation,
         core.runtime.now,
         _entry_parts(core),
     )

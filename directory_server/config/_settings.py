@@ -14,10 +14,12 @@ from ._validators import (
     AtLeast,
     above_zero,
     base_url,
+    color,
     connection_string,
     each_matches,
     endpoint,
     fraction,
+    line,
     listen_endpoints,
     name_patterns,
     proxies,
@@ -177,6 +179,26 @@ class WebConfig:
         "Who may search and read entries on the pages: everybody (public), signed-in accounts (accounts), nobody "
         "(off).",
         daily=True,
+    )
+    name: str = setting(
+        "", "Name of the directory on its pages, at most 40 characters; if empty: MCP directory.", line(40)
+    )
+    about: str = setting(
+        "",
+        "One sentence on the start page: what the directory is, and for whom; at most 200 characters; if empty: a "
+        "general one.",
+        line(200),
+    )
+    logo: str = setting(
+        "",
+        "File of a logo for the header of the pages: PNG, JPEG, WebP or SVG, square, at most 256 KiB, read at the "
+        "start; if empty: our own.",
+    )
+    accent: str = setting(
+        "",
+        "Colour of links and buttons, such as #0b6670; made darker or lighter where text would be hard to read; if "
+        "empty: teal.",
+        color,
     )
     per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
     streams: int = setting(

@@ -70,6 +70,22 @@ def each_matches(pattern: str, description: str, *, allow_empty: bool = True) ->
     return validate
 
 
+def line(most: int) -> Validator:
+    """Return a validator of a printable text of at most `most` characters."""
+
+    def validate(_: object, __: object, text: str) -> None:
+        if len(text) > most or not text.isprintable():
+            raise ValueError(f"must have at most {most} characters, all of them printable")
+
+    return validate
+
+
+def color(_: object, __: object, text: str) -> None:
+    """Validate a colour as CSS writes it in hexadecimal, or an empty string."""
+    if text and not re.fullmatch("#[0-9a-fA-F]{6}", text):
+        raise ValueError("must be a colour such as #0b6670")
+
+
 name_patterns = each_matches(r"\S+", "patterns of names such as com.example/*")
 """Validates patterns of names."""
 

@@ -105,11 +105,15 @@ class Entry:
         return _text(self.server.get("description"))
 
     @property
-    def summary(self) -> str:
-        """The description, or the long one if it ends in an ellipsis; cleaned and shortened."""
+    def whole_brief(self) -> str:
+        """The description, or the long one if it ends in an ellipsis; cleaned, and cut at BRIEF characters."""
         is_cut = self.brief.endswith(_ELLIPSES)
-        text = (is_cut and clean_line(self.long_description, 2 * SUMMARY)) or clean_line(self.brief, 2 * SUMMARY)
-        return shorten(text, SUMMARY)
+        return (is_cut and clean_line(self.long_description, BRIEF)) or clean_line(self.brief, BRIEF)
+
+    @property
+    def summary(self) -> str:
+        """The whole description, shortened."""
+        return shorten(self.whole_brief, SUMMARY)
 
     @cached_property
     def official(self) -> Mapping[str, Any]:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntFlag, auto
 from typing import Any, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..client_config import is_installable
 from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
 from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
 from .licenses import UNKNOWN, license_of
 from .namespaces import OPEN_NAMESPACES, bears_product
+from .views import Hit
 
 MAX_TEXT = 4_000
 """Characters of the texts of an entry that are read."""
@@ -140,6 +141,17 @@ def is_vendors_own(bits: int) -> bool:
 def is_configurable(bits: int) -> bool:
     """Return whether by these facts a package or remote of the entry can be configured as it is declared."""
     return bool(bits & Fact.INSTALLABLE)
+
+
+def with_facts(hit: Hit, bits: int) -> Hit:
+    """Return `hit` with these facts."""
+    return evolve(
+        hit,
+        auth=auth_of(bits),
+        runs=runs_of(bits),
+        vendor=is_vendors_own(bits),
+        installable=is_configurable(bits),
+    )
 
 
 _RUNS: Mapping[tuple[bool, bool], tuple[str, ...]] = {

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from ..sanitize import clean_line
+from .categories import CATEGORIES
 from .checks import VerifiedStatus
 from .errors import BadInput
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
 
 FILTERS: Mapping[str, Sequence[str]] = {
+    "category": CATEGORIES,
     "tag": (),
     "transport": ("stdio", "http", "sse"),
     "package": (),
     "official": ("true", "false"),
+    "vendor": ("true",),
+    "installable": ("true",),
     "auth": ("none", "key", "oauth", UNKNOWN),
     "runs": ("local", "remote", UNKNOWN),
     "language": (*LANGUAGES, UNKNOWN),
@@ -38,28 +41,21 @@ PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
 """The package types of the official registry, which the filter `package` is offered with."""
 
 FACETS: Mapping[str, Sequence[str]] = {
-    "tag": (),
+    "category": CATEGORIES,
+    "installable": FILTERS["installable"],
+    "vendor": FILTERS["vendor"],
+    "official": ("true",),
     "auth": FILTERS["auth"][:-1],
     "runs": FILTERS["runs"][:-1],
     "status": FILTERS["status"][:-1],
-    "transport": FILTERS["transport"],
     "package": PACKAGES,
+    "transport": FILTERS["transport"],
     "language": LANGUAGES,
     "license": LICENSES,
-    "official": ("true",),
 }
 """The filters that a list of entries is narrowed down by, in their order, and the values that are counted of each.
 
-Those of `tag` are the categories of the entries. Nobody looks for what is unknown."""
-
-MAX_LABEL = 50
-"""Characters of a category. Longer ones are only tags."""
-
-MAX_LABELS = 10
-"""Categories of an entry. Real entries have at most 45, and 4 in 1,000 more than 10."""
-
-_REMAINDERS = ("other", "misc", "uncategor")
-"""The beginnings of categories of what has none."""
+Nobody looks for what is unknown."""
 
 PIECE = re.compile(
     rf"""(?<!\S)-(?P<excluded>\w\S*) | (?<!\S)(?P<filter>{"|".join(FILTERS)}):(?P<value>"[^"]+"|[^\s"]+)"""
@@ -137,20 +133,6 @@ def check_filters(keywords: str) -> None:
         *others, last = wrong.allowed
         allowed = f"{', '.join(others)} or {last}" if others else last
         raise BadInput(f"keywords: {wrong.name}: must be {allowed}, not {wrong.value!r}.")
-
-
-def category_labels(categories: Iterable[str]) -> Sequence[str]:
-    """Return those of an entry's `categories` that can be shown and searched for as they are."""
-    found = (
-        category
-        for category in categories
-        if len(category) <= MAX_LABEL
-        and '"' not in category
-        and any(map(str.isalnum, category))
-        and clean_line(category, MAX_LABEL) == category
-    )
-    named = (each for each in found if not each.casefold().startswith(_REMAINDERS))
-    return [each for _, each in zip(range(MAX_LABELS), dict.fromkeys(named), strict=False)]
 
 
 def filters_of(keywords: str) -> Sequence[Filter]:

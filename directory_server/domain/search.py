@@ -52,7 +52,7 @@ def no_likeness(entries: Sequence[int]) -> Sequence[float] | None:
 
 @value
 class Query:
-    """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after`.
+    """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after` and `offset` hits.
 
     `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
     claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
@@ -66,7 +66,13 @@ class Query:
     sort: Order = DEFAULT_ORDER
     until: int = 0
     browse: bool = False
+    offset: int = 0
     likeness: Likeness | None = field(default=None, repr=False)
+
+    @property
+    def end(self) -> int:
+        """The number of the last hit that it asks for."""
+        return self.offset + self.limit
 
     def sorted_by(self, sort: Order, now: float) -> Query:
         """Return this query in the order `sort`; `now` is in seconds since the epoch."""
@@ -88,11 +94,13 @@ class Summary:
 
     `namespaces` returns the namespaces of the matches with their numbers, the most frequent first. It reads all names:
     a million take a second.
+    `corrected` has the misspelt words of the query, in lower case, and the words that the matches have instead.
     """
 
     total: int
     facets: Mapping[str, Sequence[FacetValue]]
     namespaces: Callable[[], Sequence[FacetValue]] = field(default=tuple, eq=False, repr=False)
+    corrected: Mapping[str, str] = field(factory=dict)
 
 
 @value

@@ -60,10 +60,8 @@ def _derived_title(name: str) -> str:
     if not words:
         owner = _owner(namespace)
         # The owner is the product: "MCP" tells it from the company.
-        words = [*_WORDS.findall(_TRAILING_MCP.sub("", owner)), "MCP"] if owner else []
-        words = [
-            word for number, word in enumerate(words) if word.casefold() not in GENERIC or number == len(words) - 1
-        ]
+        product = [word for word in _WORDS.findall(_TRAILING_MCP.sub("", owner)) if word.casefold() not in GENERIC]
+        words = [*product, "MCP"] if _WORDS.search(owner) else []
     return " ".join(_spelling(word, is_first=not number) for number, word in enumerate(words[:MAX_PARTS]))
 
 

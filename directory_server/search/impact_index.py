@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -26,6 +26,7 @@ from .query.condensation import MAX_LENGTH, condensed
 from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
+from .query.spelling import nearest
 from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
@@ -220,10 +221,10 @@ def _plan_and_search(
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
-    ranked, strength = closest(plan, collection.segments, best, query.limit + 1, query.after)
+    ranked, strength = closest(plan, collection.segments, best, query.end + 1, query.after)
     return evolve(
-        _page(plan, collection, ranked, query.limit, strength),
-        relevance=relevance(ranked[: query.limit], best(KEPT, None), strength),
+        _page(plan, collection, ranked, query, strength),
+        relevance=relevance(ranked[query.offset : query.end], best(KEPT, None), strength),
     )
 
 
@@ -256,7 +257,7 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
         matches = with_phrases(plan, segments, matches)
     best = _by_relevance(plan, collection, live, partial(top_documents, plan, segments, matches))
     if query.sort == "relevance":
-        ranked, strength = closest(plan, segments, best, query.limit + 1, query.after)
+        ranked, strength = closest(plan, segments, best, query.end + 1, query.after)
     else:
         strength = 1.0 if plan.filters_only else closest(plan, segments, best, KEPT, None)[1]
     if strength < CLOSE:
@@ -264,22 +265,29 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     if query.sort != "relevance":
         matches = matches if plan.filters_only else close_matches(matches)
         ranked = sorted_documents(segments, matches, query)
-    page = _page(plan, collection, ranked, query.limit, strength)
+    page = _page(plan, collection, ranked, query, strength)
     if not query.browse:
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
-    return evolve(page, summary=summary(facets, segments, matches))
+    found = summary(facets, segments, matches)
+    return evolve(page, summary=evolve(found, corrected=_corrected(plan, collection)))
 
 
-def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], limit: int, strength: float) -> Page:
-    """Return the first `limit` of `ranked`, which has one more if there is a next page."""
-    shown, segments = ranked[:limit], collection.segments
+def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Query, strength: float) -> Page:
+    """Return the hits of `ranked` that `query` asks for. `ranked` has one more if there is a next page."""
+    shown, segments = ranked[query.offset : query.end], collection.segments
     of_hits = partial(reasons, plan, segments, shown), partial(named_tools, plan, collection, shown)
     hits = hits_of(_records(segments, shown), *of_hits)
-    if len(ranked) <= limit:
+    if len(ranked) <= query.end:
         return Page(hits, strength=strength)
-    score, number, doc_id = ranked[limit - 1]
+    score, number, doc_id = shown[-1]
     return Page(hits, Position(score, segments[number].rows.name(doc_id)), strength=strength)
+
+
+def _corrected(plan: Plan, collection: Collection) -> Mapping[str, str]:
+    """Return the words of a query that no entry has, and those by which its matches were found instead."""
+    words = [part.groups[0].label for part in plan.parts if part.is_corrected]
+    return {word: other for word in words if (other := nearest(word, collection))}
 
 
 def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:

@@ -10,14 +10,12 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
-from directory_server.domain.filters import category_labels
 from directory_server.domain.search import Order, Page, Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.index.listing import Sorting, sorting_of
 from directory_server.search.query.tables import load_tables
-from directory_server.search.ranking import browsing
 from tests.contract.index import additions, removals
 
 from . import using
@@ -119,9 +117,9 @@ def test_a_pin_does_not_change_another_order() -> None:
 
 def test_a_summary_counts_each_value_of_the_matches() -> None:
     entries = [
-        entry("one", packages=["npm"], categories=["Data Bases"], license="MIT"),
-        entry("two", packages=["npm", "pypi"], tags=["data-bases"], language="Rust"),
-        entry("three", "parcels", packages=["oci"], categories=["data bases", "Cloud"], updated="2026-01-01T00:00:00Z"),
+        entry("one", packages=["npm"], categories=["Databases"], license="MIT"),
+        entry("two", packages=["npm", "pypi"], tags=["sqlite"], language="Rust"),
+        entry("three", "parcels", packages=["oci"], categories=["Analytics", "Cloud"], updated="2026-01-01T00:00:00Z"),
         entry("gone", packages=["npm"], categories=["Cloud"]),
     ]
     index = index_of(*entries, batch=1)
@@ -132,11 +130,8 @@ def test_a_summary_counts_each_value_of_the_matches() -> None:
     assert (whole.summary.total, mail.summary.total) == (3, 2)
     assert counts(whole, "package") == {"npm": 2, "pypi": 1, "oci": 1}
     assert counts(mail, "package") == {"npm": 2, "pypi": 1}
-    # One label for all spellings. Tags count as the filter matches them.
-    assert {"".join(label.casefold().split()): count for label, count in counts(whole, "tag").items()} == {
-        "databases": 3,
-        "cloud": 1,
-    }
+    # One category for all spellings, and for tags where the publisher gives no category.
+    assert counts(whole, "category") == {"databases": 2, "data": 1, "cloud": 1}
     assert counts(whole, "license") == {"mit": 1}
     assert counts(whole, "official") == {"true": 1}
     assert counts(mail, "official") == {}
@@ -167,7 +162,7 @@ def test_a_count_is_the_number_of_matches_with_the_filter(keywords: str) -> None
     assert page.summary is not None
     assert page.summary.total == len(page.hits) > 0
     checked = Counter(name for name, values in page.summary.facets.items() for each in values)
-    assert {"tag", "package", "license", "runs"} <= checked.keys()
+    assert {"category", "package", "license", "runs"} <= checked.keys()
     # A filter changes which words are expanded, so words alone may match more.
     if keywords in ("mail", "parcels mail"):
         return
@@ -213,23 +208,25 @@ def test_slow_queries_run_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert offloaded == slow
 
 
-def test_the_number_of_counted_categories_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browsing, "MAX_CATEGORIES", 3)
-    index = index_of(*(entry(f"{number}", categories=[f"c{each}" for each in range(number)]) for number in range(1, 9)))
-    assert counts(browse(index), "tag") == {"c0": 8, "c1": 7, "c2": 6}
+@pytest.mark.parametrize("sort", ["relevance", "stars"])
+def test_hits_after_an_offset_are_those_of_a_longer_page(sort: Order) -> None:
+    index = index_of(*(entry(f"s{number}", stars=number % 7) for number in range(30)), batch=9)
+    whole = names(browse(index, "mail", sort))
+    for offset in (0, 10, 25):
+        page = run_sync(index.search(Query("mail", 10, None, sort, NOW, browse=True, offset=offset)))
+        assert names(page) == whole[offset : offset + 10]
+        assert (page.next is not None) == (offset < 20)
+    assert names(run_sync(index.search(Query("mail", 10, None, sort, NOW, browse=True, offset=99)))) == []
 
 
-@pytest.mark.parametrize(
-    ("categories", "expected"),
-    [
-        (["Cloud", "Cloud", "云"], ["Cloud", "云"]),
-        (["Other tools", "misc", "uncategorized"], []),
-        (['a "quoted" one', "two\nlines", "\u202eevil", " spaces ", "x" * 51, "", "!!"], []),
-        ([f"c{number}" for number in range(20)], [f"c{number}" for number in range(10)]),
-    ],
-)
-def test_categories_that_can_be_shown_are_kept(categories: list[str], expected: list[str]) -> None:
-    assert category_labels(categories) == expected
+def test_a_summary_has_the_words_that_were_corrected() -> None:
+    index = index_of(entry("github", "Pull requests of GitHub."), entry("mail"))
+    summary = browse(index, "githbu requests").summary
+    assert summary is not None
+    assert summary.corrected == {"githbu": "github"}
+    known = browse(index, "github requests").summary
+    assert known is not None
+    assert known.corrected == {}
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from math import log10
 import numpy as np
 from attrs import frozen
 
+from ...domain.categories import categories_of
 from ...domain.entries import Entry
 from ...domain.facts import Facts, auth_of, facts_of, is_configurable, is_vendors_own, runs_of
-from ...domain.filters import category_labels
 from ...domain.licenses import UNKNOWN
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
@@ -22,7 +22,7 @@ from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, to
 from .bm25 import Field
 from .conversion_terms import conversion_terms
 from .facets import facet
-from .listing import Sorting, sorting_of, with_facts
+from .listing import Sorting, listed, sorting_of
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import translated_terms
@@ -86,8 +86,8 @@ class Row:
     """The stored fields of a document.
 
     `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases. `facts` are
-    bits, see `Facts`. `sorting` and `categories` are for lists of entries, see `listing`. `vector` is what the entry
-    means, see `word_vectors`, and `tools` those of `tools`.
+    bits, see `Facts`. `sorting` is for lists of entries, see `listing`. `vector` is what the entry means, see
+    `word_vectors`, and `tools` those of `tools`.
     """
 
     mcp_id: str
@@ -97,7 +97,6 @@ class Row:
     phrases: str
     facts: int
     sorting: Sorting
-    categories: Sequence[str]
     vector: bytes
     tools: bytes = b""
 
@@ -159,6 +158,7 @@ def build_document(entry: Entry) -> Document:
         facet("official", "true" if entry.is_official else "false"),
         facet("namespace", namespace),
         *(facet("tag", label) for label in labels),
+        *(facet("category", name) for name in categories_of(entry.categories, entry.tags)),
         *((HAS_TOOLS,) if offered else ()),
         *(facet(name, value) for name, value in _fact_filters(facts)),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
@@ -173,9 +173,9 @@ def build_document(entry: Entry) -> Document:
     else:
         products = _vendor_product(owner_words, short_words, name.startswith(CODE_HOSTS))
         special_terms |= _product_names(short, products, short_words, title_words)
-    listed, vector = (sorting_of(entry), category_labels(entry.categories)), meaning_vector(entry)
-    hit = with_facts(entry.hit(), facts.bits, listed[0])
-    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, *listed, vector, offered)
+    sorting, vector = sorting_of(entry), meaning_vector(entry)
+    hit = listed(entry.hit(), facts.bits, sorting)
+    row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, described, sorted(special_terms))
 
@@ -187,6 +187,10 @@ def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
     yield from (("runs", each) for each in runs_of(bits) or (UNKNOWN,))
     yield from (("language", each) for each in facts.languages or (UNKNOWN,))
     yield "license", facts.license
+    if is_vendors_own(bits):
+        yield "vendor", "true"
+    if is_configurable(bits):
+        yield "installable", "true"
 
 
 def _product_names(short: str, products: Sequence[str], *names: Sequence[Word]) -> set[str]:

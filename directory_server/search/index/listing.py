@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from attrs import evolve, frozen
 
 from ...domain.entries import Entry
-from ...domain.facts import auth_of, is_configurable, is_vendors_own, runs_of
+from ...domain.facts import with_facts
 from ...domain.versions import epoch
 from ...domain.views import Hit
 
@@ -37,15 +37,8 @@ def sorting_of(entry: Entry) -> Sorting:
     return Sorting(UNKNOWN_STARS if entry.stars is None else entry.stars, hours if 0 < hours < MAX_HOURS else 0)
 
 
-def with_facts(hit: Hit, facts: int, sorting: Sorting) -> Hit:
+def listed(hit: Hit, facts: int, sorting: Sorting) -> Hit:
     """Return `hit` with the facts in the bits `facts`, its stars and the day of its last update."""
     updated = datetime.fromtimestamp(sorting.updated * HOUR, UTC).date().isoformat() if sorting.updated else ""
-    return evolve(
-        hit,
-        auth=auth_of(facts),
-        runs=runs_of(facts),
-        vendor=is_vendors_own(facts),
-        installable=is_configurable(facts),
-        stars=None if sorting.stars == UNKNOWN_STARS else sorting.stars,
-        updated=updated,
-    )
+    stars = None if sorting.stars == UNKNOWN_STARS else sorting.stars
+    return evolve(with_facts(hit, facts), stars=stars, updated=updated)

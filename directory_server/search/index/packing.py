@@ -8,7 +8,7 @@ from ...domain.entries import Entry
 from ...domain.views import Hit
 from ..text.word_vectors import DIMENSIONS
 from .document import WEIGHT, Document, Row, build_document
-from .listing import Sorting, with_facts
+from .listing import Sorting, listed
 from .versions import analysis_version
 
 
@@ -31,7 +31,7 @@ def pack(document: Document) -> bytes:
     facts = orjson.dumps(
         [
             *(row.mcp_id, row.name, *hit_fields, summary, row.prior, row.phrases, row.facts),
-            *(row.sorting.stars, row.sorting.updated, row.categories),
+            *(row.sorting.stars, row.sorting.updated),
             *(document.named, document.described, document.special_terms),
         ]
     )
@@ -44,11 +44,11 @@ def unpack(packed: bytes) -> Document:
     facts, words, numbers = packed.split(b"\n", 2)
     size = DIMENSIONS + len(words.split()) * WEIGHT.itemsize
     fields = orjson.loads(facts)
-    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated, categories = fields[:-3]
+    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated = fields[:-3]
     hit_name, brief, website_url, server_name, status, status_message, summary = hit_fields
     named = mcp_id, hit_name, brief, website_url, server_name
     hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief)
     sorting = Sorting(stars, updated)
-    hit = with_facts(hit, bits, sorting)
-    row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, categories, numbers[:DIMENSIONS], numbers[size:])
+    hit = listed(hit, bits, sorting)
+    row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, numbers[:DIMENSIONS], numbers[size:])
     return Document(row, words.decode(), numbers[DIMENSIONS:size], *fields[-3:])

@@ -70,7 +70,6 @@ def _segment_columns(part: LiveSegment) -> Columns:
         "row_vectors": rows.vectors.reshape(-1),
         "tools.data": rows.tools.data,
         "tools.offsets": rows.tools.offsets,
-        "categories": _json(segment.categories),
         "priors": segment.priors,
         "words.terms": words.terms,
         "words.counts": words.counts,
@@ -149,7 +148,6 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
         file.column(f"{prefix}top_impacts", np.uint16, len(top_terms)),
         top_starts,
         described,
-        _texts(file, f"{prefix}categories"),
     )
     return LiveSegment(segment, live.view(np.bool_), int(np.count_nonzero(live)))
 
@@ -211,17 +209,6 @@ def _range(file: ColumnFile, name: str, least: int, below: int, count: int | Non
     found = file.column(name, np.int32, count)
     _check_range(found, least, below)
     return found
-
-
-def _texts(file: ColumnFile, name: str) -> tuple[str, ...]:
-    """Return the texts in a column of JSON."""
-    try:
-        texts = orjson.loads(bytes(file.column(name, np.uint8)))
-    except ValueError:
-        raise Unusable("a text in it is invalid") from None
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise Unusable("a text in it is invalid")
-    return tuple(texts)
 
 
 def _floats(file: ColumnFile, name: str, count: int) -> NDArray[np.float32]:

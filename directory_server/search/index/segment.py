@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .arrays import Bools, Floats, Ints, Longs, Shorts
 from .bm25 import impacts as bm25_impacts
-from .categories import labels_of, most_frequent
 from .dictionary import Dictionary
 from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
 from .joining import Joined, Source, grouped, joined, sums
@@ -38,7 +37,6 @@ class Segment:
     `rows` and `priors` are by document number. `named` has for each place in the posting lists the number of documents
     with the term in the name. `top_terms` and `top_impacts` have the TOP_TERMS words of each document; those of a
     document begin at `top_starts[document]`, and the first `described[document]` of them stand in its description.
-    `categories` are the MAX_CATEGORIES most frequent ones, the first the most frequent.
     """
 
     rows: Rows
@@ -50,7 +48,6 @@ class Segment:
     top_impacts: Shorts
     top_starts: Longs
     described: Shorts
-    categories: Sequence[str] = ()
 
     @classmethod
     def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
@@ -90,7 +87,6 @@ class Segment:
                 np.concatenate([impacts, np.full(len(numbers), UNIT, np.uint16)]),
             ),
             top,
-            (labels_of(documents), vocabulary),
         )
 
     @classmethod
@@ -102,7 +98,7 @@ class Segment:
         postings = joined([(segment.lists, live) for segment, live in parts])
         dictionary = Dictionary.of(*_merged_counts(parts), vocabulary)
         rows = Rows.merge([(segment.rows, live) for segment, live in parts])
-        return cls._from_postings(rows, dictionary, postings, _merged_tops(parts), (_merged_labels(parts), vocabulary))
+        return cls._from_postings(rows, dictionary, postings, _merged_tops(parts))
 
     @classmethod
     def merge_all(
@@ -125,7 +121,6 @@ class Segment:
             Dictionary.whole(mapping[words], counts, new, keep),
             joined([(segment.lists, live) for segment, live in parts], mapping, len(new), keep),
             _merged_tops(parts, mapping, keep),
-            (_merged_labels(parts), new),
             keep,
         )
         return segment, new
@@ -137,18 +132,16 @@ class Segment:
         dictionary: Dictionary,
         postings: Joined,
         top: Tops,
-        labels: tuple[Sequence[str], Vocabulary],
         keep: Keep = in_memory,
     ) -> Segment:
-        """Return a segment with these postings. `labels` are those of categories, with the vocabulary."""
+        """Return a segment with these postings."""
         known, doc_ids = postings.known, postings.doc_ids
         starts = np.zeros(len(postings.counts) + 2, np.uint32)
         np.cumsum(postings.counts, out=starts[1:-1])
         starts[-1] = len(doc_ids)
         places = None if known is None else known.astype(np.int32)
         lists = PostingLists(keep(starts), doc_ids, postings.impacts, len(rows), places)
-        categories = most_frequent(labels[0], lists, labels[1])
-        return cls(rows, dictionary, keep(priors(rows)), lists, _named(lists, keep), *top, categories)
+        return cls(rows, dictionary, keep(priors(rows)), lists, _named(lists, keep), *top)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -214,10 +207,6 @@ def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs
     numbers, which = np.unique(np.concatenate([numbers for numbers, _ in every]), return_inverse=True)
     counts = np.bincount(which, np.concatenate([counts for _, counts in every]), len(numbers))
     return numbers, counts.astype(np.int64)
-
-
-def _merged_labels(parts: Sequence[tuple[Segment, Bools]]) -> Sequence[str]:
-    return list(dict.fromkeys(label for segment, _ in parts for label in segment.categories))
 
 
 def _merged_tops(parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Tops:

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 8, "8e65002c0b381e89"
+ANALYSIS, ANALYSED_SAMPLE = 9, "4d0a2287c6c1c09e"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 5, "a86e13c1990635f1"
+FILE, INDEXED_SAMPLE = 6, "593f9d8115e85e8a"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

@@ -39,6 +39,20 @@ def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
 
 def corrections(word: str, collection: Collection, frequency: int) -> Mapping[int, float]:
     """Return the weighted terms of words that `word` may misspell and that more than `frequency` documents have."""
+    found: dict[int, float] = {}
+    for weight, term in _similar(word, collection, frequency).values():
+        found[term] = max(weight, found.get(term, 0.0))
+    return found
+
+
+def nearest(word: str, collection: Collection) -> str:
+    """Return the word that `word` most likely misspells; an empty text if none is similar."""
+    similar = _similar(word, collection, 0)
+    return min(similar, key=lambda other: (-similar[other][0], other), default="")
+
+
+def _similar(word: str, collection: Collection, frequency: int) -> Mapping[str, tuple[float, int]]:
+    """Return the words that `word` may misspell and that more than `frequency` documents have: weights and terms."""
     edits = 1 if len(word) < 5 else 2
     near: dict[str, tuple[int, int]] = {}
     counted: dict[str, int] = {}
@@ -50,9 +64,8 @@ def corrections(word: str, collection: Collection, frequency: int) -> Mapping[in
             counted[other] = counted.get(other, 0) + int(dictionary.counts[place])
     if any(distance == 1 and counted[other] > 1 for other, (distance, _) in near.items()):
         near = {other: (distance, term) for other, (distance, term) in near.items() if distance == 1}
-    found: dict[int, float] = {}
-    for other, (distance, term) in near.items():
-        if counted[other] > frequency:
-            weight = EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4
-            found[term] = max(weight, found.get(term, 0.0))
-    return found
+    return {
+        other: (EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4, term)
+        for other, (distance, term) in near.items()
+        if counted[other] > frequency
+    }

@@ -27,9 +27,6 @@ CLOSE, CLOSE_RANK = 0.3, 10
 """Matches that are sorted by stars or dates have at least this share of the score of the match at this rank: a famous
 server that barely matches must not come first. The best score would be no measure, because it may be that of a name."""
 
-MAX_CATEGORIES = 60
-"""Categories whose matches are counted: those with the most entries."""
-
 SHOWN_VALUES = 24
 """Values of a filter in a summary: those with the most matches."""
 
@@ -45,21 +42,7 @@ class Facets:
         """Return the values that `collection` has."""
         every = [(name, value) for name, values in FACETS.items() for value in values]
         find = collection.vocabulary.find
-        found = [(name, value, term) for name, value in every if (term := find(facet(name, value))) is not None]
-        return cls([*found, *(("tag", label, term) for label, term in _categories(collection))])
-
-
-def _categories(collection: Collection) -> Sequence[tuple[str, int]]:
-    """Return the MAX_CATEGORIES labels of categories with the most entries, and the term of each."""
-    labels: dict[int, str] = {}
-    for segment in collection.segments:
-        for label in segment.categories:
-            term = collection.vocabulary.find(facet("tag", label))
-            if term is not None:
-                labels.setdefault(term, label)
-    counts = collection.document_frequencies(list(labels))
-    ranked = sorted(zip(counts, labels.items(), strict=True), key=lambda each: -each[0])
-    return [(label, term) for _, (term, label) in ranked[:MAX_CATEGORIES]]
+        return cls([(name, value, term) for name, value in every if (term := find(facet(name, value))) is not None])
 
 
 def with_phrases(plan: Plan, segments: Sequence[Segment], scored: Sequence[Postings]) -> list[Postings]:
@@ -82,7 +65,7 @@ def close_matches(scored: Sequence[Postings]) -> list[Postings]:
 
 
 def sorted_documents(segments: Sequence[Segment], matches: Sequence[Postings], query: Query) -> list[Ranked]:
-    """Return one more of `matches` than `query` asks for, in its order; equal ones by the hash of their ids.
+    """Return one more of `matches` than `query` reaches, in its order; equal ones by the hash of their ids.
 
     Names, of which thousands may be equal in stars, would have to be read from the records.
     """
@@ -94,8 +77,8 @@ def sorted_documents(segments: Sequence[Segment], matches: Sequence[Postings], q
     if query.after is not None:
         behind = _is_behind(query.after, values, keys)
         numbers, doc_ids, values, keys = numbers[behind], doc_ids[behind], values[behind], keys[behind]
-    chosen = top_k(values, query.limit + 1)
-    chosen = chosen[np.lexsort((keys[chosen], -values[chosen]))][: query.limit + 1]
+    chosen = top_k(values, query.end + 1)
+    chosen = chosen[np.lexsort((keys[chosen], -values[chosen]))][: query.end + 1]
     return list(zip(values[chosen].tolist(), numbers[chosen].tolist(), doc_ids[chosen].tolist(), strict=True))
 
 

@@ -3,6 +3,7 @@
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
 from ._assets import Assets
+from ._brand import OWN, Brand
 from ._cards import owner, search_url
 from ._entry_page import EntryBar, EntryLink, EntryPage
 from ._entry_part import EntryPart
@@ -19,10 +20,12 @@ from ._search import SearchPage
 
 __all__ = [
     "ASSETS_PATH",
+    "OWN",
     "STREAMS",
     "Address",
     "AnonymousOwners",
     "Assets",
+    "Brand",
     "EntryBar",
     "EntryLink",
     "EntryPage",

@@ -1,29 +1,35 @@
-"""Filters of templates for entries in lists: short values, and the links that narrow a list down."""
+"""Filters of templates for entries in lists: titles, short values, and the links that narrow a list down."""
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlencode
 
+from ...domain.categories import categories_of
 from ...domain.entries import MAX_NAME, Entry
-from ...domain.filters import FILTERS, PACKAGES, with_filter
+from ...domain.filters import PACKAGES, with_filter
 from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
+from ...domain.titles import display_title
 from ._filters import plain
 
-MAX_TAGS = 5
+MAX_TAGS = 4
 """Tags of a card."""
 
 MAX_KINDS = 4
 """Types of packages of a card."""
 
-HUES = 8
-"""Colours of avatars; the style sheet has a class for each."""
+MAX_BRIEF = 500
+"""Characters of a description on a card. The style sheet shows two lines of it."""
 
-_DATE = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]")
+ARCHIVED = "archived"
+"""A category by which lists of servers say that nobody maintains an entry."""
+
+_SCRIPTS = {"en": ("LATIN",), "zh": ("LATIN", "CJK")}
+"""The scripts of each language of the pages, as the names of their letters begin."""
 
 
 def owner(name: str) -> str:
@@ -35,18 +41,43 @@ def owner(name: str) -> str:
     return ".".join(reversed(namespace[:200].split(".")))
 
 
-def avatar(entry: Entry) -> tuple[str, int]:
-    """Return the tile of an entry: the first letter of its name, and the colour of its owner."""
-    name = plain(entry.title or entry.name, 100) or entry.mcp_id
-    letter = next((each for each in name.rpartition("/")[2] if each.isalnum()), "?")
-    namespace = entry.name.rpartition("/")[0]
-    digest = blake2b(namespace.encode("utf-8", "surrogatepass"), digest_size=1).digest()
-    return letter.upper()[:1], digest[0] % HUES
+def title(entry: Entry) -> str:
+    """Return the title of an entry, derived from its name if it has none."""
+    return plain(display_title(entry.title, entry.name), 100) or entry.mcp_id
 
 
-def updated_on(entry: Entry) -> str:
-    """Return the date of the last change of an entry, else that of its publication; empty if both are unknown."""
-    return date(entry.official.get("updatedAt")) or date(entry.official.get("publishedAt"))
+def brief(entry: Entry, language: str) -> str:
+    """Return the description of an entry in a language, else its own, whole if its source has cut it."""
+    return plain(entry.descriptions.get(language) or entry.whole_brief, MAX_BRIEF)
+
+
+def icon(entry: Entry) -> str:
+    """Return the name of the icon of an entry: that of its category."""
+    return next(iter(categories_of(entry.categories, entry.tags)), "server")
+
+
+def state(entry: Entry) -> str:
+    """Return why an entry should not be used: `archived`, or its status in the registry; else an empty text."""
+    if entry.status != "active":
+        return plain(entry.status, 30)
+    return ARCHIVED if any(label.casefold() == ARCHIVED for label in entry.categories) else ""
+
+
+def age(day: str, now: float) -> tuple[str, int] | None:
+    """Return the key of the text for the age of a date (RFC 3339, full-date), and its number of days, months or years.
+
+    Return None for an empty text, and for a date in the future, which is no fact.
+    """
+    try:
+        days = (datetime.fromtimestamp(now, UTC).date() - date.fromisoformat(day)).days
+    except ValueError:
+        return None
+    if days < 0:
+        return None
+    for unit, length in (("years", 365), ("months", 30)):
+        if days >= length:
+            return unit, days // length
+    return ("days", days) if days else ("today", 0)
 
 
 def short_number(number: int) -> str:
@@ -58,33 +89,17 @@ def short_number(number: int) -> str:
     return str(number)
 
 
-def date(value: object) -> str:
-    """Return the date of an RFC 3339 text, an empty text for any other value."""
-    match = _DATE.match(value) if isinstance(value, str) else None
-    return match[0] if match else ""
-
-
 def search_url(keywords: str, **others: str) -> str:
     """Return the URL of a search; empty values of `others` are left out."""
     given = {name: value for name, value in {"q": keywords, **others}.items() if value}
     return f"/?{urlencode(given)}" if given else "/"
 
 
-# A page has about 200 of these links, and most entries share a few values. The cache takes at most about 1 MB.
+# Most entries share a few values. The cache takes at most about 1 MB.
 @lru_cache(maxsize=4_096)
-def _filter_url(name: str, value: str) -> str:
-    return search_url(with_filter("", name, value))
-
-
-def mark_url(mark: str) -> str:
-    """Return the URL of the entries with a mark, which is the name of a filter and its value; empty if it has none."""
-    name, _, value = mark.partition("_")
-    return _filter_url(name, value) if value in FILTERS.get(name, ()) else ""
-
-
 def filter_url(value: str, name: str) -> str:
     """Return the URL of the entries with a `value` of the filter `name`."""
-    return _filter_url(name, value)
+    return search_url(with_filter("", name, value))
 
 
 def package_types(entry: Entry) -> Sequence[str]:
@@ -93,34 +108,36 @@ def package_types(entry: Entry) -> Sequence[str]:
     return [each for each in PACKAGES if each in kinds][:MAX_KINDS]
 
 
-def tags(entry: Entry) -> Sequence[tuple[str, str]]:
-    """Return the tags and categories of an entry, at most MAX_TAGS, with the URLs of the entries that have them.
+def tags(entry: Entry, language: str) -> Sequence[str]:
+    """Return the tags of an entry that readers of a language can read and search for, at most MAX_TAGS.
 
-    Tags that repeat another one or words of its title, or say that it is an MCP server, are left out. The URL is empty
-    if no filter finds the tag.
+    Tags that repeat another one or words of the title, or say that it is an MCP server, are left out.
     """
-    known = GENERIC | name_parts((entry.title or entry.name.rpartition("/")[2])[:MAX_NAME])
-    published = (*entry.tags, *entry.categories)[: 2 * MAX_TAGS]
+    known = GENERIC | name_parts(title(entry)[:MAX_NAME])
     labels: dict[str, str] = {}
-    for tag in published:
-        label = plain(tag, 30)
-        if label and not name_parts(label) <= known:
-            labels.setdefault(label.casefold(), label)
-    # A shortened or cleaned label is not the tag.
-    return [(label, _tag_url(label) if label in published else "") for label in list(labels.values())[:MAX_TAGS]]
+    for tag in entry.tags[: 4 * MAX_TAGS]:
+        # A shortened or cleaned label is not the tag.
+        is_whole = plain(tag, 24) == tag and '"' not in tag
+        if is_whole and _is_readable(tag, language) and not name_parts(tag) <= known:
+            labels.setdefault(tag.casefold(), tag)
+    return list(labels.values())[:MAX_TAGS]
 
 
-def _tag_url(label: str) -> str:
-    return _filter_url("tag", label) if '"' not in label and any(map(str.isalnum, label)) else ""
+@lru_cache(maxsize=4_096)
+def _is_readable(label: str, language: str) -> bool:
+    """Return whether a label has letters, and all of them are of a script of a language."""
+    letters = [unicodedata.name(letter, "") for letter in label if letter.isalpha()]
+    return bool(letters) and all(name.startswith(_SCRIPTS[language]) for name in letters)
 
 
 CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "avatar": avatar,
+    "age": age,
+    "card_brief": brief,
+    "card_icon": icon,
+    "card_state": state,
+    "card_tags": tags,
+    "card_title": title,
     "filter_url": filter_url,
-    "mark_url": mark_url,
-    "owner": owner,
     "package_types": package_types,
     "short_number": short_number,
-    "tags": tags,
-    "updated_on": updated_on,
 }

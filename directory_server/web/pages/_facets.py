@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
-from ...domain.filters import FACETS, Filter, filters_of, with_filter, without_filter
-from ...domain.licenses import OTHER
+from ...domain.filters import FACETS, FILTERS, Filter, filter_values, filters_of, with_filter, without_filter
+from ...domain.licenses import OTHER, UNKNOWN
 from ...domain.search import DEFAULT_ORDER, FacetValue, Order, Summary
 from ...serialization import MAX_WORDS
 from ._cards import search_url
@@ -16,8 +16,17 @@ from ._entries import PACKAGE_NAMES, license_name
 from ._filters import bdi, plain
 from ._translations import Translations
 
-MAX_VALUES, MAX_CATEGORIES = 8, 10
-"""Values of a filter, and categories, beside a list: those with the most matches."""
+SHOWN = 6
+"""Values of a group that are shown at first."""
+
+MARKS = "installable", "vendor", "official"
+"""Filters that an entry satisfies or not. They are one group."""
+
+GROUPS = {"marks": MARKS, **{name: (name,) for name in FACETS if name not in MARKS}}
+"""The groups of filters beside a list, and the filters of each."""
+
+OPEN = frozenset({"marks", "category", "auth", "runs"})
+"""The groups that are open at first."""
 
 _LANGUAGES = {
     **{"typescript": "TypeScript", "javascript": "JavaScript", "csharp": "C#", "cpp": "C++", "php": "PHP"},
@@ -25,55 +34,66 @@ _LANGUAGES = {
 }
 """Display names of programming languages whose name is not the filter's value with a capital letter."""
 
-
-class Choice(NamedTuple):
-    """A value of a filter with the number of its entries, and the query with it or, if it is selected, without it."""
-
-    value: str
-    entries: int
-    keywords: str
-    is_selected: bool
+Value = tuple[str, FacetValue, Filter | None]
+"""The name of a filter, a value with the number of its entries, and the filter in the query if it is selected."""
 
 
-def facets(keywords: str, summary: Summary) -> Sequence[tuple[str, Sequence[Choice]]]:
-    """Return the filters that narrow the list for `keywords` down, each with its values."""
+def facets(keywords: str, summary: Summary) -> Sequence[tuple[str, Sequence[Value]]]:
+    """Return the groups of filters that narrow the list for `keywords` down, each with its values."""
     given = filters_of(keywords)
-    choices = [(name, list(_choices(keywords, name, summary.facets.get(name, ()), given))) for name in FACETS]
-    return [(name, found) for name, found in choices if found]
+    groups = [
+        (group, [value for name in names for value in _values(keywords, name, summary.facets.get(name, ()), given)])
+        for group, names in GROUPS.items()
+    ]
+    return [(group, values) for group, values in groups if values]
 
 
-def _choices(keywords: str, name: str, values: Sequence[FacetValue], given: Sequence[Filter]) -> Iterator[Choice]:
-    for value in values[: MAX_CATEGORIES if name == "tag" else MAX_VALUES]:
-        selected = next((one for one in given if one.name == name and one.has_value(value.value)), None)
-        narrowed = with_filter(keywords, name, value.value) if selected is None else without_filter(keywords, selected)
+def _values(keywords: str, name: str, values: Sequence[FacetValue], given: Sequence[Filter]) -> Iterator[Value]:
+    for value in values:
+        selected = next((filter for filter in given if filter.name == name and filter.has_value(value.value)), None)
         # A longer query would be rejected.
-        if len(narrowed) <= MAX_WORDS:
-            yield Choice(value.value, value.count, narrowed, selected is not None)
+        if selected is not None or len(with_filter(keywords, name, value.value)) <= MAX_WORDS:
+            yield name, value, selected
+
+
+def toggled(keywords: str, name: str, value: str, selected: Filter | None) -> str:
+    """Return `keywords` with a value of the filter `name`, or without the `selected` one."""
+    return with_filter(keywords, name, value) if selected is None else without_filter(keywords, selected)
 
 
 def facet_name(value: str, name: str, texts: Translations) -> str | Markup:
     """Return the display name of a value of the filter `name`. One that is no text of ours is isolated."""
-    if name in ("auth", "runs"):
-        return texts(f"entry.{name}_{value}")
+    key = f"facet.{name}_{value}"
+    if key in texts:
+        return texts(key)
     if name == "status":
         return texts(f"status.{value}")
-    if name == "official":
-        return texts("entry.official")
+    if name == "category":
+        return texts(f"category.{value}")
+    if value == UNKNOWN:
+        return texts("facet.unknown")
     if name == "license":
         return texts("search.license_other") if value == OTHER else bdi(license_name(value))
     if name == "transport":
         return bdi(value if value == "stdio" else value.upper())
     if name == "package":
-        return bdi(PACKAGE_NAMES[value])
-    if name == "language":
-        return bdi(_LANGUAGES.get(value, value.capitalize()))
-    return bdi(texts.category(plain(value, 60)) if name == "tag" else plain(value, 60))
+        return bdi(PACKAGE_NAMES.get(value, plain(value, 60)))
+    return bdi(_LANGUAGES.get(value, value.capitalize()) if name == "language" else plain(value, 60))
 
 
-def list_url(keywords: str, order: Order) -> str:
-    """Return the URL of the list for `keywords` in an order."""
+def filter_name(filter: Filter, texts: Translations) -> Markup:
+    """Return a filter of a query in words."""
+    values = [facet_name(value, filter.name, texts) for value in filter_values(filter.name, filter.value)]
+    value = Markup(" / ").join(values)
+    # Their values say nothing alone.
+    return Markup("{}: {}").format(texts(f"search.facet_{filter.name}"), value) if not FILTERS[filter.name] else value
+
+
+def list_url(keywords: str, order: Order, page: int = 1) -> str:
+    """Return the URL of a page of the list for `keywords` in an order."""
     # The start page is no list: a list of all entries has an order.
-    return search_url(keywords, sort=order if order != DEFAULT_ORDER or not keywords else "")
+    sort = order if order != DEFAULT_ORDER or not keywords else ""
+    return search_url(keywords, sort=sort, page=str(page) if page > 1 else "")
 
 
 def typed_filter(value: str, name: str) -> str:
@@ -83,7 +103,9 @@ def typed_filter(value: str, name: str) -> str:
 
 FACET_FILTERS: Mapping[str, Callable[..., Any]] = {
     "facet_name": facet_name,
+    "filter_name": filter_name,
     "list_url": list_url,
+    "toggled": toggled,
     "typed_filter": typed_filter,
     "without_filter": without_filter,
 }

@@ -19,10 +19,11 @@ from ...http.proxies import Proxies
 from ..compression import compressed
 from ..responses import json_response
 from ._assets import Assets
+from ._brand import OWN, Brand
 from ._cards import CARD_FILTERS
 from ._entries import ENTRY_FILTERS
 from ._extension import Extension
-from ._facets import FACET_FILTERS
+from ._facets import FACET_FILTERS, OPEN, SHOWN
 from ._filters import FILTERS
 from ._translations import LANGUAGES, Translations, choose, load
 
@@ -101,7 +102,7 @@ class Layout:
     `url` is the public URL of the server without a slash at the end, or empty if it is not configured: then links to
     the server have no host. The Host header is no source of it, because clients write it. Responses over TLS have the
     header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0. `extensions` add templates,
-    texts and tabs.
+    texts and tabs. `brand` is how the operator presents the directory.
     """
 
     def __init__(
@@ -114,13 +115,14 @@ class Layout:
         hsts: int = 0,
         url: str = "",
         extensions: tuple[Extension, ...] = (),
+        brand: Brand = OWN,
     ) -> None:
         self._proxies = proxies
         self.url = url
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
-        self._translations = load(extensions)
-        self.assets, self._templates = templates(searchable, is_public, sign_in, extensions)
+        self._translations = load(extensions, brand)
+        self.assets, self._templates = templates(searchable, is_public, sign_in, extensions, brand)
 
     def page(
         self,
@@ -186,10 +188,14 @@ class Layout:
 
 @cache
 def templates(
-    searchable: bool, is_public: bool, sign_in: str, extensions: tuple[Extension, ...] = ()
+    searchable: bool,
+    is_public: bool,
+    sign_in: str,
+    extensions: tuple[Extension, ...] = (),
+    brand: Brand = OWN,
 ) -> tuple[Assets, Environment]:
     """Return the static files and the templates. All layouts share them."""
-    assets = Assets()
+    assets = Assets(brand)
     environment = Environment(
         loader=ChoiceLoader(
             [
@@ -206,6 +212,7 @@ def templates(
     )
     environment.filters.update({**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS})
     environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
+    environment.globals.update(open_groups=OPEN, shown=SHOWN)
     environment.globals.update(
         extension_tabs=[tab for part in extensions for tab in part.tabs],
         head_parts=[f"{part.name}/{name}" for part in extensions for name in part.head_parts],

@@ -12,6 +12,7 @@ from ...http.proxies import Proxies
 from ...streams import Hub
 from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
+from ._brand import OWN, Brand
 from ._extension import Extension
 from ._layout import Layout, Viewer, compile_templates, templates
 from ._notifications import NewEntriesNotifier
@@ -32,10 +33,10 @@ class PageHandlers:
         return self.notifier.open(request)
 
 
-def preload(mode: AccessMode, sign_in: str, extensions: tuple[Extension, ...]) -> None:
+def preload(mode: AccessMode, sign_in: str, extensions: tuple[Extension, ...], brand: Brand) -> None:
     """Load the texts and compile the templates, which `page_handlers` with the same arguments then finds."""
-    load(extensions)
-    _, environment = templates(mode != "off", mode == "public", sign_in, extensions)
+    load(extensions, brand)
+    _, environment = templates(mode != "off", mode == "public", sign_in, extensions, brand)
     compile_templates(environment)
 
 
@@ -51,6 +52,7 @@ def page_handlers(
     hsts: int = 0,
     url: str = "",
     extensions: tuple[Extension, ...] = (),
+    brand: Brand = OWN,
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
 
@@ -68,6 +70,7 @@ def page_handlers(
         hsts=hsts,
         url=url.rstrip("/"),
         extensions=extensions,
+        brand=brand,
     )
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)
     return PageHandlers(layout, NewEntriesNotifier(hub, proxies), access)

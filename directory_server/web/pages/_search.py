@@ -1,187 +1,168 @@
-"""Handler of the search page: the search form, lists of entries and the filters beside them."""
+"""Handler of the search page: the start page, lists of entries and the filters beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
-from ...domain.facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
-from ...domain.filters import FILTERS, PACKAGES, filters_of, words_beside_filters, wrong_filter
+from ...domain.filters import FILTERS, PACKAGES, Filter, filters_of, without_filter, words_beside_filters, wrong_filter
 from ...domain.ports.storage import Store
-from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query
+from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query, Summary
 from ...domain.tools import OfferedTool
 from ...domain.views import Hit
 from ...http import Request
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._cards import search_url
-from ._entries import fact_marks
 from ._entry_part import EntryPart
-from ._facets import facets
+from ._facets import facets, list_url
+from ._home import HomeRows
 from ._layout import Address, Layout
 from ._parameters import page_parameters, search_words
 
 PER_PAGE = 20
 """Hits per page."""
 
-NEWEST = 6
-"""Number of newest entries on the start page."""
+MAX_PAGE = 500
+"""Pages of a list. A later one would take as long as all pages before it."""
 
+MAX_BLAMED = 5
+"""Filters of a query without results that are tried without."""
 
-@frozen
-class Help:
-    """A kind of filter: examples with their URLs, the key of the text that explains them, and its name and values for
-    suggestions.
-    """
-
-    examples: Sequence[tuple[str, str]]
-    text: str
-    name: str = ""
-    values: str = ""
-
-
-def _help(name: str, *examples: str, values: Sequence[str] = ()) -> Help:
-    return Help(
-        _examples(*(f"{name}:{example}" for example in examples)), name, name, " ".join(values or FILTERS[name])
-    )
-
-
-def _examples(*words: str) -> Sequence[tuple[str, str]]:
-    return [(word, search_url(word)) for word in words]
-
-
-HELP = (
-    _help("auth", "none", "key", "oauth"),
-    _help("runs", "local", "remote"),
-    _help("status", "works", "needs_login", "available"),
-    _help("language", "rust", "python"),
-    _help("license", "mit", "apache-2.0"),
-    _help("package", "npm", "pypi", "oci", values=PACKAGES),
-    _help("transport", "stdio", "http", "sse"),
-    _help("tag", "monitoring"),
-    _help("official", "true"),
-    _help("namespace", "com.stripe"),
-    _help("match", "tools"),
-    Help(_examples('"vector database"'), "phrase"),
-    Help(_examples("-word"), "excluded"),
-)
-"""The filters that the search page explains."""
-
-
-class Card(NamedTuple):
-    """An entry in a list, the marks of its facts, whether its vendor publishes it, and the tools that match."""
-
-    entry: Entry
-    marks: Sequence[str]
-    vendor: bool
-    tools: Sequence[OfferedTool] = ()
+Card = tuple[Entry, Hit, Sequence[OfferedTool]]
+"""An entry of a list, its record, and its tools that match."""
 
 
 @frozen
 class SearchPage:
-    """Handles `/`. `_size` returns the number of entries, `_now` the seconds since the epoch."""
+    """Handles `/`. `_size` returns the number of entries, `_generation` changes with them, `_now` is the Unix time."""
 
     _layout: Layout
     _access: PageAccess
     _directory: Directory
     _store: Store
     _size: Callable[[], int]
+    _generation: Callable[[], int]
     _now: Callable[[], float]
     _parts: Sequence[EntryPart]
+    _home: HomeRows = field(init=False)
+
+    @_home.default
+    def _home_rows(self) -> HomeRows:
+        return HomeRows(self._directory, self._store, self._generation)
 
     async def get(self, request: Request) -> bytes:
-        """Return the search form with the newest entries, or with a list of entries."""
+        """Return the start page, or a list of entries."""
         viewer = await self._access.authenticate(request)
         parameters = page_parameters(request)
-        keywords, sort = search_words(parameters), _order(parameters)
-        cursor, words = parameters.get("cursor"), words_beside_filters(keywords)
-        is_list = bool(keywords or cursor or "sort" in parameters)
+        keywords, order, number = search_words(parameters), _order(parameters), _page_number(parameters)
+        is_list = bool(keywords or "sort" in parameters or "page" in parameters)
+        words = words_beside_filters(keywords)
         values: dict[str, Any] = {
             "keywords": keywords,
             "longest": serialization.MAX_KEYWORDS,
             "words": words or keywords,
+            "corrected": "",
             "is_weak": False,
-            "is_close": bool(words) and sort != DEFAULT_ORDER,
-            "sort": sort if sort != DEFAULT_ORDER else "",
+            "is_close": bool(words) and order != DEFAULT_ORDER,
+            "sort": order if order != DEFAULT_ORDER else "",
             "is_list": is_list,
-            "is_continued": cursor is not None,
-            "first_url": search_url(keywords, sort=sort if sort != DEFAULT_ORDER or not keywords else ""),
             "size": self._size(),
-            "help": [each for each in HELP if each.name != "status" or self._finds_by("status")],
+            "now": self._now(),
+            "offered": self._offered(),
             "error": None,
             "filter": None,
             "cards": [],
+            "rows": [],
             "orders": ORDERS,
             "notes": [],
+            "previous_url": "",
             "next_url": "",
+            "offset": PER_PAGE * (number - 1),
             "total": 0,
             "facets": [],
-            "order": sort,
+            "order": order,
             "selected": [],
+            "blamed": [],
         }
         try:
-            search = self._query(keywords, sort, cursor, PER_PAGE if is_list else 1)
-            page = await self._directory.search(search, ("pages", self._access.client(request, viewer)))
+            page = await self._page(keywords, order, number, ("pages", self._access.client(request, viewer)))
+            summary = page.summary or Summary(0, {})
             if is_list:
-                values["cards"] = await self._cards(page)
-                values["next_url"] = _next_url(search, page)
-                values["is_weak"] = page.match == "weak"
-                values["selected"] = filters_of(keywords)
+                values |= await self._list(keywords, order, number, page, summary)
             else:
-                values["cards"] = await self._store.newest(NEWEST, _new_card)
-            if page.summary is not None:
-                values["total"], values["facets"] = page.summary.total, facets(keywords, page.summary)
-            ids = [card.entry.mcp_id for card in values["cards"]]
-            values["notes"] = [(part.note_template, part.notes(ids)) for part in self._parts]
+                values |= {"rows": await self._home.rows(), "categories": summary.facets.get("category", ())}
         except BadInput as error:
-            values["error"] = error.code
-            values["filter"] = wrong_filter(keywords)
+            values |= {"error": error.code, "filter": wrong_filter(keywords), "is_list": True}
         status = 400 if values["error"] else 200
         address = Address(search_url(keywords), self._access.is_public and not is_list)
         return self._layout.page(request, "search.html", values, account=viewer, status=status, address=address)
 
-    def _finds_by(self, name: str) -> bool:
-        """Return whether a feature makes the filter `name` find entries."""
-        return any(name in part.filters() for part in self._parts)
+    async def _list(
+        self, keywords: str, order: Order, number: int, page: Page, summary: Summary
+    ) -> Mapping[str, object]:
+        """Return the values of a list."""
+        cards = await self._cards(page)
+        ids = [entry.mcp_id for entry, _, _ in cards]
+        return {
+            "cards": cards,
+            "notes": [(part.note_template, part.notes(ids)) for part in self._parts],
+            "is_weak": page.match == "weak",
+            "corrected": _corrected(words_beside_filters(keywords), summary.corrected) if cards else "",
+            "selected": filters_of(keywords),
+            "total": summary.total,
+            "facets": facets(keywords, summary),
+            "blamed": await self._blamed(keywords, order) if not summary.total else [],
+            "previous_url": list_url(keywords, order, number - 1) if number > 1 else "",
+            "next_url": list_url(keywords, order, number + 1) if page.next and number < MAX_PAGE else "",
+        }
 
-    def _query(self, keywords: str, sort: Order, cursor: str | None, limit: int) -> Query:
-        """Return the query for a page of a list. Raises BadInput."""
-        query = serialization.search_query(keywords, limit) if keywords else Query("", limit)
-        after = serialization.decode_cursor(cursor, keywords, sort) if cursor else None
-        return evolve(query, after=after, browse=True).sorted_by(sort, self._now())
+    async def _page(self, keywords: str, order: Order, number: int, source: tuple[str, str] | None = None) -> Page:
+        """Return a page of a list. Raises BadInput."""
+        query = serialization.search_query(keywords, PER_PAGE) if keywords else Query("", PER_PAGE)
+        query = evolve(query, browse=True, offset=PER_PAGE * (number - 1)).sorted_by(order, self._now())
+        return await self._directory.search(query, source)
 
-    async def _cards(self, page: Page) -> list[Card]:
+    async def _cards(self, page: Page) -> Sequence[Card]:
         hits = {hit.mcp_id: hit for hit in page.hits}
         tools = dict(zip(hits, page.hits.tools(), strict=False))
         return [
-            Card(entry, _marks(hit), hit.vendor, tools.get(hit.mcp_id, ()))
-            for entry in await self._store.entries(list(hits))
-            for hit in (hits[entry.mcp_id],)
+            (entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in await self._store.entries(list(hits))
         ]
+
+    async def _blamed(self, keywords: str, order: Order) -> Sequence[tuple[Filter, str, int]]:
+        """Return the filters without which a query has results: each with that query, and their number."""
+        blamed = []
+        for filter in filters_of(keywords)[:MAX_BLAMED]:
+            fewer = without_filter(keywords, filter)
+            page = await self._page(fewer, order, 1)
+            if page.summary and page.summary.total:
+                blamed.append((filter, fewer, page.summary.total))
+        return blamed
+
+    def _offered(self) -> Mapping[str, Sequence[str]]:
+        """Return the filters that suggestions offer, and their values. Some find entries only because of a feature."""
+        found = {name for part in self._parts for name in part.filters()}
+        offered = {name: values for name, values in FILTERS.items() if name != "status" or name in found}
+        return {**offered, "package": PACKAGES}
 
 
 def _order(parameters: Mapping[str, str]) -> Order:
     return next((order for order in ORDERS if order == parameters.get("sort")), DEFAULT_ORDER)
 
 
-def _marks(hit: Hit) -> Sequence[str]:
-    return fact_marks(hit.auth, hit.runs, installable=hit.installable)
+def _page_number(parameters: Mapping[str, str]) -> int:
+    """Return the number of a page, 1 for what is no number."""
+    text = parameters.get("page", "")
+    return min(max(int(text), 1), MAX_PAGE) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def _new_card(entry: Entry) -> Card:
-    known = facts_of(entry).bits
-    marks = fact_marks(auth_of(known), runs_of(known), installable=is_configurable(known))
-    return Card(entry, marks, is_vendors_own(known))
-
-
-def _next_url(query: Query, page: Page) -> str:
-    """Return the URL of the next page, an empty text after the last page."""
-    if page.next is None:
-        return ""
-    sort = "" if query.sort == DEFAULT_ORDER else query.sort
-    return search_url(query.keywords, sort=sort, cursor=serialization.encode_cursor(query, page.next))
+def _corrected(words: str, corrected: Mapping[str, str]) -> str:
+    """Return the search words with those that were corrected, an empty text if none was."""
+    found = " ".join(corrected.get(word.casefold(), word) for word in words.split())
+    return found if found != words else ""

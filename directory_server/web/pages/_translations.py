@@ -14,6 +14,7 @@ from attrs import frozen
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
+from ._brand import OWN, Brand
 from ._extension import Extension
 
 DEFAULT = "en"
@@ -69,8 +70,11 @@ class Translations:
 
 
 @cache
-def load(extensions: tuple[Extension, ...] = ()) -> Mapping[str, Translations]:
-    """Return the translations of each language, with those of `extensions`. The files are read once in a process."""
+def load(extensions: tuple[Extension, ...] = (), brand: Brand = OWN) -> Mapping[str, Translations]:
+    """Return the translations of each language, with those of `extensions` and the texts of `brand`.
+
+    The files are read once in a process.
+    """
     categories, errors = _table("categories"), _table("upstream_errors")
     additions = [(f"{part.name}.", _read(part.package, "texts.toml")) for part in extensions]
     return {
@@ -80,6 +84,7 @@ def load(extensions: tuple[Extension, ...] = ()) -> Mapping[str, Translations]:
                 chain(
                     _flat(_table(language)),
                     *(_flat(texts[language], section) for section, texts in additions),
+                    brand.texts.items(),
                 )
             ),
             categories.get(language, {}),

@@ -138,7 +138,7 @@ def test_pages_with_forms_and_errors_are_not_compressed(get_page: GetPage, path:
 
 
 def test_static_files_are_compressed_once(get_page: GetPage) -> None:
-    for path in re.findall(r'"(/assets/[^"]*)"', get_page("/").body.decode()):
+    for path in re.findall(r'"(/assets/[^"#]*)', get_page("/").body.decode()):
         plain, small = get_page(path), get_page(path, Accept_Encoding="gzip")
         assert small.headers["Content-Encoding"] == "gzip"
         assert gunzip(small.body) == plain.body
@@ -172,7 +172,7 @@ def test_the_accepted_codings_decide(get_page: GetPage, accepted: str, is_accept
 
 
 def test_all_templates_are_compiled_before_their_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.preload("off", "/test", ())
+    pages.preload("off", "/test", (), pages.OWN)
     monkeypatch.setattr("jinja2.Environment.compile", lambda *_: pytest.fail("a template was compiled"))
-    _, environment = templates(False, False, "/test", ())
+    _, environment = templates(False, False, "/test", (), pages.OWN)
     assert environment.get_template("search.html")

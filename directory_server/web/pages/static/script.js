@@ -184,12 +184,13 @@ if (box) {
     for (const option of list.children) option.querySelector(".count").textContent = countOf(option.dataset.value);
   };
 
+  const offered = JSON.parse(list.dataset.offered);
+
   const choices = (word) => {
     const lowered = word.toLowerCase().replaceAll('"', "");
-    const known = [...document.querySelectorAll("[data-filter]")].map((chip) => chip.dataset.filter);
-    for (const each of document.querySelectorAll("[data-name]")) {
-      const { name, values } = each.dataset;
-      known.push(...(lowered.includes(":") ? values.split(" ").filter(Boolean).map((value) => `${name}:${value}`) : [`${name}:`]));
+    const known = [...document.querySelectorAll("[data-filter]")].map((link) => link.dataset.filter);
+    for (const [name, values] of Object.entries(offered)) {
+      known.push(...(lowered.includes(":") ? values.map((value) => `${name}:${value}`) : [`${name}:`]));
     }
     const matches = known.filter((each) => each.toLowerCase().replaceAll('"', "").startsWith(lowered) && each !== word);
     const whole = lowered.includes(":") ? matches : matches.filter((each) => each.endsWith(":"));
@@ -219,9 +220,12 @@ if (box) {
       option.dataset.value = filter;
       const code = document.createElement("code");
       code.textContent = filter;
+      const words = document.createElement("span");
+      words.className = "words";
+      words.textContent = document.querySelector(`[data-filter="${CSS.escape(filter)}"] .name`)?.textContent ?? "";
       const number = document.createElement("span");
       number.className = "count";
-      option.append(code, number);
+      option.append(code, words, number);
       // The field keeps the focus.
       option.addEventListener("mousedown", (event) => { event.preventDefault(); accept(filter); });
       return option;
@@ -251,7 +255,7 @@ if (box) {
     }
   });
 
-  document.getElementById("shortcuts").hidden = !matchMedia("(hover: hover)").matches;
+  document.getElementById("shortcut").hidden = !matchMedia("(hover: hover)").matches;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
     const inside = event.target.closest("input, textarea, select");

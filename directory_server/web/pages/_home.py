@@ -1,0 +1,84 @@
+"""Rows of the start page: popular, hosted and new entries, one of each publisher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from attrs import define, evolve, field
+
+from ...domain.entries import Entry
+from ...domain.facts import facts_of, with_facts
+from ...domain.ports.storage import Store
+from ...domain.search import Query
+from ...domain.views import Hit
+from ...services.directory import Directory
+from ._cards import owner
+
+T = TypeVar("T")
+
+PER_ROW = 6
+"""Entries of a row."""
+
+CANDIDATES = 60
+"""Hits from which those of a row are taken."""
+
+NEWEST = 24
+"""Newest entries from which those of a row are taken. They are read from the database."""
+
+POPULAR, HOSTED = "installable:true", "runs:remote auth:none"
+"""The searches of rows."""
+
+Listed = tuple[Entry, Hit]
+"""An entry, and what its list record says."""
+
+Row = tuple[str, str, str, Sequence[Listed]]
+"""The key of a row's text, the search words and the order of its whole list, and its entries."""
+
+
+@define
+class HomeRows:
+    """Makes the rows, and keeps them until the catalogue changes. `_generation` is that of the index."""
+
+    _directory: Directory
+    _store: Store
+    _generation: Callable[[], int]
+    _made: tuple[int, Sequence[Row]] = field(default=(-1, ()), init=False)
+
+    async def rows(self) -> Sequence[Row]:
+        """Return the rows that have entries."""
+        generation = self._generation()
+        if self._made[0] != generation:
+            rows: Sequence[Row] = [
+                ("popular", "", "stars", await self._found(POPULAR)),
+                ("hosted", HOSTED, "relevance", await self._found(HOSTED)),
+                ("new", "", "updated", await self._newest()),
+            ]
+            self._made = generation, [row for row in rows if row[-1]]
+        return self._made[1]
+
+    async def _found(self, keywords: str) -> Sequence[Listed]:
+        page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))
+        hits = {hit.mcp_id: hit for hit in _of_each_publisher(page.hits, lambda hit: hit.server_name)}
+        return [(entry, hits[entry.mcp_id]) for entry in await self._store.entries(list(hits))]
+
+    async def _newest(self) -> Sequence[Listed]:
+        entries = await self._store.newest(NEWEST, lambda entry: entry)
+        return [(entry, _hit(entry)) for entry in _of_each_publisher(entries, lambda entry: entry.name)]
+
+
+def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:
+    """Return the first item of each publisher, at most PER_ROW."""
+    first: dict[str, T] = {}
+    for item in items:
+        first.setdefault(owner(name(item)), item)
+        if len(first) == PER_ROW:
+            break
+    return list(first.values())
+
+
+def _hit(entry: Entry) -> Hit:
+    """Return the record of an entry as lists have it."""
+    updated = entry.official.get("updatedAt") or entry.official.get("publishedAt")
+    day = updated[:10] if isinstance(updated, str) else ""
+    return evolve(with_facts(entry.hit(), facts_of(entry).bits), stars=entry.stars, updated=day)
