@@ -86,8 +86,8 @@ def categories_of(categories: Iterable[str], tags: Iterable[str]) -> Sequence[st
     """
     found = dict.fromkeys(name for label in _first(categories) if (name := category_of(label)))
     if not found:
-        tagged = dict.fromkeys(name for tag in _first(tags) if (name := _PHRASES.get(" ".join(_words(tag)))))
-        found = dict.fromkeys(sorted(tagged, key=lambda name: name == "ai"))
+        tagged = dict.fromkeys(_PHRASES.get(" ".join(_words(tag)), "") for tag in _first(tags))
+        found = dict.fromkeys(sorted(filter(None, tagged), key=lambda name: name == "ai"))
     return tuple(found)[:MAX_CATEGORIES]
 
 
@@ -98,9 +98,9 @@ def category_of(label: str) -> str:
     words = _words(label)
     for size in range(min(_LONGEST, len(words)), 0, -1):
         for start in range(len(words) - size + 1):
-            name = _PHRASES.get(" ".join(words[start : start + size]))
-            if name is not None:
-                return name
+            known = _PHRASES.get(" ".join(words[start : start + size]))
+            if known is not None:
+                return known
     return next((name for phrase, name in _UNSEGMENTED.items() if phrase in label[:MAX_LABEL]), "")
 
 

@@ -38,7 +38,7 @@ def test_results_update_while_typing_and_on_back_navigation(open_page: Open) -> 
     assert page.title().startswith("github")
     assert "“github”" in page.locator("#search-status").inner_text()
     page.go_back()
-    page.locator("#results-title", has_text="Newest of").wait_for()
+    page.locator("#row-popular").wait_for()
     assert page.locator("#q").input_value() == ""
     assert names(page) == before
 
@@ -90,7 +90,7 @@ def test_filters_are_suggested_and_chosen_with_the_keyboard(open_page: Open) -> 
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     assert box.input_value() == "mail package:npm "
-    page.locator("#results .badge.filter", has_text="package").first.wait_for()
+    page.locator("#results .selected", has_text="npm").wait_for()
     assert page.url.endswith("/?q=mail+package%3Anpm")
     assert options(page) == []
 
