@@ -105,7 +105,8 @@ def test_the_start_page_counts_the_entries_of_categories(get_page: GetPage, serv
 
 
 def test_rows_of_the_start_page_have_one_entry_of_each_publisher(get_page: GetPage, server: Server) -> None:
-    hosted: dict[str, Any] = {"remotes": [{"type": "streamable-http", "url": "https://zebra.example.org/"}], "packages": []}
+    remote = {"type": "streamable-http", "url": "https://zebra.example.org/"}
+    hosted: dict[str, Any] = {"remotes": [remote], "packages": []}
     server.publish(*(listed(number, stars=number, description="No API key needed.", **hosted) for number in range(3)))
     first = get_page("/")
     rows = first.body.decode().split('<section aria-labelledby="row-')[1:]
