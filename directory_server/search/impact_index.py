@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cache, partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -26,9 +26,8 @@ from .query.condensation import MAX_LENGTH, condensed
 from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
-from .query.spelling import nearest
 from .query.tables import are_loaded, load_tables
-from .ranking.browsing import Facets, close_matches, sorted_documents, summary, with_phrases
+from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
 from .ranking.likeness import reranked
 from .ranking.reasons import reasons
@@ -270,7 +269,7 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
     found = summary(facets, segments, matches)
-    return evolve(page, summary=evolve(found, corrected=_corrected(plan, collection)))
+    return evolve(page, summary=evolve(found, corrected=corrected_words(plan, collection)))
 
 
 def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Query, strength: float) -> Page:
@@ -282,12 +281,6 @@ def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Q
         return Page(hits, strength=strength)
     score, number, doc_id = shown[-1]
     return Page(hits, Position(score, segments[number].rows.name(doc_id)), strength=strength)
-
-
-def _corrected(plan: Plan, collection: Collection) -> Mapping[str, str]:
-    """Return the words of a query that no entry has, and those by which its matches were found instead."""
-    words = [part.groups[0].label for part in plan.parts if part.is_corrected]
-    return {word: other for word in words if (other := nearest(word, collection))}
 
 
 def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:

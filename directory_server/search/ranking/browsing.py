@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..index.merging import NO_POSTINGS, Postings
 from ..index.rows import key_of
 from ..index.segment import Segment
 from ..query.plan import Plan
+from ..query.spelling import nearest
 from .scoring import PINNED_SCORE, Ranked
 from .top_k import top_k
 
@@ -124,3 +125,9 @@ def _namespaces(segments: Sequence[Segment], matches: Sequence[Postings]) -> Seq
         for doc_id in doc_ids.tolist()
     )
     return [FacetValue(name, count) for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))]
+
+
+def corrected_words(plan: Plan, collection: Collection) -> Mapping[str, str]:
+    """Return the words of a query that no entry has, and those by which its matches were found instead."""
+    words = [part.groups[0].label for part in plan.parts if part.is_corrected]
+    return {word: other for word in words if (other := nearest(word, collection))}
