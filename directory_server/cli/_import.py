@@ -9,6 +9,7 @@ import click
 
 from .. import importer
 from ..domain.versions import IMPORTED, LOCAL
+from ..wording import entries
 from .context import command_context, wait_for
 from .output import echo, print_errors, progress_bar
 
@@ -42,7 +43,7 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool, own: bool)
 
             def progress(file: importer.Progress) -> None:
                 positions[file.file] = file.read
-                show(sum(positions.values()))
+                show(sum(positions.values()), label=f"Importing, {entries(file.entries)}")
 
             wait_for(
                 importer.import_files(

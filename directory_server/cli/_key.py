@@ -63,6 +63,9 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 def _record(context: CommandContext, listed: NumberedKey) -> Record:
     key, use = listed.key, listed.use
     left = wait_for(context.storage.quota.peek(key.quota_id, key.limit))
+    # A use is written every few minutes, a charge at once. Keys that share a quota have the charges of all of them.
+    charged = wait_for(context.storage.quota.last(key.quota_id)) if key.shared is None else None
+    times = filter(None, (use.at if use else None, charged))
     return {
         "id": key.id,
         "label": key.label,
@@ -74,7 +77,7 @@ def _record(context: CommandContext, listed: NumberedKey) -> Record:
         "revoked_at": key.revoked_at,
         "state": key_state(key),
         "owner": listed.email or None,
-        "last_used_at": use.at if use else None,
+        "last_used_at": max(times, default=None),
         "network": use.client.network if use else "",
         "client": use.client.name if use else "",
     }

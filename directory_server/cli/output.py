@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,6 +19,9 @@ from ..wording import counted
 
 SPOOLED = 8_000_000
 """Bytes of the rows of a table that are held in memory."""
+
+LINE_INTERVAL = 10.0
+"""Seconds between two lines of progress."""
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
@@ -114,9 +118,15 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def progress_bar(label: str, length: int | None = None) -> Iterator[ShowProgress]:
-    """Show a progress bar if standard error is a terminal and the length is not 0; None is an unknown length."""
-    if not sys.stderr.isatty() or length == 0:
+    """Show progress on standard error: a bar on a terminal, elsewhere a line every LINE_INTERVAL seconds.
+
+    A length of 0 shows nothing, None is an unknown length.
+    """
+    if length == 0:
         yield lambda position, **_: None
+        return
+    if not sys.stderr.isatty():
+        yield _progress_lines(label, length)
         return
     bar: Any = None
     shown = 0
@@ -136,6 +146,19 @@ def progress_bar(label: str, length: int | None = None) -> Iterator[ShowProgress
     finally:
         if bar is not None:
             bar.__exit__(None, None, None)
+
+
+def _progress_lines(label: str, length: int | None, now: Callable[[], float] = time.monotonic) -> ShowProgress:
+    """Return a function that prints the label and the percentage of progress, every LINE_INTERVAL seconds."""
+    due = now() + LINE_INTERVAL
+
+    def show(position: int, *, label: str = label, length: int | None = length, **_: object) -> None:
+        nonlocal due
+        if now() >= due:
+            due = now() + LINE_INTERVAL
+            echo(f"{label}: {position / length:.0%}" if length else label, err=True)
+
+    return show
 
 
 def print_errors(errors: Sequence[str], rejected: int, too_old: int) -> None:

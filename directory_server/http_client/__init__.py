@@ -2,7 +2,7 @@
 
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
-from ._errors import BadCertificate, BadResponse, broken_off
+from ._errors import BadCertificate, BadResponse, broken_off, unreachable
 from ._requests import RequestBody
 from ._responses import (
     MAX_DELAY,
@@ -38,4 +38,5 @@ __all__ = [
     "read_body",
     "redirect_target",
     "retry_after",
+    "unreachable",
 ]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+from twisted.internet.error import ConnectError, DNSLookupError
+
 from ..domain.errors import DirectoryError
 
 
@@ -15,6 +19,14 @@ class BadCertificate(DirectoryError):
     """The certificate of the peer is not trusted, or is for another host."""
 
     code = "bad_certificate"
+
+
+def unreachable(error: ConnectError | DNSLookupError) -> str:
+    """Return that a peer cannot be reached and why, without a full stop."""
+    if isinstance(error, DNSLookupError):
+        return "It cannot be reached (its name is not known)"
+    cause = os.strerror(error.osError) if error.osError else str(error).rstrip(".")
+    return f"It cannot be reached ({cause[:1].lower()}{cause[1:]})"
 
 
 def broken_off(error: Exception) -> str:

@@ -26,6 +26,7 @@ from ..http_client import (
     read_body,
     redirect_target,
     retry_after,
+    unreachable,
 )
 from ._upstream import UpstreamFailed
 
@@ -89,10 +90,8 @@ class Fetcher:
             return await fetching.addTimeout(deadline, self._clock)
         except TimeoutError:
             raise _resumable(f"It did not answer within {deadline:g} seconds") from None
-        except DNSLookupError:
-            raise _resumable("It cannot be reached: its name is not known") from None
-        except ConnectError as error:
-            raise _resumable(f"It cannot be reached: {str(error).rstrip('.')}") from None
+        except (DNSLookupError, ConnectError) as error:
+            raise _resumable(unreachable(error)) from None
         except BadResponse as error:
             raise UpstreamFailed(error.message) from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:

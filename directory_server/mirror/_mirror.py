@@ -18,6 +18,7 @@ from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..http_client import MAX_DELAY
 from ..importer import Publish
+from ..wording import counted
 from ._client import Client, client
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MAX_BYTES as FILE_BYTES
@@ -176,7 +177,12 @@ class Mirror:
         )
         if error.message != state.error or upstream.name not in self._logged:
             self._logged.add(upstream.name)
-            self._log.error("Upstream {name}: {error}", name=upstream.name, error=error.message)
+            self._log.error(
+                "Upstream {name}: {error} Trying again in {wait}.",
+                name=upstream.name,
+                error=error.message,
+                wait=counted(max(round(wait / 60), 1), "minute"),
+            )
 
     def _jittered(self, seconds: float) -> float:
         return seconds * (1 + self._random.random() * JITTER)

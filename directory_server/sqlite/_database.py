@@ -230,18 +230,14 @@ def _exclusive(path: Path) -> Iterator[None]:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(folder, error) from error
+        raise Unavailable(f"The data directory cannot be created: {error.strerror}.") from error
     # SQLite's locks are not enough: of two concurrent switches to WAL, one fails without waiting.
     with locked(folder):
         try:
             _create(path)
         except OSError as error:
-            raise _unusable(folder, error) from error
+            raise Unavailable(f"The data directory cannot be written: {error.strerror}.") from error
         yield
-
-
-def _unusable(folder: Path, error: OSError) -> Unavailable:
-    return Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.")
 
 
 def _create(path: Path) -> None:

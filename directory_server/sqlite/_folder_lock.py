@@ -24,7 +24,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         held = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise Unavailable(f"{folder}: the data directory cannot be created or read: {error.strerror}.") from error
+        raise Unavailable(f"The data directory cannot be opened: {error.strerror}.") from error
     try:
         _lock(held, folder)
         yield

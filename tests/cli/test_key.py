@@ -12,6 +12,7 @@ import pytest
 from directory_server.domain.clients import Client
 from directory_server.domain.keys import KeyUse
 from directory_server.run_sync import run_sync
+from directory_server.serialization import rfc3339
 
 from .conftest import CommandLine
 
@@ -121,6 +122,17 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
         ["never", "valid", "-", "2027-01-15 08:00", "-"],
         ["2999-01-31 00:00", "revoked", "-", "-", "-"],
     ]
+
+
+def test_the_last_use_is_the_last_charge_before_the_use_is_written(directory: CommandLine) -> None:
+    directory.succeed("key", "create", "--label", "laptop")
+    (key,) = directory.all_keys()
+    run_sync(directory.key_uses.record([KeyUse(key.id, 1_000_000_000.0, Client())]))
+    run_sync(directory.quota.charge(key.id, key.limit))
+    charged = run_sync(directory.quota.last(key.id))
+    (listed,) = json.loads(directory.succeed("key", "list", "--json"))
+    assert charged
+    assert listed["last_used_at"] == rfc3339(charged)
 
 
 def test_limit_changes_the_limit_of_a_key(directory: CommandLine) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from weakref import ref
 
 import pytest
+from twisted.internet.task import Clock
 
 from directory_server.cli import _account, _key, output
 from directory_server.cli.output import Record, duration, print_listing
@@ -73,3 +74,15 @@ def test_records_of_a_list_are_not_kept(capsys: pytest.CaptureFixture[str], as_j
 
 def test_an_empty_list_is_an_empty_array(directory: CommandLine) -> None:
     assert directory.succeed("key", "list", "--json") == "[]\n"
+
+
+def test_progress_without_a_terminal_is_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    show = output._progress_lines("Importing", 200, clock.seconds)
+    for position in range(0, 200, 10):
+        show(position, label=f"Importing, {position} entries")
+        clock.advance(1.5)
+    assert capsys.readouterr().err == "Importing, 70 entries: 35%\nImporting, 140 entries: 70%\n"
+    clock.advance(10)
+    show(7, label="first: 7 entries", length=None)
+    assert capsys.readouterr().err == "first: 7 entries\n"

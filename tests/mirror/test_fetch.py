@@ -98,4 +98,4 @@ def test_an_unknown_host_is_unreachable() -> None:
     agent = Agent(CancelledError())
     _, failures = start_request(agent, Clock())
     agent.response.errback(DNSLookupError())
-    assert failures[0].getErrorMessage() == "It cannot be reached: its name is not known."
+    assert failures[0].getErrorMessage() == "It cannot be reached (its name is not known)."

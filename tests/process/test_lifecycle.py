@@ -142,7 +142,7 @@ def test_daemon_that_cannot_start_prints_the_reason_and_leaves_no_pid_file(insta
     # Without the first line, twistd would print only 100 bytes of the reason.
     reason, error, _ = started.stdout.splitlines()
     assert reason.startswith(f"Cannot serve {installation.data}: ")
-    assert reason.endswith(": the data directory cannot be created or read: File exists.")
+    assert reason.endswith(": The data directory cannot be created: File exists.")
     assert error == "An error has occurred: b'directory_server.process.StartFailed: the line above gives the reason'"
     assert str(installation.data) in log.read_text()
     assert "Traceback" not in log.read_text()

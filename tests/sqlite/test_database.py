@@ -203,7 +203,7 @@ def test_rejects_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 def test_rejects_a_data_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    with pytest.raises(Unavailable, match="data: the data directory cannot be created or read"):
+    with pytest.raises(Unavailable, match="The data directory cannot be created"):
         Database(tmp_path / "data", "quota")
 
 

@@ -26,6 +26,7 @@ from ...http_client import (
     cancellable,
     drop,
     read_body,
+    unreachable,
 )
 from .responses import max_bytes, vectors_of
 from .settings import EmbeddingsConfig
@@ -76,10 +77,8 @@ class Endpoint:
             return await fetching.addTimeout(deadline, self._clock)
         except TimeoutError:
             raise EndpointFailed(f"It did not answer within {deadline:g} seconds.") from None
-        except DNSLookupError:
-            raise EndpointFailed("It cannot be reached: its name is not known.") from None
-        except ConnectError as error:
-            raise EndpointFailed(f"It cannot be reached: {str(error).rstrip('.')}.") from None
+        except (DNSLookupError, ConnectError) as error:
+            raise EndpointFailed(f"{unreachable(error)}.") from None
         except BadResponse as error:
             raise EndpointFailed(error.message) from None
         except (ConnectionLost, ConnectionDone, ResponseFailed, ResponseNeverReceived) as error:
