@@ -10,7 +10,7 @@ import click
 
 from ..domain.accounts import ROLES, Account, Role, disabled_account
 from ..domain.errors import NotFound
-from ..domain.keys import ApiKey
+from ..domain.keys import MAX_LIMIT, ApiKey
 from ..domain.ports.access import KeyRing
 from ..domain.ports.accounts import Accounts
 from ..wording import counted
@@ -134,6 +134,16 @@ def role(ctx: click.Context, email: str, role: Role) -> None:
     It counts from the next request.
     """
     _change(ctx, email, lambda accounts, found: accounts.set_role(found, role), f"{_ARTICLES[role]} {role}")
+
+
+@account.command()
+@_EMAIL
+@click.argument("limit", type=click.IntRange(1, MAX_LIMIT))
+@click.pass_context
+def limit(ctx: click.Context, email: str, limit: int) -> None:
+    """Set the limit of all keys of the account EMAIL, and of its new ones, to LIMIT requests in any 60 minutes."""
+    state = f"limited to {limit:,} requests per key"
+    _change(ctx, email, lambda accounts, found: accounts.set_limit(found, limit), state)
 
 
 @account.command()

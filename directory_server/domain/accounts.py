@@ -67,7 +67,8 @@ class Account:
     """A user account, which may own API keys. Times are seconds since the epoch.
 
     `active` is whether the account has a password. `approved` is whether the operator created or approved the account.
-    A self-registered account is pending until then.
+    A self-registered account is pending until then. `limit` is that of its new keys, in requests per 60 minutes; None
+    for the limit of the setting.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Account:
     disabled_at: float | None = None
     approved: bool = field(converter=bool, default=True)
     role: Role = "member"
+    limit: int | None = None
 
     @property
     def state(self) -> AccountState:

@@ -123,6 +123,15 @@ def check_expiry(expires_at: float | None, now: float) -> None:
         raise BadInput("expires_at: must be in the future.")
 
 
+def limit_of(text: str) -> int:
+    """Return the limit in a form. Raises BadInput."""
+    digits = text.strip()
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MAX_LIMIT))
+    if not is_number or not 1 <= int(digits) <= MAX_LIMIT:
+        raise BadInput(f"limit: must be a whole number from 1 to {MAX_LIMIT:,}.", code="limit_wrong")
+    return int(digits)
+
+
 def check_new_key(label: str, limit: int | None, expires_at: float | None, now: float) -> None:
     """Raise BadInput for an invalid label, limit or expiry of a key that is created at `now`."""
     check_label(label)

@@ -13,12 +13,14 @@ from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
 from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
+from .quota_requests import FEATURE as QUOTA_REQUESTS
 from .reports import FEATURE as REPORTS
 from .statistics import FEATURE as STATISTICS
 from .verification import FEATURE as VERIFICATION
 
 FEATURES: tuple[Feature, ...] = (
     OPERATORS,
+    QUOTA_REQUESTS,
     CURATION,
     PUBLISHING,
     VERIFICATION,

@@ -59,9 +59,9 @@ class Pending:
 class UserKeys:
     """Manage the API keys of accounts.
 
-    A key has `limit` requests in any `window` seconds; an account has at most `most` keys. A rotated secret stays valid
-    for `grace` seconds. `pending` has the limits of pending accounts. `uses` is None if last uses are not stored. `now`
-    is in seconds since the epoch. A key of another account raises NotFound.
+    A key has `limit` requests in any `window` seconds, unless its account has another limit. An account has at most
+    `most` keys. A rotated secret stays valid for `grace` seconds. `pending` has the limits of pending accounts. `uses`
+    is None if last uses are not stored. `now` is in seconds since the epoch. A key of another account raises NotFound.
     """
 
     _keys: KeyRing
@@ -100,8 +100,9 @@ class UserKeys:
 
     async def create(self, owner: Account, session: str, label: str, expires_at: float | None) -> ApiKey:
         """Create a key, whose secret `session` can read once. Raises TooManyKeys, and BadInput for the label."""
+        limit = self.limit if owner.limit is None else owner.limit
         key, secret = await self._keys.create(
-            label, limit=self.limit, expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
+            label, limit=limit, expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
         )
         await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
         return key

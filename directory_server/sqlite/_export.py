@@ -34,7 +34,7 @@ _DIRECTORY = {
     "change": "SELECT seq, kind, mcp_id, total, at FROM change ORDER BY seq",
     "log": "SELECT id FROM log ORDER BY id",
     "account": """
-        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role
+        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role, key_limit
         FROM account ORDER BY id
     """,
     "link": "SELECT account, digest, expires_at FROM link ORDER BY account",
@@ -57,6 +57,9 @@ _DIRECTORY = {
     "publisher_token": """
         SELECT id, rowid AS ordinal, label, namespaces, last_four, digest, created_at, expires_at, revoked_at
         FROM publisher_token ORDER BY id
+    """,
+    "quota_request": """
+        SELECT account, wanted, reason, requested_at, decided_at, granted FROM quota_request ORDER BY account
     """,
     "publication": """
         SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number

@@ -20,10 +20,12 @@ from ..domain.accounts import (
 )
 from ..domain.entries import is_storable
 from ..domain.errors import TooManyAccounts
-from ..domain.keys import COUNTED_AFTER_END, digest, new_id, new_token
+from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_id, new_token
 from ._tables import Rows, Tables
 
-COLUMNS = "account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role"
+COLUMNS = """
+    account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role, key_limit
+"""
 """The columns of an Account, in the order of its fields."""
 
 _ADD = """
@@ -40,6 +42,11 @@ _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
 
 _SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
+
+_SET_LIMIT = (
+    "UPDATE account SET key_limit = :key_limit WHERE id = :id",
+    "UPDATE api_key SET quota = :key_limit WHERE owner = :id",
+)
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
@@ -137,15 +144,7 @@ class StoredAccounts:
 
     async def approve(self, account_id: str) -> None:
         """Approve an account; the time of an earlier approval stays. Raises NotFound."""
-        now = self._now()
-
-        def write(rows: Rows) -> None:
-            _lock(rows, account_id)
-            rows.execute(_APPROVE, id=account_id, now=now)
-            # Cached keys of a pending account are charged to the account.
-            rows.end_keys(_keys_of(rows, account_id))
-
-        await self._tables.write(write)
+        await self._change(account_id, _APPROVE, now=self._now())
 
     async def set_role(self, account_id: str, role: Role) -> None:
         def write(rows: Rows) -> None:
@@ -153,6 +152,10 @@ class StoredAccounts:
             rows.execute(_SET_ROLE, id=account_id, role=role)
 
         await self._tables.write(write)
+
+    async def set_limit(self, account_id: str, limit: int) -> None:
+        check_limit(limit)
+        await self._change(account_id, *_SET_LIMIT, key_limit=limit)
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
         rows = await self._tables.read(lambda rows: rows.all(_UNUSED, before=before, after=after, limit=limit))
@@ -204,16 +207,7 @@ class StoredAccounts:
 
     async def disable(self, account_id: str) -> None:
         """Disable an account; end all its sessions and links. Raises NotFound."""
-        now = self._now()
-
-        def write(rows: Rows) -> None:
-            _lock(rows, account_id)
-            rows.execute(_DISABLE, id=account_id, now=now)
-            rows.execute(_END_SESSIONS, id=account_id)
-            rows.execute(_UNLINK, id=account_id)
-            rows.end_keys(_keys_of(rows, account_id))
-
-        await self._tables.write(write)
+        await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, now=self._now())
 
     async def enable(self, account_id: str) -> None:
         """Undo `disable`; ended sessions and links stay ended. Raises NotFound."""
@@ -252,6 +246,17 @@ class StoredAccounts:
             return _lock(rows, linked[0])
 
         return await self._tables.write(write)
+
+    async def _change(self, account_id: str, *statements: str, **values: object) -> None:
+        """Run statements on a locked account, and end the cached look-ups of its keys. Raises NotFound."""
+
+        def write(rows: Rows) -> None:
+            _lock(rows, account_id)
+            for statement in statements:
+                rows.execute(statement, id=account_id, **values)
+            rows.end_keys(_keys_of(rows, account_id))
+
+        await self._tables.write(write)
 
     async def _replace_password(self, account_id: str, hashed: str | None) -> None:
         def write(rows: Rows) -> None:

@@ -225,6 +225,19 @@ class AccountsContract(WithAccounts):
         assert await accounts.find(bob.email) == bob
 
     @awaited
+    async def test_sets_the_limit_of_an_account(self) -> None:
+        accounts, _, ann = await self.open_with_ann()
+        other, _ = await self.open()
+        assert ann.limit is None
+        await accounts.set_limit(ann.id, 500)
+        assert await other.find(ann.email) == evolve(ann, limit=500)
+        with pytest.raises(NotFound, match="nosuchid"):
+            await accounts.set_limit("nosuchid", 500)
+        for limit in (0, 10**10):
+            with pytest.raises(BadInput, match="limit"):
+                await accounts.set_limit(ann.id, limit)
+
+    @awaited
     async def test_removes_only_accounts_that_are_unused_and_not_approved(self) -> None:
         accounts, sessions = await self.open()
         ann, bob, cy, dan = [await accounts.register(f"{n}@example.org", "hash", most=9) for n in ("a", "b", "c", "d")]

@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from directory_server import postgres, tables
-from directory_server.features import publishing, reports, statistics, verification
+from directory_server.features import publishing, quota_requests, reports, statistics, verification
 from directory_server.features.verification import tables as verification_tables
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
@@ -37,7 +37,7 @@ from directory_server.tables import (
 
 from .. import engines
 
-PACKAGES = (postgres, tables, publishing, reports, statistics, verification)
+PACKAGES = (postgres, tables, publishing, quota_requests, reports, statistics, verification)
 """The packages whose modules have statements."""
 
 LARGE = (

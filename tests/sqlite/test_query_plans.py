@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from directory_server import sqlite, tables
-from directory_server.features import publishing, reports, statistics, verification
+from directory_server.features import publishing, quota_requests, reports, statistics, verification
 from directory_server.features.verification import tables as verification_tables
 from directory_server.tables import _curation, _listing, _mirrors, _roster, _sessions, sqlite_statement
 
-PACKAGES = (sqlite, tables, publishing, reports, statistics, verification)
+PACKAGES = (sqlite, tables, publishing, quota_requests, reports, statistics, verification)
 """The packages whose modules have statements."""
 
 LARGE = (

@@ -28,6 +28,9 @@ class Accounts(Protocol):
     async def set_role(self, account_id: str, role: Role) -> None:
         """Set the role of an account. Raises NotFound, and BadInput for an operator who is not approved."""
 
+    async def set_limit(self, account_id: str, limit: int) -> None:
+        """Set the limit of all keys of an account, and of its new ones. Raises NotFound, BadInput."""
+
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
         """Return at most `limit` removable accounts, ordered by id, with ids greater than `after`.
 

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...domain.keys import limit_of
 from ...domain.ports.accounts import Accounts
 from ...domain.ports.roster import Roster
+from ...domain.quota import WINDOW
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
 from ...web.account import Member
@@ -22,12 +24,16 @@ MAX_KEYS = 50
 
 @frozen
 class AccountPages:
-    """Handles the list of accounts, the page of an account, and its forms."""
+    """Handles the list of accounts, the page of an account, and its forms.
+
+    `_limit` is the limit of new keys of an account without one of its own.
+    """
 
     _requests: OperatorRequests
     _accounts: Accounts
     _roster: Roster
     _now: Callable[[], float]
+    _limit: int | None
 
     async def get(self, request: Request) -> bytes:
         """Return a page of the accounts whose address has the text `q`."""
@@ -51,12 +57,15 @@ class AccountPages:
         """Return the page of an account."""
         member = await self._requests.member(request)
         listed = await self._find(account_id)
+        limit = self._limit if listed.account.limit is None else listed.account.limit
         keys = await self._roster.keys(owner=account_id, limit=MAX_KEYS)
         values = {
             "row": listed,
             "keys": keys,
             "now": self._now(),
             "is_own": self._is_own(member, account_id),
+            "limit": "" if limit is None else str(limit),
+            "minutes": WINDOW // 60,
         }
         return self._requests.page(request, member.session, "account", values)
 
@@ -68,6 +77,20 @@ class AccountPages:
         except DirectoryError:
             return self._requests.form_error(request, _path(account_id))
         return self._requests.redirect(request, _path(account_id), "account_approved")
+
+    async def set_limit(self, request: Request, account_id: str) -> bytes:
+        """Change the limit of all keys of an account, except the operator's own one, and redirect to its page."""
+        member, form = await self._requests.member_form(request)
+        text = form.get("limit", "")
+        try:
+            if self._is_own(member, account_id):
+                raise BadInput("You cannot change the limit of your own account.", code="own_limit")
+            await self._accounts.set_limit(account_id, limit_of(text))
+        except BadInput:
+            return self._requests.form_error(request, _path(account_id), limit=text)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        return self._requests.redirect(request, _path(account_id), "account_limit_changed")
 
     async def get_disable(self, request: Request, account_id: str) -> bytes:
         """Return the page that asks to confirm that an account is disabled."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, NotFound
-from ...domain.keys import MAX_LIMIT
+from ...domain.keys import MAX_LIMIT, limit_of
 from ...domain.ports.access import KeyRing, Quota
 from ...domain.ports.roster import Roster
 from ...domain.roster import ListedKey
@@ -20,8 +19,6 @@ from ...web.pages import KeyPartValues
 KEYS = f"{ADMIN}/keys"
 
 UNLIMITED = "unlimited"
-
-_NUMBER = re.compile(r"[0-9]{1,10}")
 
 
 @frozen
@@ -116,9 +113,7 @@ def _limit(text: str) -> int | None:
     """Return the limit in a form. Raises BadInput."""
     if text.strip() == UNLIMITED:
         return None
-    if not _NUMBER.fullmatch(text.strip()) or not 1 <= int(text) <= MAX_LIMIT:
-        raise BadInput(f"limit: must be 1 to {MAX_LIMIT:,}, or {UNLIMITED}.", code="limit_wrong")
-    return int(text)
+    return limit_of(text)
 
 
 def _path(key_id: str) -> str:

@@ -33,7 +33,13 @@ def _serve(kernel: Kernel) -> Endpoints:
     return Endpoints(
         {
             "operator_server": server,
-            "operator_accounts": AccountPages(requests, accounts=storage.accounts, roster=storage.roster, now=now),
+            "operator_accounts": AccountPages(
+                requests,
+                accounts=storage.accounts,
+                roster=storage.roster,
+                now=now,
+                limit=kernel.config.quota.limit,
+            ),
             "operator_keys": KeyPages(
                 requests,
                 keys=storage.keys,
@@ -54,6 +60,7 @@ PART = WebPart(
         Route(ACCOUNTS, "GET", PAGES, "operator_accounts.get"),
         Route(f"{ACCOUNTS}/{{account_id}}", "GET", PAGES, "operator_accounts.get_one"),
         Route(f"{ACCOUNTS}/{{account_id}}/approve", "POST", PAGES, "operator_accounts.approve"),
+        Route(f"{ACCOUNTS}/{{account_id}}/limit", "POST", PAGES, "operator_accounts.set_limit"),
         Route(f"{ACCOUNTS}/{{account_id}}/disable", "GET", PAGES, "operator_accounts.get_disable"),
         Route(f"{ACCOUNTS}/{{account_id}}/disable", "POST", PAGES, "operator_accounts.disable"),
         Route(f"{ACCOUNTS}/{{account_id}}/enable", "POST", PAGES, "operator_accounts.enable"),

@@ -11,12 +11,13 @@ class Extension:
 
     `package` has the folder `templates` and the file `texts.toml`, with a table of texts for each language. The name of
     a template begins with `name` and a slash, the key of a text with `name` and a dot. `tabs` are paths of operator
-    pages, with the keys of their texts. `head_parts` are templates for the head of each page, `list_parts` for the
-    links below a list of entries.
+    pages, with the keys of their texts, `account_tabs` those of pages of members. `head_parts` are templates for the
+    head of each page, `list_parts` for the links below a list of entries.
     """
 
     name: str
     package: str
     tabs: tuple[tuple[str, str], ...] = ()
+    account_tabs: tuple[tuple[str, str], ...] = ()
     head_parts: tuple[str, ...] = ()
     list_parts: tuple[str, ...] = ()

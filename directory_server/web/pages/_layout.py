@@ -214,6 +214,7 @@ def templates(
     environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
     environment.globals.update(open_groups=OPEN, shown=SHOWN)
     environment.globals.update(
+        account_tabs=[tab for part in extensions for tab in part.account_tabs],
         extension_tabs=[tab for part in extensions for tab in part.tabs],
         head_parts=[f"{part.name}/{name}" for part in extensions for name in part.head_parts],
         list_parts=[f"{part.name}/{name}" for part in extensions for name in part.list_parts],

@@ -18,6 +18,8 @@ from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
+from directory_server.features.quota_requests.rules import QuotaRequest
+from directory_server.features.quota_requests.tables import QuotaRequests
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.rules import Count, QueryCount
@@ -157,6 +159,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(StoredKeyUses(SqliteTables(data.directory)).record([KeyUse(key.id, 999_999.5, CLIENT)]))
     run_sync(keys.revoke(first.id))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
+    run_sync(accounts.set_limit(run_sync(accounts.list())[4].id, 500))
+    quota_requests = QuotaRequests(SqliteTables(data.directory))
+    for number, granted in ((4, 500), (5, None)):
+        asked = run_sync(accounts.list())[number].id
+        run_sync(quota_requests.put(QuotaRequest(asked, 1_000, "Agents.", 999_990.0)))
+        run_sync(quota_requests.decide(asked, 999_999.0, granted))
+    run_sync(quota_requests.put(QuotaRequest(account.id, 1_000, "Agents.", 999_990.0)))
     tokens = StoredRegistryTokens(SqliteTables(data.directory), now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))

@@ -1,0 +1,81 @@
+"""Requests for a larger limit, in the tables of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ...domain.entries import is_storable
+from ...domain.errors import BadInput, NotFound
+from ...tables import Rows, Tables
+from .rules import MAX_OPEN, QuotaRequest
+
+# Writers wait for each other, so that together they do not exceed the limit. Readers do not wait.
+_LOCK = "LOCK TABLE quota_request IN SHARE ROW EXCLUSIVE MODE"
+
+_COUNT = "SELECT count(*) FROM quota_request WHERE decided_at IS NULL"
+
+# An open request stays as it is: it may be on the page of an operator, who decides on what that shows.
+_PUT = """
+    INSERT INTO quota_request AS stored (account, wanted, reason, requested_at)
+    VALUES (:account, :wanted, :reason, :at)
+    ON CONFLICT (account) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason,
+        requested_at = excluded.requested_at, decided_at = NULL, granted = NULL
+    WHERE stored.decided_at IS NOT NULL
+"""
+
+_FIELDS = "SELECT account, wanted, reason, requested_at, decided_at, granted FROM quota_request"
+
+_FIND = f"{_FIELDS} WHERE account = :account"
+
+_LIST = f"{_FIELDS} WHERE decided_at IS NULL ORDER BY requested_at, account LIMIT :limit"
+
+_DECIDE = """
+    UPDATE quota_request SET decided_at = :at, granted = :granted WHERE account = :account AND decided_at IS NULL
+"""
+
+
+@frozen
+class QuotaRequests:
+    """The last request of each account. It is deleted with the account. All methods raise Unavailable."""
+
+    _tables: Tables
+
+    async def put(self, request: QuotaRequest) -> None:
+        """Store a new request of an account, in place of a decided one. Keep an open one.
+
+        Raises BadInput (see `QuotaRequest.checked`), and BadInput where MAX_OPEN requests are open.
+        """
+        new = request.checked()
+
+        def write(rows: Rows) -> None:
+            rows.lock(_LOCK)
+            if rows.one(_COUNT)[0] >= MAX_OPEN:
+                raise BadInput("Too many requests wait for an operator.", code="requests_full")
+            rows.execute(_PUT, account=new.account, wanted=new.wanted, reason=new.reason, at=new.requested_at)
+
+        await self._tables.write(write)
+
+    async def find(self, account_id: str) -> QuotaRequest | None:
+        """Return the last request of an account, None if there is none."""
+        row = await self._tables.one(_FIND, account=account_id) if is_storable(account_id) else None
+        return QuotaRequest(*row) if row else None
+
+    async def open(self, limit: int) -> Sequence[QuotaRequest]:
+        """Return at most `limit` open requests, the oldest first."""
+        found = await self._tables.read(lambda rows: rows.all(_LIST, limit=limit))
+        return [QuotaRequest(*row) for row in found]
+
+    async def count(self) -> int:
+        """Return the number of open requests."""
+        return int((await self._tables.one(_COUNT))[0])
+
+    async def decide(self, account_id: str, at: float, granted: int | None) -> None:
+        """Close the open request of an account. Raises NotFound if there is none."""
+
+        def write(rows: Rows) -> None:
+            if not is_storable(account_id) or not rows.execute(_DECIDE, account=account_id, at=at, granted=granted):
+                raise NotFound("This account has no open request.")
+
+        await self._tables.write(write)
