@@ -30,8 +30,11 @@ _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
 _SHORTER, _LONGER = "shorter", "summary"
 """The members of the third line with the summary: if it is shorter than the brief, and if it is longer."""
 
-_BRIEF, _URL = b',"brief":', b',"website_url":'
+_BRIEF, _URL, _UPDATED = b',"brief":', b',"website_url":', b',"updated":'
 """The beginnings of members. A quotation mark inside a string is escaped, so no text contains them."""
+
+_MONTH = len('"2026-05')
+"""Bytes of an encoded day that tell the month."""
 
 
 def encode_hit(hit: Hit, name: str) -> bytes:
@@ -91,10 +94,11 @@ def found_page(hits: Hits) -> bytes:
     """Return an encoded object with the hits and their number, for a tool.
 
     The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason, and
-    `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary.
+    `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary. A model reads
+    the month of the last update only.
     """
     reasons, tools = hits.reasons()[:FULL], hits.tools()[:FULL]
-    items = [_with_brief(record, _SHORTER, _LONGER) + record.split(b"\n")[1] for record in hits.records[:FULL]]
+    items = [_with_brief(record, _SHORTER, _LONGER) + _facts(record) for record in hits.records[:FULL]]
     for place, reason in enumerate(reasons):
         if reason:
             items[place] += b',"matches":%s' % encode(reason)
@@ -124,6 +128,12 @@ def _others(record: bytes) -> dict[str, Any]:
     line = record.rpartition(b"\n")[2]
     others: dict[str, Any] = orjson.loads(b"{%s}" % line) if line else {}
     return others
+
+
+def _facts(record: bytes) -> bytes:
+    """Return the second line of a record, with the month of the last update instead of the day."""
+    before, name, rest = record.split(b"\n")[1].partition(_UPDATED)
+    return b"".join((before, name, rest[:_MONTH], rest[_MONTH + len("-11") :]))
 
 
 def _with_brief(record: bytes, *summaries: str) -> bytes:

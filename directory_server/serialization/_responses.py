@@ -70,7 +70,7 @@ class ErrorBody:
 def hit_schema() -> Schema:
     """Return the schema of a hit in the result of a tool."""
     brief = field_schemas(Detail, ("summary",))["summary"]
-    updated = {"type": "string", "format": "date", "description": "Day of the last update, as in its registry."}
+    updated = {"type": "string", "pattern": r"^\d{4}-\d{2}$", "description": "Month of its last update."}
     matches = {"type": "string", "description": "Conditions of the keywords that the entry satisfies."}
     return {
         "type": "object",

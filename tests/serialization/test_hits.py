@@ -64,7 +64,7 @@ def test_the_first_hits_of_a_tool_have_the_known_facts_and_the_reason(given_hits
         known = {
             "auth": hit.auth if hit.auth != "unknown" else "",
             **{"runs": list(hit.runs), "vendor": hit.vendor, "installable": hit.installable},
-            **{"stars": hit.stars, "updated": hit.updated, "matches": reason},
+            **{"stars": hit.stars, "updated": hit.updated[:7], "matches": reason},
         }
         assert item == {name: value for name, value in known.items() if value}
 
