@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from directory_server import serialization
 from directory_server.client_config import installations
 from directory_server.domain.entries import mcp_id_of
 from directory_server.sanitize import clean
+from tests.texts import texts
 
 from .builders import (
     STDIO,
@@ -91,15 +91,6 @@ REMOTE = st.fixed_dictionaries(
 )
 
 
-def strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from (text for item in value.items() for each in item for text in strings(each))
-    elif isinstance(value, list | tuple):
-        yield from (text for each in value for text in strings(each))
-
-
 @given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
 def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: Any, remotes: Any) -> None:
     mcp_id = mcp_id_of(name)
@@ -109,7 +100,7 @@ def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: 
         for each in installation.configurations:
             assert not re.search(r"\$[A-Za-z]|\{(env|file):|%A%", str(each.config))
             assert serialization.decode(serialization.encode(each.config)) == each.config
-            for text in strings(each.config):
+            for text in texts(each.config):
                 assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
                 references = [part.partition("}")[0] for part in text.split("${")[1:]]
                 assert each.editor == "VS Code" or not references

@@ -9,6 +9,7 @@ import pytest
 
 from directory_server.client_config import InstallOption, Setup, Setups, install_options, installations
 from directory_server.domain.entries import mcp_id_of
+from tests.texts import texts
 
 from .builders import SECRET, named, package, positional, remote
 
@@ -41,14 +42,6 @@ def server_of(setup: Setup) -> Any:
 
 def header(value: str, **members: Any) -> dict[str, Any]:
     return {"name": "Authorization", "value": value, "variables": {"token": {"isSecret": True, **members}}}
-
-
-def texts(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for pair in value.items() for each in pair for text in texts(each)]
-    if isinstance(value, list | tuple):
-        return [text for each in value for text in texts(each)]
-    return [value] if isinstance(value, str) else []
 
 
 def test_every_editor_gets_a_local_server_in_its_format() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from directory_server import serialization
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.sanitize import clean
+from tests.texts import texts
 
 HUGE = "long " * 180_000
 
@@ -20,21 +21,6 @@ HUGE = "long " * 180_000
 def entry(publisher: Any = None, **server: Any) -> Entry:
     document = {"name": "a.example/b", "version": "1", "description": "It rains."} | server
     return Entry(document if publisher is None else {**document, "_meta": {PUBLISHER: publisher}})
-
-
-def texts(value: Any) -> list[str]:
-    """Return all texts in a value of JSON."""
-    if isinstance(value, dict):
-        return [text for pair in value.items() for each in pair for text in texts(each)]
-    if isinstance(value, list):
-        return [text for each in value for text in texts(each)]
-    return [value] if isinstance(value, str) else []
-
-
-def test_texts_of_a_hit_are_bounded() -> None:
-    hit = entry(description=HUGE, title=HUGE, websiteUrl=f"https://example.org/{'x' * 2_000}").hit()
-    assert (len(hit.name), len(hit.brief), hit.website_url) == (200, 500, "")
-    assert hit.name.endswith("…")
 
 
 def test_texts_of_a_hit_have_no_invisible_characters() -> None:

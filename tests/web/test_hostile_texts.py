@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from directory_server import sqlite
 from directory_server.domain.entries import PUBLISHER
 from directory_server.sanitize import clean
 from directory_server.serialization import RegistryQuery, encode_registry_cursor
+from tests.texts import texts
 
 from .conftest import Response, Server, entry
 
@@ -64,15 +63,6 @@ PATHS = [
     "/?q=zebra",
     f"/servers/{HOSTILE.mcp_id}",
 ]
-
-
-def texts(value: Any) -> list[str]:
-    """Return all strings in a JSON value."""
-    if isinstance(value, dict):
-        return [text for pair in value.items() for each in pair for text in texts(each)]
-    if isinstance(value, list):
-        return [text for each in value for text in texts(each)]
-    return [value] if isinstance(value, str) else []
 
 
 def get(server: Server, path: str) -> Response:
