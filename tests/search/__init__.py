@@ -21,6 +21,17 @@ async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs)
     return function(*args, **kwargs)
 
 
+class RecordingOffload:
+    """An Offload that calls each function at once, and notes it in `functions`."""
+
+    def __init__(self) -> None:
+        self.functions: list[Callable[..., object]] = []
+
+    async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        self.functions.append(function)
+        return function(*args, **kwargs)
+
+
 async def index_of(*entries: Entry) -> ImpactIndex:
     """Return an index of `entries`, which were added in one change."""
     index = ImpactIndex(inline)

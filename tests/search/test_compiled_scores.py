@@ -26,9 +26,9 @@ from directory_server.search.ranking import compiled, coverage, feedback
 from directory_server.search.ranking.compiled import _CONCEPT, _GROUP, _PART, _SHARE
 from directory_server.search.ranking.feedback import _is_word
 from directory_server.search.ranking.scoring import score_documents
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import using
+from . import index_of, using
 from .random_changes import QUERIES, changes_of
 
 COMPILED = arrays.engine
@@ -90,11 +90,10 @@ def test_scores_are_those_of_numpy(seed: int, enough: int, best: int, monkeypatc
 
 @pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = ImpactIndex(inline)
     entries = [make_entry(f"org.example/{n}", f"Orchestration {n} by kubectl") for n in range(15)]
     others = [make_entry(f"org.example/other-{n}", "Speaks kubectl") for n in range(5)]
     rest = [make_entry(f"org.example/rest-{n}", "Something else") for n in range(40)]
-    run_sync(index.apply(additions(*entries, *others, *rest)))
+    index = run_sync(index_of(*entries, *others, *rest))
 
     with using(kernel):
         assert "org.example/other-1" in run_sync(search_names(index, "orchestration"))

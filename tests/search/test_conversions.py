@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
 from directory_server.search.index.conversion_terms import CONVERSION, MAX_CONVERSIONS
 from directory_server.search.index.document import build_document
 from directory_server.search.text.conversions import conversions
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
+from . import index_of
 
 NAMES = {
     "html-to-markdown": {("html", "markdown")},
@@ -51,10 +50,9 @@ def test_conversions_of_a_text(text: str, expected: set[tuple[str, str]]) -> Non
 
 @awaited
 async def test_entries_that_convert_in_the_asked_direction_come_first() -> None:
-    index = ImpactIndex(inline)
     there = make_entry("a/there", "Converts HTML pages of web sites to the Markdown format")
     back = make_entry("a/back", "Converts Markdown to HTML")
-    await index.apply(additions(there, back, *(make_entry(f"b/{n}", "Something else") for n in range(40))))
+    index = await index_of(there, back, *(make_entry(f"b/{n}", "Something else") for n in range(40)))
     assert await search_names(index, "convert html to markdown") == ["a/there", "a/back"]
     assert await search_names(index, "markdown to html") == ["a/back", "a/there"]
     assert "html to markdown" in index.explain(Query("convert html to markdown", 1))
@@ -62,8 +60,7 @@ async def test_entries_that_convert_in_the_asked_direction_come_first() -> None:
 
 @awaited
 async def test_a_sentence_states_a_conversion_with_a_verb() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("a/contract-to-buyer", "Transforms a contract"), make_entry("a/x", "Send")))
+    index = await index_of(make_entry("a/contract-to-buyer", "Transforms a contract"), make_entry("a/x", "Send"))
     sentence = "somebody has to send the signed contract to the buyer today"
     assert "contract to buyer" not in index.explain(Query(sentence, 1))
     assert "contract to buyer" in index.explain(Query(sentence.replace("send", "transform"), 1))

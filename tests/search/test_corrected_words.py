@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry
+from tests.contract.index import make_entry
 
-from . import inline
+from . import index_of
 
 
 async def allows_feedback(keywords: str) -> bool:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(*(make_entry(f"org.example/{number}", "Calendars and meetings of a week") for number in range(20)))
+    index = await index_of(
+        *(make_entry(f"org.example/{number}", "Calendars and meetings of a week") for number in range(20))
     )
     return build_plan(parse(keywords), index.snapshot.collection).allows_feedback
 
@@ -38,8 +36,7 @@ async def test_feedback_runs_on_one_misspelt_word() -> None:
 @awaited
 async def test_a_rare_word_is_rarer_than_its_corrections() -> None:
     servers = [make_entry(f"org.example/{number}", "A server of meetinks") for number in range(20)]
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/xserver", "Counts servir"), *servers))
+    index = await index_of(make_entry("org.example/xserver", "Counts servir"), *servers)
     parts = build_plan(parse("servir meetinks"), index.snapshot.collection).parts
     (part,) = [part for part in parts if "servir" in part.stems]
     own, corrected = part.groups
@@ -48,8 +45,7 @@ async def test_a_rare_word_is_rarer_than_its_corrections() -> None:
 
 @awaited
 async def test_a_rare_word_of_the_table_is_no_misspelling() -> None:
-    index = ImpactIndex(inline)
     boxes = [make_entry(f"org.example/{number}", "Sells boxes") for number in range(20)]
-    await index.apply(additions(make_entry("org.example/foxes", "Counts foxes"), *boxes))
+    index = await index_of(make_entry("org.example/foxes", "Counts foxes"), *boxes)
     parts = build_plan(parse("foxes"), index.snapshot.collection).parts
     assert [list(group.terms) for part in parts for group in part.groups] == [[index.snapshot.collection.find("fox")]]

@@ -17,7 +17,7 @@ from directory_server.serialization import decode_entry
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
 
-from . import inline
+from . import index_of, inline
 
 
 def described(name: str, **publisher: object) -> Entry:
@@ -73,8 +73,7 @@ FIRST = {
 
 @awaited
 async def test_expected_entry_is_the_first_hit() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*CATALOGUE))
+    index = await index_of(*CATALOGUE)
     assert {keywords: (await search_names(index, keywords))[:1] for keywords in FIRST} == {
         keywords: [first] for keywords, first in FIRST.items()
     }
@@ -82,9 +81,8 @@ async def test_expected_entry_is_the_first_hit() -> None:
 
 @awaited
 async def test_a_known_word_is_not_corrected() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails"))
+    index = await index_of(
+        make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails")
     )
     assert await search_names(index, "mails") == ["org.example/mails"]
     assert await search_names(index, "maims") == ["org.example/mails", "org.example/mains"]
@@ -92,8 +90,7 @@ async def test_a_known_word_is_not_corrected() -> None:
 
 @awaited
 async def test_tokens_after_the_limit_are_ignored() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/mail", "letters")))
+    index = await index_of(make_entry("org.example/mail", "letters"))
     padding = " ".join(f"word{n}" for n in range(31))
     assert await search_names(index, f"{padding} letters") == ["org.example/mail"]
     assert await search_names(index, f"{padding} word31 letters") == []
@@ -101,8 +98,7 @@ async def test_tokens_after_the_limit_are_ignored() -> None:
 
 @awaited
 async def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/mail", "读取邮件")))
+    index = await index_of(make_entry("org.example/mail", "读取邮件"))
     padding = "".join(chr(0x5000 + n) for n in range(200))
     assert await search_names(index, f"读取邮件{padding}") == ["org.example/mail"]
     assert await search_names(index, f"{padding}读取邮件") == []

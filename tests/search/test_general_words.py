@@ -10,25 +10,21 @@ from directory_server.search.query.plan import GENERAL_WEIGHT, build_plan
 from directory_server.search.query.stop_words import GENERAL_STEMS, GENERAL_WORDS, STOP_WORDS
 from directory_server.search.text.analysis import stem
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
+from . import index_of
 
 TOPICS = "word words person order open run view list place course care case business container reason specification"
 
 
 async def make_index() -> ImpactIndex:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(
-            make_entry("org.example/pharmacy", "Looks up medicines"),
-            make_entry("org.example/crowd", "Brings teams together"),
-            make_entry("org.example/keep", "Notes of Keep"),
-            *(make_entry(f"org.example/{number}", "Medicines of a shop, number by number") for number in range(9)),
-            *(make_entry(f"org.example/other-{number}", "Something else, of notes") for number in range(20)),
-        )
+    return await index_of(
+        make_entry("org.example/pharmacy", "Looks up medicines"),
+        make_entry("org.example/crowd", "Brings teams together"),
+        make_entry("org.example/keep", "Notes of Keep"),
+        *(make_entry(f"org.example/{number}", "Medicines of a shop, number by number") for number in range(9)),
+        *(make_entry(f"org.example/other-{number}", "Something else, of notes") for number in range(20)),
     )
-    return index
 
 
 async def weights(keywords: str) -> dict[str, float]:
@@ -63,9 +59,8 @@ async def test_a_general_word_in_names_keeps_its_weight_in_a_short_query() -> No
 
 @awaited
 async def test_a_general_word_is_not_corrected() -> None:
-    index = ImpactIndex(inline)
     token = [make_entry(f"org.example/{number}", "Tokens, medicines") for number in range(9)]
-    await index.apply(additions(*token, make_entry("org.example/x", "Something")))
+    index = await index_of(*token, make_entry("org.example/x", "Something"))
     plan = build_plan(parse("medicines taken"), index.snapshot.collection)
     assert [group.label for group in plan.groups if group.label == "taken"] == []
 

@@ -17,7 +17,7 @@ from directory_server.search.query import cost
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
-from . import inline
+from . import RecordingOffload, index_of, inline
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,8 +42,7 @@ class DeferredOffload:
 
 @awaited
 async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters")))
+    index = await index_of(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters"))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
     merge = Segment.merge_all
@@ -82,8 +81,7 @@ async def test_cancelled_apply_takes_effect() -> None:
 
 @awaited
 async def test_failed_apply_leaves_the_index_unchanged() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/old", "letters")))
+    index = await index_of(make_entry("org.example/old", "letters"))
 
     lost = [*removals("org.example/old"), *additions(make_entry("org.example/lost", "parcels"))]
     bad = make_entry("org.example/bad")
@@ -107,29 +105,23 @@ async def test_removed_entries_take_no_memory() -> None:
 
 @awaited
 async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
-    offloaded: list[Callable[..., object]] = []
-
-    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        offloaded.append(function)
-        return function(*args, **kwargs)
-
-    index = ImpactIndex(offload)
+    index = ImpactIndex(offload := RecordingOffload())
     await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
     monkeypatch.setattr(cost, "SMALL", 5)
     monkeypatch.setattr(cost, "MAX_POSTINGS", 15)
-    offloaded.clear()
+    offload.functions.clear()
 
     assert (await search_names(index, "zeppelins org.example/3"))[0] == "org.example/3"
-    assert len(offloaded) == 1
+    assert len(offload.functions) == 1
     assert len(await search_names(index, "letters ")) == 9
-    assert len(offloaded) == 1
+    assert len(offload.functions) == 1
     assert len(await search_names(index, "official:false -parcels")) == 9
-    assert len(offloaded) == 2
+    assert len(offload.functions) == 2
     monkeypatch.setattr(cost, "MAX_SCORED", 8)
     assert len(await search_names(index, "letters ")) == 9
-    assert len(offloaded) == 3
+    assert len(offload.functions) == 3
     await search_names(index, "parcels ")
-    assert len(offloaded) == 3
+    assert len(offload.functions) == 3
 
 
 @awaited
@@ -154,21 +146,15 @@ async def test_all_searches_of_a_large_collection_run_through_their_offload(monk
 
 @awaited
 async def test_a_phrase_of_function_words_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
-    offloaded: list[Callable[..., object]] = []
-
-    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        offloaded.append(function)
-        return function(*args, **kwargs)
-
-    index = ImpactIndex(offload)
+    index = ImpactIndex(offload := RecordingOffload())
     await index.apply(additions(make_entry("org.example/a", "To be or not"), make_entry("org.example/b", "Not to be")))
     monkeypatch.setattr(cost, "MAX_TEXTS", 1)
-    offloaded.clear()
+    offload.functions.clear()
 
     assert await search_names(index, '"to be or"') == ["org.example/a"]
-    assert len(offloaded) == 1
+    assert len(offload.functions) == 1
     await search_names(index, '"to be or" parcels')
-    assert len(offloaded) == 1
+    assert len(offload.functions) == 1
 
 
 @awaited
@@ -190,8 +176,7 @@ async def test_the_end_of_a_load_does_the_merges_that_were_left(monkeypatch: pyt
 
 @awaited
 async def test_a_change_frees_the_state_that_was_searched_before_it() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("org.example/old", "letters")))
+    index = await index_of(make_entry("org.example/old", "letters"))
     await index.search(Query("letters lettres mail"))
     await index.search(Query("letters", browse=True))
     before = ref(index.snapshot.collection)

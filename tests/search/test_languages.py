@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from errno import EMFILE
 
 import pytest
@@ -16,9 +15,9 @@ from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.text.lazy import Lazy
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import P, T, index_of, inline
+from . import RecordingOffload, index_of, inline
 
 ENTRIES = [
     make_entry("org.example/billing", "Creates an invoice and sends it"),
@@ -67,8 +66,7 @@ async def test_a_name_in_another_language_may_have_an_ending(query: str, is_foun
 
 @awaited
 async def test_function_words_of_another_language_do_not_count() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(*ENTRIES, make_entry("org.example/uma", "uma meu minha")))
+    index = await index_of(*ENTRIES, make_entry("org.example/uma", "uma meu minha"))
     assert (await search_names(index, "criar uma fatura"))[0] == "org.example/billing"
     assert "org.example/uma" not in await search_names(index, "criar uma fatura")
 
@@ -82,18 +80,12 @@ async def test_explanation_has_the_translation() -> None:
 
 @awaited
 async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    offloaded: list[object] = []
-
-    async def offload(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        offloaded.append(function)
-        return function(*args, **kwargs)
-
-    index = ImpactIndex(offload)
+    index = ImpactIndex(offload := RecordingOffload())
     monkeypatch.setattr(tables, "_TABLES", (Lazy(list),))
     await search_names(index, "mail")
-    assert offloaded == [tables.load_tables]
+    assert offload.functions == [tables.load_tables]
     await search_names(index, "mail")
-    assert offloaded == [tables.load_tables]
+    assert offload.functions == [tables.load_tables]
 
 
 @awaited
@@ -114,10 +106,9 @@ async def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeyp
 
 @awaited
 async def test_country_of_the_language_breaks_ties() -> None:
-    index = ImpactIndex(inline)
     places = ("Japan", "Korea", "Russia", "Norway")
-    await index.apply(
-        additions(*ENTRIES, *(make_entry(f"org.example/{place}", f"Stock prices of {place}") for place in places))
+    index = await index_of(
+        *ENTRIES, *(make_entry(f"org.example/{place}", f"Stock prices of {place}") for place in places)
     )
     queries = {"株価を調べる": "Japan", "주가": "Korea", "цена акций": "Russia"}
     assert {q: (await search_names(index, q))[0] for q in queries} == {
@@ -129,13 +120,10 @@ async def test_country_of_the_language_breaks_ties() -> None:
 
 @awaited
 async def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_language() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(
-            *ENTRIES,
-            make_entry("org.example/exchange", "Trades on binance"),
-            make_entry("org.example/house", "Construction of a building"),
-        )
+    index = await index_of(
+        *ENTRIES,
+        make_entry("org.example/exchange", "Trades on binance"),
+        make_entry("org.example/house", "Construction of a building"),
     )
     assert "org.example/exchange" in await search_names(index, "binanse")
     assert (await search_names(index, "binanse trades"))[0] == "org.example/exchange"
@@ -143,9 +131,8 @@ async def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_lan
 
 @awaited
 async def test_english_stem_of_a_foreign_word_does_not_count() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(*ENTRIES, make_entry("org.example/cv", "Writes a resume"), make_entry("org.example/sum", "A summary"))
+    index = await index_of(
+        *ENTRIES, make_entry("org.example/cv", "Writes a resume"), make_entry("org.example/sum", "A summary")
     )
     assert await search_names(index, "résumer la météo") == ["org.example/sky", "org.example/sum"]
 
@@ -159,11 +146,8 @@ def test_foreign_word_weighs_no_more_than_its_translation() -> None:
 
 @awaited
 async def test_particles_do_not_count() -> None:
-    index = ImpactIndex(inline)
-    await index.apply(
-        additions(
-            *ENTRIES, make_entry("org.example/a", "これは何でもしたいもの"), make_entry("org.example/b", "请求的")
-        )
+    index = await index_of(
+        *ENTRIES, make_entry("org.example/a", "これは何でもしたいもの"), make_entry("org.example/b", "请求的")
     )
     assert await search_names(index, "請求書にしたい") == ["org.example/billing", "org.example/b"]
     assert await search_names(index, "したい") == ["org.example/a"]

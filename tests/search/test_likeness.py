@@ -29,9 +29,9 @@ from directory_server.search.text.word_vectors import (
     word_vectors,
 )
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import inline
+from . import index_of
 
 
 def terms(text: str) -> list[str]:
@@ -82,16 +82,12 @@ def test_a_longer_word_than_any_of_the_table_is_unknown() -> None:
 
 async def make_index(count: int) -> ImpactIndex:
     """Return an index of `count` entries that the query matches equally by its words, and one that is like it."""
-    index = ImpactIndex(inline)
     texts = ("tax declarations", "guitar chords", "football results", "satellite images")
     entries = [
         make_entry(f"org.example/entry-{number:03}", f"Plan for an umbrella and {texts[number % 4]}")
         for number in range(count)
     ]
-    await index.apply(
-        additions(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
-    )
-    return index
+    return await index_of(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
 
 
 @awaited

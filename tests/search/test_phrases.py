@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from directory_server.domain.search import Query
-from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex
+from directory_server.run_sync import run_sync
 from directory_server.search.index import packed
 from directory_server.search.index.packed import Packed
-from tests.contract.index import additions, make_entry
+from tests.contract.index import make_entry
+
+from . import index_of
 
 
 @pytest.mark.parametrize("chunk", [1, 5, 1_000])
@@ -34,18 +35,16 @@ def test_a_phrase_is_not_found_across_the_texts_of_two_entries() -> None:
 
 
 def test_a_rare_phrase_of_common_words_is_found_among_all_entries() -> None:
-    index = ImpactIndex(inline)
     others = [make_entry(f"org.example/{number}", "mail for you, and you for mail") for number in range(300)]
     rare = make_entry("org.example/rare", "you and for mail " + "which is longer than the other descriptions " * 3)
-    run_sync(index.apply(additions(*others, rare)))
+    index = run_sync(index_of(*others, rare))
     page = run_sync(index.search(Query('"you and for" "mail"')))
     assert [hit.name for hit in page.hits] == ["org.example/rare"]
     assert len(run_sync(index.search(Query('"and you for"', 50))).hits) == 50
 
 
 def test_quotes_in_a_sentence_are_no_exact_phrases() -> None:
-    index = ImpactIndex(inline)
-    run_sync(index.apply(additions(make_entry("org.example/tasks", "Adds tasks to lists"))))
+    index = run_sync(index_of(make_entry("org.example/tasks", "Adds tasks to lists")))
     sentence = 'add a task to my list every time the user says "remind me"'
     assert [hit.name for hit in run_sync(index.search(Query(sentence))).hits] == ["org.example/tasks"]
     assert not run_sync(index.search(Query('add a task "remind me"'))).hits

@@ -9,7 +9,6 @@ from importlib.resources import files
 import pytest
 from attrs import evolve, frozen
 
-from directory_server.search import ImpactIndex
 from directory_server.search.query import concepts
 from directory_server.search.query.concepts import concept_evidence, expansions
 from directory_server.search.query.parsing import parse
@@ -18,9 +17,9 @@ from directory_server.search.query.translation import Translation
 from directory_server.search.text.analysis import fold, tokens, words
 from directory_server.search.text.thesaurus import read_thesaurus, singular, thesaurus
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry
+from tests.contract.index import make_entry
 
-from . import inline
+from . import index_of
 
 MAX_TERMS = 8
 
@@ -165,8 +164,7 @@ image editing\tcropping\tcrop
 @awaited
 async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query: str, expected: set[str]) -> None:
     entries = [make_entry("a/x", "agriculture farm crop"), make_entry("a/y", "image editing cropping")]
-    index = ImpactIndex(inline)
-    await index.apply(additions(*entries))
+    index = await index_of(*entries)
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", FARMS))
     none = Translation([], [], frozenset(), "")
     assert {each.name for each in expansions(parse(query), none, collection)} == expected
@@ -178,8 +176,7 @@ async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query:
 )
 @awaited
 async def test_a_request_for_a_server_asks_for_no_concept_beside_its_topic(query: str, expected: set[str]) -> None:
-    index = ImpactIndex(inline)
-    await index.apply(additions(make_entry("a/x", "A registry of servers"), make_entry("a/y", "Invoices")))
+    index = await index_of(make_entry("a/x", "A registry of servers"), make_entry("a/y", "Invoices"))
     table = '[[concept]]\nterms = ["registry"]\nexpressions = ["find servers", "registries"]'
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus(table))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
@@ -209,8 +206,7 @@ async def test_a_concept_gives_way_to_a_rarer_word(
 ) -> None:
     monkeypatch.setattr(concepts, "TELLING", 1.0)
     entries = [make_entry("a/x", "unit conversion measure"), make_entry("a/y", "restaurant reservation dining")]
-    index = ImpactIndex(inline)
-    await index.apply(additions(*entries, *(make_entry(f"b/{number}", "else") for number in range(9))))
+    index = await index_of(*entries, *(make_entry(f"b/{number}", "else") for number in range(9)))
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", UNITS))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
     evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest)
