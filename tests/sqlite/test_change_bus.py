@@ -69,14 +69,6 @@ def test_wakes_listeners_once_after_the_start(bus: DataVersionBus, clock: Clock)
     assert len(woken) == 1
 
 
-def test_stop_cancels_the_timer(bus: DataVersionBus, clock: Clock) -> None:
-    bus.startService()
-    assert clock.getDelayedCalls()
-    bus.stopService()
-    assert not clock.getDelayedCalls()
-    assert not bus.running
-
-
 def test_consecutive_failures_are_logged_once_and_polling_continues(
     bus: DataVersionBus,
     clock: Clock,

@@ -242,30 +242,6 @@ def test_an_unexpected_error_fails_all_charges_of_the_group(
     assert server.count_requests() == 2
 
 
-def reads_of_windows(server: ServerQuota) -> int:
-    """Return the number of look-ups since the last call."""
-    found = sum(statement.startswith("SELECT at") for statement in server.statements)
-    server.statements.clear()
-    return found
-
-
-def test_only_the_newest_request_of_a_key_is_read_after_a_foreign_write(server: ServerQuota) -> None:
-    server.trace()
-    for _ in range(3):
-        server.charge()
-        server.end_turn()
-    assert reads_of_windows(server) == 2
-    server.foreign.execute("INSERT INTO spent VALUES ('k', 1000000, 4), ('other', 1000000, 1)")
-    assert remaining(server.charge()) == [15]
-    server.end_turn()
-    assert remaining(server.charge()) == [14]
-    server.end_turn()
-    assert reads_of_windows(server) == 1
-    server.clock.advance(3600)
-    assert remaining(server.charge()) == [19]
-    assert reads_of_windows(server) == 2
-
-
 def test_windows_are_read_again_if_requests_were_deleted(server: ServerQuota) -> None:
     server.charge()
     server.end_turn()

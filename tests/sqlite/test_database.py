@@ -275,23 +275,6 @@ def test_a_snapshot_does_not_see_later_writes(open_database: Open) -> None:
     assert count(one) == 1
 
 
-def test_each_thread_has_its_own_connection(open_database: Open) -> None:
-    database = open_database("quota")
-
-    def connection_ids() -> list[int]:
-        numbers = []
-        for _ in range(2):
-            with database.connection() as connection:
-                numbers.append(id(connection))
-        return numbers
-
-    with ThreadPoolExecutor(1) as thread:
-        there, here = thread.submit(connection_ids).result(), connection_ids()
-    assert there[0] == there[1]
-    assert here[0] == here[1]
-    assert there[0] != here[0]
-
-
 def test_a_closed_database_is_unavailable_in_every_thread(open_database: Open) -> None:
     database = open_database("quota")
     with ThreadPoolExecutor(1) as used, ThreadPoolExecutor(1) as unused:

@@ -18,16 +18,6 @@ from ..conftest import Open
 from ..contract.store import Briefs, entry
 
 
-@pytest.mark.parametrize("versions", ["latest", "all", "1.0.0"])
-def test_a_page_reads_only_its_own_rows(open_database: Open, versions: str) -> None:
-    database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
-    run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
-    with counted_steps(database) as steps:
-        assert len(run_sync(store.listing(("x/1000", "1.0.0"), 10, versions=versions))) == 10
-    assert len(steps) < 20
-
-
 @contextmanager
 def counted_steps(database: Database) -> Iterator[list[None]]:
     """Yield a list that gets an item for every 100 instructions of SQLite."""

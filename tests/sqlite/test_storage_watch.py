@@ -89,9 +89,3 @@ def test_a_check_that_hangs_is_a_fault_until_it_ends(watched: WatchedDirectory) 
     watched.clock.advance(INTERVAL)
     assert watched.data.availability.faults == []
     service.stopService()
-
-
-def test_stop_cancels_the_timer(watched: WatchedDirectory) -> None:
-    service = watched.start()
-    service.stopService()
-    assert watched.clock.getDelayedCalls() == []

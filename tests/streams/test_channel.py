@@ -37,16 +37,6 @@ def channel(clock: Clock) -> Any:
     return Channel(BatchRunner(clock))
 
 
-def test_events_on_an_empty_channel_are_discarded() -> None:
-    clock = Clock()
-    sent, reader = channel(clock), Reader()
-    sent.send(b"early")
-    sent.add(reader)
-    clock.advance(0)
-    assert reader.events == []
-    assert clock.getDelayedCalls() == []
-
-
 def test_one_reactor_iteration_serves_at_most_one_batch() -> None:
     clock = Clock()
     sent = channel(clock)
@@ -80,16 +70,6 @@ def test_a_broadcast_can_be_spread_over_time() -> None:
     assert (times[0], times[9]) == (0.01, 0.01)
     assert 9 < times[-1] - times[0] < 11
     assert max(after - before for before, after in pairwise(times)) < 0.13
-
-
-def test_a_spread_broadcast_to_few_streams_is_sent_at_once() -> None:
-    clock = Clock()
-    sent, reader = channel(clock), Reader()
-    sent.add(reader)
-    sent.send(b"x", over=10.0)
-    sent.send(b"y")
-    clock.advance(0)
-    assert reader.received == b"xy"
 
 
 def test_flushed_fires_after_all_events_were_sent() -> None:

@@ -116,15 +116,6 @@ def test_long_logs_are_read_in_pages(tables: Tables, monkeypatch: pytest.MonkeyP
     assert len(run_sync(store.current("", 1_000))) == 3
 
 
-def test_newest_lists_an_entry_once(tables: Tables) -> None:
-    store = open_store(tables)
-    run_sync(store.publish("a", [entry("x/a"), entry("x/b")]))
-    for _ in range(3):
-        run_sync(store.publish("a", [entry("x/b", status="deleted")]))
-        run_sync(store.publish("a", [entry("x/b", status="active")]))
-    assert run_sync(store.newest(9, lambda each: each.name)) == ["x/b", "x/a"]
-
-
 @pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
 def test_few_new_names_are_listed_as_many(tables: Tables, versions: str, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(tables, ["a", "b"])
