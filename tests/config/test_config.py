@@ -26,15 +26,6 @@ from directory_server.features import SECTIONS
 from ._sources import DEFAULTS, load_config, write_toml
 
 
-def test_defaults_apply_without_sources() -> None:
-    config = load_config(HOME="/root", PATH="/bin")
-    assert config == DEFAULTS
-    assert config.listen == ("tcp:8080:interface=127.0.0.1",)
-    assert config.data_dir == Path("data")
-    assert (config.quota.limit, config.quota.synchronous) == (20, "normal")
-    assert (config.streams.per_key, config.streams.heartbeat, config.keys.grace) == (16, 15.0, 86400.0)
-
-
 def test_file_sets_every_kind_of_setting(tmp_path: Path) -> None:
     file = write_toml(
         tmp_path,

@@ -84,10 +84,3 @@ def test_the_next_announcement_begins_after_the_delivery(streams: int, interval:
     assert len(process.groups[0].sent) == 1
     process.clock.advance(1)
     assert [began for began, _ in process.groups[0].sent] == [0.0, interval]
-
-
-def test_without_streams_nothing_fails() -> None:
-    process = Streams()
-    process.change()
-    process.clock.advance(0)
-    assert process.clock.getDelayedCalls() == []

@@ -82,10 +82,6 @@ def test_readiness_lists_the_reasons() -> None:
     )
 
 
-def test_health_and_readiness_need_no_key(server: Server) -> None:
-    assert server.get("/healthz", key=None).status == server.get("/readyz", key=None).status == 200
-
-
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
     """Return the list of access log lines."""

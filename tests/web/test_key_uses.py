@@ -203,14 +203,3 @@ def test_the_memory_of_the_recorder_is_bounded(recording: Recording, monkeypatch
     # The recorder has forgotten the first key, whose interval has not passed.
     recorder.note(first, request_of("wget/1"))
     assert recording.written()[first] == "wget"
-
-
-@pytest.mark.usefixtures("works")
-def test_a_client_is_named_without_a_noted_use(recording: Recording) -> None:
-    recorder, (key, _) = recording.recorder, recording.keys
-    recorder.note(key, request_of("node"))
-    assert recording.written() == {key: "node"}
-    recorder.note_mcp_client(key, request_of("node"), {"name": "claude-code"})
-    recording.clock.advance(INTERVAL)
-    recorder.note(key, request_of("node"))
-    assert recording.written()[key].lower().startswith("claude")

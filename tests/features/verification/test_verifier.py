@@ -124,13 +124,6 @@ def test_patterns_select_entries_and_new_patterns_apply_to_all(world: World) -> 
     assert world.targets() == set(urls([1, 2]))
 
 
-def test_one_process_plans_at_a_time(world: World) -> None:
-    world.publish(remote_entry("x/a", *urls([1])))
-    assert run_sync(world.verifications.hold("other", seconds=60.0))
-    assert not run_sync(world.planner().update())
-    assert world.targets() == set()
-
-
 def test_checks_all_that_is_due(world: World) -> None:
     package = {"registryType": "npm", "identifier": "a", "version": "1"}
     world.publish(remote_entry("x/a", *urls([1]), packages=[package]), remote_entry("x/b", *urls([2])))
@@ -146,14 +139,6 @@ def test_checks_all_that_is_due(world: World) -> None:
     assert len(process.fakes.remotes.checked) == 2
     world.advance(Policy().remotes * checks_module.SPREAD + 120, step=IDLE)
     assert len(process.fakes.remotes.checked) == 4
-
-
-def test_checks_only_the_selected_kind(world: World) -> None:
-    world.publish(remote_entry("x/a", *urls([1]), packages=[{"registryType": "npm", "identifier": "a"}]))
-    process = world.process(kinds=[TargetKind.PACKAGE])
-    process.verifier.startService()
-    world.advance(60)
-    assert (process.fakes.remotes.checked, process.fakes.packages.checked) == ([], ["a"])
 
 
 def test_a_new_entry_is_checked_soon(world: World) -> None:
@@ -207,17 +192,6 @@ def test_a_host_has_one_check_at_a_time(world: World) -> None:
     process.verifier.startService()
     world.advance(30)
     assert len(process.fakes.remotes.waiting) == 1
-
-
-def test_processes_share_the_checks(world: World) -> None:
-    world.publish(*(remote_entry(f"x/{n}", *urls([n])) for n in range(40)))
-    processes = [world.process(str(number)) for number in range(2)]
-    for process in processes:
-        process.verifier.startService()
-    world.advance(60)
-    shares = [process.fakes.remotes.checked for process in processes]
-    assert all(len(share) >= 10 for share in shares)
-    assert sorted([*shares[0], *shares[1]]) == sorted(urls(range(40)))
 
 
 def test_a_check_without_an_end_counts_as_unreachable(world: World) -> None:
