@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,10 @@ from . import server_logs
 if TYPE_CHECKING:
     from directory_server.sqlite import Database
     from directory_server.sqlite._database import Schema
+
+# Without bytecode, each worker of pytest compiles all tests, and each server that a test starts the package.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The same examples every time, and no limits of time: machines are noisy, and tests assert behaviour, not time.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
