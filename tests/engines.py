@@ -28,6 +28,8 @@ START = 60.0
 
 _GUARD = Path(__file__).with_name("engine_guard.py")
 
+_processes: list[subprocess.Popen[bytes]] = []
+
 _SETTINGS = {
     "listen_addresses": "",
     "port": "5432",
@@ -39,6 +41,14 @@ _SETTINGS = {
 _TRUNCATE = """
     SELECT 'TRUNCATE ' || string_agg(quote_ident(relname), ', ') || ' RESTART IDENTITY' FROM pg_class
     WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('schema_step', 'log')
+"""
+
+_DROP = """
+    SELECT 'DROP SCHEMA public CASCADE' UNION ALL SELECT 'CREATE SCHEMA public AUTHORIZATION pg_database_owner'
+    UNION ALL SELECT 'GRANT USAGE ON SCHEMA public TO public'
+    UNION ALL SELECT 'DROP DATABASE ' || quote_ident(datname) || ' WITH (FORCE)' FROM pg_database
+    WHERE datname NOT IN ('postgres', 'template0', 'template1')
+    UNION ALL SELECT 'DROP ROLE ' || quote_ident(rolname) FROM pg_roles WHERE rolname !~ '^(pg_|postgres$)'
 """
 
 
@@ -73,7 +83,13 @@ class Engine:
             self._copy_hidden_binaries()
             os.chown(self.folder, NOBODY, NOBODY)
         if primary is None:
-            self._run("initdb", "--pgdata", self.data, "--auth=trust", "--no-sync", "--username=postgres", "-E", "UTF8")
+            template = _template()
+            if not template.exists():
+                arguments = "--auth=trust", "--no-sync", "--username=postgres", "--encoding=UTF8"
+                self._run("initdb", "--pgdata", self.data, *arguments)
+                subprocess.run(["cp", "--archive", self.data, template], check=True)
+            else:
+                subprocess.run(["cp", "--archive", template, self.data], check=True)
         else:
             self._copy(primary, self.data, "--write-recovery-conf")
         self.start()
@@ -170,6 +186,14 @@ class Engine:
                 connection.execute(statement)
                 connection.execute("INSERT INTO pulse (keys) VALUES (0)")
 
+    def renew(self) -> None:
+        """Drop the schema, the other databases and the roles that tests have made; their processes must have ended."""
+        if self._guard is None:
+            self.start()
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            for (statement,) in connection.execute(_DROP).fetchall():
+                connection.execute(statement)
+
     def _signal(self, name: str) -> None:
         # The main process first, so that it starts no other.
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
@@ -235,6 +259,18 @@ def new_engine(
             pytest.fail(missing)
         pytest.skip(missing)
     return Engine(folder, durable=durable, settings=settings, environ=environ, primary=primary)
+
+
+@cache
+def _template() -> Path:
+    """Return the path of a copy of the first new data directory: initdb takes ten times as long as a copy.
+
+    A shell removes it when this process has ended, also if it was killed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="pg-template-"))
+    script = "trap '' INT TERM; read -r _; rm -rf \"$1\""
+    _processes.append(subprocess.Popen(["sh", "-c", script, "sh", folder], stdin=subprocess.PIPE))
+    return folder / "data"
 
 
 @cache

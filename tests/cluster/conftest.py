@@ -16,6 +16,15 @@ from .. import engines
 from ..engines import Engine
 from ..process.conftest import FOREGROUND, LISTEN, TIMEOUT, Server, environment, run_server
 
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
 
 @frozen
 class Cluster:
@@ -52,9 +61,27 @@ class Cluster:
             assert not (folder / "data").exists()
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Return an empty database on a server of its own, which a test may stop."""
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """Return the server of all tests that may stop it, but start it again."""
     engine = engines.new_engine()
-    yield Cluster(engine, tmp_path)
+    yield engine
     engine.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, engine: Engine) -> Cluster:
+    """Return an empty database."""
+    engine.renew()
+    return Cluster(engine, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Iterator[tuple[Cluster, Server, Server]]:
+    """Return a database, and two servers on it that all tests of the module share."""
+    engine.renew()
+    cluster = Cluster(engine, tmp_path_factory.mktemp("pair"))
+    options = "--set", "publish.enabled=true"
+    with cluster.serve("one", *options) as one, cluster.serve("two", *options) as two:
+        yield cluster, one, two
+        assert "Traceback" not in two.stop() + one.stop()

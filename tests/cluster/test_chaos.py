@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from .. import engines
+from ..engines import Engine
 from ..faults.conftest import ALL
 from ..process.conftest import until
 from ._machines import DETECTION, NAMES, RECOVERY, Machines, health, running_machines
@@ -25,9 +25,9 @@ _END_CONNECTIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    # A default that would lose commits: connections must override it.
-    engine = engines.new_engine(durable=True, settings={"synchronous_commit": "off"})
+def machines(tmp_path: Path, engine: Engine) -> Iterator[Machines]:
+    # Its default, synchronous_commit = off, would lose commits: connections must override it.
+    engine.renew()
     with running_machines(engine, tmp_path) as machines:
         yield machines
 

@@ -98,7 +98,8 @@ def test_a_wrong_password_and_an_unknown_database(cluster: Cluster) -> None:
         connection.execute("CREATE ROLE limited LOGIN PASSWORD 'another'")
         hba = connection.execute("SHOW hba_file").fetchone()
         assert hba is not None
-        Path(hba[0]).write_text("local all postgres trust\nlocal all limited scram-sha-256\n", "ascii")
+        rules = Path(hba[0]).read_text("ascii")
+        Path(hba[0]).write_text(f"local all limited scram-sha-256\n{rules}", "ascii")
         connection.execute("SELECT pg_reload_conf()")
     host = f"host={cluster.engine.folder}"
     line = fail(f"{host} dbname=postgres user=limited password={SECRET}")

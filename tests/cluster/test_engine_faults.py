@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,7 +63,7 @@ def fill(folder: Path) -> Path:
 def test_a_full_disk_stops_charges_until_space_is_free(tmp_path: Path, small_disk: Path) -> None:
     engine = engines.new_engine(durable=True)
     engine.move_tables(small_disk)
-    with running_machines(engine, tmp_path) as machines:
+    with closing(engine), running_machines(engine, tmp_path) as machines:
         with Workload(list(machines.servers), engine.conninfo) as workload:
             filler = fill(small_disk)
             # Pages that the tables have already still take some rows.
@@ -87,7 +87,7 @@ def test_a_clock_that_is_set_back_admits_nothing_more_and_blocks_nothing(
 ) -> None:
     faults = Faults(Path(shutil.copy(library, public_folder)), public_folder / "fault")
     engine = engines.new_engine(environ={"LD_PRELOAD": str(faults.library), "FAULT_CONTROL": str(faults.control)})
-    with running_machines(engine, tmp_path) as machines:
+    with closing(engine), running_machines(engine, tmp_path) as machines:
         key = machines.cluster.new_key("--limit", 20)
 
         def charge(number: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ..process.conftest import MCP, Installation, entry_line
-from .conftest import Cluster
+from .conftest import INITIALIZE, LIST_TOOLS, Cluster
 
 pytestmark = pytest.mark.process
 
@@ -18,14 +18,6 @@ CHANGES = "/api/open/v1/changes"
 def installation(tmp_path: Path) -> Installation:
     """Return an empty data directory."""
     return Installation(tmp_path)
-
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
-}
 
 
 def test_clients_continue_on_the_database(cluster: Cluster, installation: Installation) -> None:
@@ -45,8 +37,7 @@ def test_clients_continue_on_the_database(cluster: Cluster, installation: Instal
         assert after.search("weather", free).json == found
         # Two of five requests are left.
         assert [after.search("weather", key).status for _ in range(3)] == [200, 200, 401]
-        tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-        assert after.request(MCP, free, tools, **{"Mcp-Session-Id": session}).status == 200
+        assert after.request(MCP, free, LIST_TOOLS, **{"Mcp-Session-Id": session}).status == 200
         cluster.command("import", "-", stdin=entry_line("com.example/tides", "Forecasts of the tides."))
         page = after.request(f"{CHANGES}?since={cursor}", free).json
         assert [each["name"] for each in page["data"]] == ["com.example/tides"]

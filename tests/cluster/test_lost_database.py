@@ -22,8 +22,9 @@ FEED = "/api/open/v1/changes"
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    with running_machines(engines.new_engine(durable=True), tmp_path) as machines:
+def machines(tmp_path: Path, engine: Engine) -> Iterator[Machines]:
+    engine.renew()
+    with running_machines(engine, tmp_path) as machines:
         yield machines
 
 

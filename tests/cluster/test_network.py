@@ -17,11 +17,10 @@ import pytest
 
 from directory_server.run_sync import run_sync
 
-from .. import engines
 from ..engines import Engine
 from ..process.conftest import FOREGROUND, LISTEN, SEARCH, TIMEOUT, Server, entry_line, environment, run_server, until
 from ..process.test_unix_socket import UnixConnection
-from ._machines import DETECTION, RECOVERY, running_machines
+from ._machines import DETECTION, IS_QUIET, RECOVERY, running_machines
 from ._network import Network
 from ._workload import storage
 from .conftest import Cluster
@@ -30,7 +29,7 @@ pytestmark = pytest.mark.process
 
 FEED = "/api/open/v1/changes"
 
-PROMISE = 1.0
+PROMISE = 1.0 if IS_QUIET else TIMEOUT
 """Seconds after which no server accepts a revoked key."""
 
 _BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'directory-server'"
@@ -62,8 +61,9 @@ def read_until(stream: HTTPResponse, text: bytes) -> None:
         assert line, "the stream ended"
 
 
-def test_without_notifications_changes_and_revocations_arrive_in_time(tmp_path: Path) -> None:
-    with running_machines(engines.new_engine(), tmp_path, 1) as machines:
+def test_without_notifications_changes_and_revocations_arrive_in_time(tmp_path: Path, engine: Engine) -> None:
+    engine.renew()
+    with running_machines(engine, tmp_path, 1) as machines:
         key = machines.cluster.new_key("--limit", "unlimited")
         (server,), (network,) = machines.servers, machines.networks
         network.loses_notifications = True
@@ -131,11 +131,12 @@ def namespace() -> Iterator[Namespace]:
     namespace.close()
 
 
-def test_a_machine_without_network_serves_what_it_has_and_continues_later(tmp_path: Path, namespace: Namespace) -> None:
-    engine = engines.new_engine()
-    cluster = Cluster(engine, tmp_path)
-    network = Network(engine.folder, namespace.address)
-    path = tmp_path / "http.sock"
+def test_a_machine_without_network_serves_what_it_has_and_continues_later(
+    cluster: Cluster, namespace: Namespace
+) -> None:
+    folder = cluster.folder
+    network = Network(cluster.engine.folder, namespace.address)
+    path = folder / "http.sock"
     key = cluster.new_key("--limit", "unlimited")
     headers = {"Authorization": f"Bearer {key}", "Accept": "text/event-stream"}
 
@@ -158,7 +159,7 @@ def test_a_machine_without_network_serves_what_it_has_and_continues_later(tmp_pa
     variables = environment(DIRECTORY_SERVER_DATABASE=network.conninfo)
     inside = ["ip", "netns", "exec", namespace.name]
     try:
-        with run_server(arguments, tmp_path, variables, within=inside) as server, cluster.serve("two") as other:
+        with run_server(arguments, folder, variables, within=inside) as server, cluster.serve("two") as other:
             assert status() == 200
             stream = open_path(FEED)
             namespace.set_up(False)
@@ -181,7 +182,6 @@ def test_a_machine_without_network_serves_what_it_has_and_continues_later(tmp_pa
             log = server.stop()
     finally:
         network.close()
-        engine.close()
     assert "Database unavailable: it does not respond (no answer for 2 seconds)" in log
     assert "Database available again" in log
     assert "Traceback" not in log

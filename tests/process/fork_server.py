@@ -29,6 +29,10 @@ MODULES = (
     "directory_server.tap",
     "twisted.scripts.twistd",
     "twisted.plugins.cred_unix",
+    "twisted.trial.itrial",
+    "directory_server.features.publishing.service",
+    "directory_server.features.statistics.recorder",
+    "directory_server.features.verification.service",
 )
 """Imported before forks."""
 
@@ -160,6 +164,8 @@ def _main() -> None:
     sys.modules[REACTOR] = ModuleType(REACTOR)
     for module in MODULES:
         import_module(module)
+    # The server imports the modules of features when it starts.
+    import_module("directory_server.composition").all_routes()
     del sys.modules[REACTOR]
     # Memory that no collection touches stays shared.
     gc.freeze()
