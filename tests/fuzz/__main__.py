@@ -33,7 +33,7 @@ def load(folder: Path) -> ModuleType:
 
 
 def main() -> None:
-    """Run each target with its number of inputs, or until the seconds of processor time are over.
+    """Run each target with its number of inputs, or with as many as an equal part of the seconds allows.
 
     The file `seed` of the folder has the seed of the last input.
     """
@@ -41,12 +41,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--seed", default="1", help="the first part of the seed of each input")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=90,
-        help="the most seconds of processor time in all; inputs left then are skipped",
-    )
+    parser.add_argument("--seconds", type=float, help="seconds of processor time in all, instead of numbers of inputs")
     options = parser.parse_args()
     # The package imports the engine once, so this one is loaded before it.
     module = load(options.folder)
@@ -54,17 +49,17 @@ def main() -> None:
     from .targets import TARGETS
 
     seeds = os.open(options.folder / "seed", os.O_WRONLY | os.O_CREAT)
-    shares, end = Shares(), time.process_time() + options.seconds
-    for name in options.targets or TARGETS:
+    shares, names = Shares(), options.targets or [*TARGETS]
+    for name in names:
         target, count = TARGETS[name]
-        number = 0
-        while number < count and time.process_time() < end:
+        number, end = 0, time.process_time() + (options.seconds or 0) / len(names)
+        while time.process_time() < end if options.seconds else number < count:
             seed = f"{options.seed}/{name}/{number}"
             # A sanitizer ends the process at once.
             os.pwrite(seeds, seed.encode().ljust(80) + b"\n", 0)
             target(Random(seed), module, shares)
             number += 1
-        print(f"{name}: {number} of {count} inputs, {time.process_time():.1f} s")
+        print(f"{name}: {number} inputs, {time.process_time():.1f} s")
     print(*shares.lines(), sep="\n")
     if shares.too_low():
         sys.exit(f"fewer than a third of the inputs are valid: {', '.join(shares.too_low())}")

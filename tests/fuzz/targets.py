@@ -130,5 +130,5 @@ def _index() -> ImpactIndex:
     return filled(3)
 
 
-TARGETS = {"look_ups": (look_ups, 1_300), "searches": (searches, 400), "files": (files, 350)}
+TARGETS = {"look_ups": (look_ups, 250), "searches": (searches, 80), "files": (files, 80)}
 """Targets by name, and the number of inputs of each."""
