@@ -37,7 +37,7 @@ def newest_twisted(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def fuzz(session: nox.Session) -> None:
-    """Fuzz the compiled engine with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS another bound than 60."""
+    """Fuzz the compiled engine with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS longer runs."""
     session.install("--editable", ".[dev]")
     session.run("pytest", "-q", "-rs", "tests/fuzz", *session.posargs)
 

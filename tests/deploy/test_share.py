@@ -19,6 +19,8 @@ from directory_server.features import SECTIONS
 from ..process.test_proxies import DOCUMENT
 from .container import ROOT
 
+pytestmark = pytest.mark.process
+
 PAGES = ["directory-server.1", "twistd-directory.1"]
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -124,10 +126,8 @@ def test_man_shows_the_pages(share: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        (["ke"], ["key"]),
         (["account", "dis"], ["disable"]),
         (["status", "--js"], ["--json"]),
-        (["--data"], ["--data-dir"]),
         (["--set", "quota.l"], ["quota.limit="]),
     ],
 )
@@ -151,10 +151,8 @@ def test_shells_complete_commands_and_options(share: Path, shell: str, words: li
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        (["dir"], ["directory"]),
         (["--noda"], ["--nodaemon"]),
         (["--nodaemon", "directory", "--reu"], ["--reuse-port"]),
-        (["directory", "--set", "quota.l"], ["quota.limit="]),
         (["directory", "--data-dir", "tests/depl"], ["tests/deploy"]),
         (["directory", "--config", "pyproj"], ["pyproject.toml"]),
         (["directory", "--listen", "pyproj"], []),

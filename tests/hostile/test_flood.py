@@ -72,7 +72,7 @@ def test_a_body_of_200_megabytes_uses_no_memory_or_files(flooded_server: Server,
 
 def test_incomplete_requests_time_out_while_others_are_served(flooded_server: Server) -> None:
     partial = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
-    waiting = [socket.create_connection(("127.0.0.1", flooded_server.port), timeout=TIMEOUT) for _ in range(900)]
+    waiting = [socket.create_connection(("127.0.0.1", flooded_server.port), timeout=TIMEOUT) for _ in range(300)]
     try:
         for connection in waiting:
             connection.sendall(partial)

@@ -13,7 +13,7 @@ from ..web.conftest import Connection, Server
 from ._probe import Response, parse_responses
 from .test_table import is_closed
 
-many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+many = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 SOME = st.binary(max_size=40)
 """Arbitrary bytes."""

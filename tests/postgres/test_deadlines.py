@@ -23,6 +23,8 @@ from ..contract import awaited
 from ..engines import Engine
 from .test_link import RECOVERY, available, execute, outcome, wait
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def network(engine: Engine) -> Iterator[Network]:

@@ -81,7 +81,7 @@ def content(store: Store, curation: Curation) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_operations_have_the_same_results(tmp_path: Path, database: Database, seed: int) -> None:
     sqlite = SqliteDatabase(tmp_path, "directory")
     stores: list[tuple[Store, Curation]] = [
@@ -115,9 +115,9 @@ def publish(store: Store, entries: Sequence[Entry]) -> list[Outcome]:
     return [outcome for batch in batches for outcome in run_sync(store.publish("a", batch))]
 
 
-def test_a_listing_of_20_000_real_entries_is_the_same(tmp_path: Path, database: Database, shared_data: Path) -> None:
+def test_a_listing_of_real_entries_is_the_same(tmp_path: Path, database: Database, shared_data: Path) -> None:
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        entries = [serialization.decode_entry(serialization.decode(line)) for line in islice(lines, 20_000)]
+        entries = [serialization.decode_entry(serialization.decode(line)) for line in islice(lines, 5_000)]
     sqlite = SqliteDatabase(tmp_path, "directory")
     expected: Store = SqliteStore(sqlite, inline, Briefs())
     store = PostgresStore(database, inline, Briefs())

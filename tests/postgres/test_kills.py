@@ -23,7 +23,7 @@ from ..engines import Engine
 ROOT = Path(__file__).parent.parent.parent
 REPEATED = os.environ.get("FAULTS") == "all"
 
-KEYS, LIMIT = 20, 400
+KEYS, LIMIT = 20, 200
 
 pytestmark = pytest.mark.process
 

@@ -17,6 +17,8 @@ from ..engines import Engine
 BOUND = 60.0
 """Seconds after which a stopped database goes on, far above what its transaction needs to end before."""
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def own_engine() -> Iterator[Engine]:

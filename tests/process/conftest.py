@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
 
 import pytest
 from attrs import define, field, frozen
@@ -64,15 +65,31 @@ def environment(**variables: str) -> dict[str, str]:
 
 def run_twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run twistd until it exits."""
-    return subprocess.run(
-        [TWISTD, *map(str, arguments)],
-        cwd=cwd,
-        env=env or environment(),
+    command = [str(TWISTD), *map(str, arguments)]
+    with TemporaryFile() as output:
+        process = _start(command, cwd, env or environment(), output)
+        try:
+            code = process.wait(TIMEOUT)
+        finally:
+            process.kill()
+        output.seek(0)
+        return subprocess.CompletedProcess(command, code, output.read().decode())
+
+
+def _start(
+    command: list[str], folder: Path, env: Mapping[str, str], output: BinaryIO, max_files: int | None = None
+) -> Process:
+    """Start twistd. Its output goes to `output`; `max_files` is its limit of open files."""
+    if can_fork(env) and command[0] == str(TWISTD):
+        return fork(command, folder, env, max_files, output)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=env,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT,
+        preexec_fn=partial(set_up_process, max_files),
     )
 
 
@@ -181,21 +198,9 @@ def run_server(
     `max_files` is its limit of open files; None keeps the limit of this process. `within` is a command that runs it.
     """
     log = folder / f"server-{len([*folder.glob('server-*.log')])}.log"
-    command, env = [str(TWISTD), *map(str, arguments)], env or environment()
-    process: Process
+    command = [*within, str(TWISTD), *map(str, arguments)]
     with log.open("xb") as output:
-        if can_fork(env) and not within:
-            process = fork(command, folder, env, max_files, output)
-        else:
-            process = subprocess.Popen(
-                [*within, *command],
-                cwd=folder,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                preexec_fn=partial(set_up_process, max_files),
-            )
+        process = _start(command, folder, env or environment(), output, max_files)
     server_logs.running.add(log)
     try:
         yield Server(wait_for_port(log, process), process=process, log=log)

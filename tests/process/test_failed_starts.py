@@ -32,22 +32,14 @@ def test_port_in_use(tmp_path: Path) -> None:
     assert f"Cannot listen on 127.0.0.1:{port}: [Errno" in message
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [("quota.limt=1", "quota.limt (--set): is not a setting"), ("quota.limit=many", "quota.limit (--set): must be")],
-)
-def test_invalid_setting(tmp_path: Path, setting: str, message: str) -> None:
-    assert message in fail_to_start(tmp_path, "--set", setting)
+def test_invalid_setting(tmp_path: Path) -> None:
+    assert "quota.limt (--set): is not a setting" in fail_to_start(tmp_path, "--set", "quota.limt=1")
     assert not (tmp_path / "data").exists()
 
 
 def test_invalid_endpoint(tmp_path: Path) -> None:
     assert "listen (--listen): must have a port from 0 to 65535" in fail_to_start(tmp_path, listen="tcp:x")
     assert not (tmp_path / "data").exists()
-
-
-def test_invalid_port(tmp_path: Path) -> None:
-    assert "listen (--listen): must have a port from 0 to 65535" in fail_to_start(tmp_path, listen="tcp:99999")
 
 
 def test_data_directory_is_a_file(tmp_path: Path) -> None:

@@ -103,8 +103,7 @@ def assert_uncharged_requests_work(server: Server, key: str) -> None:
     assert (listed.status, "tools" in listed.json["result"]) == (200, True)
 
 
-@pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
-def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: Installation, begin: str) -> None:
+def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: Installation) -> None:
     key = installation.new_key("--limit", 100)
     with (
         installation.serve("--set", "streams.heartbeat=0.2") as server,
@@ -112,7 +111,7 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
     ):
         assert server.search("a", key).status == 200
         stream = server.open_stream(key)
-        writer.execute(begin)
+        writer.execute("BEGIN IMMEDIATE")
         waiting = send_searches(server, key, 10)
         assert_uncharged_requests_work(server, key)
         # A comment is a heartbeat.
@@ -128,7 +127,7 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
         def lock_briefly() -> bool:
             """Return whether all charges that wait for the end of a lock succeed."""
             nonlocal charged
-            writer.execute(begin)
+            writer.execute("BEGIN IMMEDIATE")
             waiting = send_searches(server, key, 10)
             assert_uncharged_requests_work(server, key)
             early = select([each.sock for each in waiting], [], [], 0)[0]
@@ -157,8 +156,7 @@ def test_lock_of_the_catalogue_by_another_program_delays_no_request(installation
         assert installation.command("key", "list").count("test") == 1
 
 
-@pytest.mark.parametrize("synchronous", ["normal", "full"])
-def test_killed_process_loses_no_acknowledged_charge(installation: Installation, synchronous: str) -> None:
+def test_killed_process_loses_no_acknowledged_charge(installation: Installation) -> None:
     key, acknowledged = installation.new_key("--limit", 10_000), []
 
     def send_until_killed(server: Server) -> None:
@@ -167,7 +165,7 @@ def test_killed_process_loses_no_acknowledged_charge(installation: Installation,
                 acknowledged.append(server)
 
     with (
-        installation.serve("--set", f"quota.synchronous={synchronous}") as server,
+        installation.serve() as server,
         foreign_connection(installation, "quota.db") as writer,
         ThreadPoolExecutor(8) as pool,
     ):

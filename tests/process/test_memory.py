@@ -18,7 +18,7 @@ from .conftest import Installation, Server, until
 
 pytestmark = pytest.mark.process
 
-ENTRIES = 40
+ENTRIES = 16
 SIZE = 900_000
 """Characters of each entry; the limit is 1,000,000."""
 

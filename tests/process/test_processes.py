@@ -82,8 +82,12 @@ def test_processes_share_port_quota_and_memory_and_stop_together(installation: I
             counter = f'directory_requests_total{{api="{SEARCH}",method="GET",status="200"}}'
             texts = [metrics_text(f"127.0.0.{number}", port) for number in (1, 2)]
             assert sum(metric(text, counter) for text in texts if counter in text) == 20
-            assert (installation.folder / "access-1.log").exists()
-            assert (installation.folder / "access-2.log").exists()
+            logs = [installation.folder / f"access-{number}.log" for number in (1, 2)]
+            wait_until(lambda: all(path.stat().st_size for path in logs), "a line in each file")
+            for path in logs:
+                path.rename(path.with_suffix(".old"))
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: both(server) and all(path.exists() for path in logs), "new files")
             # The supervisor imports nothing of the server.
             assert memory(supervisor) < memory(workers[1]) / 3
             shared = sum(map(memory, workers)) - sum(map(proportional_memory, workers))
@@ -148,32 +152,14 @@ def test_a_process_that_serves_reports_by_its_reactor(installation: Installation
     assert "Traceback" not in (installation.folder / "log").read_text()
 
 
-def test_processes_stop_with_a_killed_supervisor(installation: Installation) -> None:
-    with supervised(installation) as server:
-        workers = children(server.process.pid)
-        server.process.kill()
-        wait_until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in workers), "the end of the processes")
-        assert log_of(server).count("Server Shut Down.") == 2
-
-
-def test_sighup_reaches_all_processes(installation: Installation) -> None:
-    paths = [installation.folder / f"access-{number}.log" for number in (1, 2)]
-    with supervised(installation, "--set", f"log.access_file={installation.folder}/access-{{process}}.log") as server:
-        wait_until(lambda: both(server) and all(path.stat().st_size for path in paths), "a line in each file")
-        for path in paths:
-            path.rename(path.with_suffix(".old"))
-        server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: both(server) and all(path.exists() for path in paths), "new files")
-        assert "Traceback" not in server.stop()
-
-
-def test_rolling_restart_of_supervisors_on_one_port(installation: Installation) -> None:
+def test_processes_stop_with_a_killed_supervisor_while_others_serve_the_port(installation: Installation) -> None:
     port = free_port()
     with supervised(installation, port=port) as first:
-        old = both(first)
+        old, workers = both(first), children(first.process.pid)
         with supervised(installation, port=port) as second:
-            first.stop()
-            assert first.process.returncode == 0
+            first.process.kill()
+            wait_until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in workers), "the processes end")
+            assert log_of(first).count("Server Shut Down.") == 2
             new = both(second)
             assert len(new) == 2
             assert not new & old

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,9 +29,9 @@ EXPECTED = {
 SETTINGS = ("verify.allowed_networks=127.0.0.0/8", "verify.per_minute=6000", "verify.per_host=6000")
 
 
-@contextmanager
-def fake_remotes() -> Iterator[str]:
-    """Run fake remotes; yield their origin."""
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    """Return the origin of fake remotes that all tests of the module share."""
     program = (
         "from twisted.internet import reactor\n"
         "from twisted.web.server import Site\n"
@@ -81,62 +80,52 @@ def verify(installation: Installation, *arguments: str, settings: tuple[str, ...
     return done.returncode, done.stdout, done.stderr
 
 
-def test_the_server_checks_what_is_due(installation: Installation) -> None:
-    with fake_remotes() as origin:
-        published(installation, origin)
-        key = installation.new_key("--limit", "unlimited")
-        options = [text for each in (*SETTINGS, "verify.remotes=true") for text in ("--set", each)]
-        with installation.serve(*options) as server:
+def test_the_server_checks_what_is_due(installation: Installation, origin: str) -> None:
+    published(installation, origin)
+    key = installation.new_key("--limit", "unlimited")
+    options = [text for each in (*SETTINGS, "verify.remotes=true") for text in ("--set", each)]
+    with installation.serve(*options) as server:
 
-            def statuses() -> dict[str, str]:
-                page = server.request("/api/open/v1/search?keywords=kind&fields=server_name,verified", key)
-                return {hit["server_name"]: hit["verified"] for hit in page.json["data"]}
+        def statuses() -> dict[str, str]:
+            page = server.request("/api/open/v1/search?keywords=kind&fields=server_name,verified", key)
+            return {hit["server_name"]: hit["verified"] for hit in page.json["data"]}
 
-            expected = {name(kind): status for kind, status in EXPECTED.items()}
-            until(lambda: statuses() == expected, "all remotes have been checked")
-            # A tool that only the remote has named is found.
-            assert "fake" not in str(server.search_names("weather_1", key))
-            assert name("modern") in server.search_names("weather_1", key)
-            assert "Traceback" not in server.stop()
-
-
-def test_the_command_checks_named_entries(installation: Installation) -> None:
-    with fake_remotes() as origin:
-        published(installation, origin)
-        code, output, _ = verify(installation, name("modern"), name("login-oauth"), "--json")
-        assert code == 0
-        found = {each["name"]: each for each in json.loads(output)}
-        assert {each: record["status"] for each, record in found.items()} == {
-            name("modern"): "works",
-            name("login-oauth"): "needs_login",
-        }
-        assert found[name("modern")]["tools"] == ["weather_0", "weather_1"]
-        code, output, _ = verify(installation, name("html"))
-        assert code == 1
-        assert "not_mcp" in output
+        expected = {name(kind): status for kind, status in EXPECTED.items()}
+        until(lambda: statuses() == expected, "all remotes have been checked")
+        # A tool that only the remote has named is found.
+        assert "fake" not in str(server.search_names("weather_1", key))
+        assert name("modern") in server.search_names("weather_1", key)
+        assert "Traceback" not in server.stop()
 
 
-def test_the_command_checks_all_that_is_due_and_forgets(installation: Installation) -> None:
-    with fake_remotes() as origin:
-        published(installation, origin)
-        code, output, _ = verify(installation)
-        assert (code, output.splitlines()[-1]) == (0, "6 checked.")
-        assert "remote works: 3" in output
-        # Nothing is due any more.
-        assert verify(installation)[1] == "0 checked.\n"
-        assert verify(installation, "--forget", name("modern"))[1] == "Deleted the results of 1 entry.\n"
-        assert "1 checked.\n" in verify(installation)[1]
+def test_the_command_checks_named_entries(installation: Installation, origin: str) -> None:
+    published(installation, origin)
+    code, output, _ = verify(installation, name("modern"), name("login-oauth"), "--json")
+    assert code == 0
+    found = {each["name"]: each for each in json.loads(output)}
+    assert {each: record["status"] for each, record in found.items()} == {
+        name("modern"): "works",
+        name("login-oauth"): "needs_login",
+    }
+    assert found[name("modern")]["tools"] == ["weather_0", "weather_1"]
+    code, output, _ = verify(installation, name("html"))
+    assert code == 1
+    assert "not_mcp" in output
 
 
-def test_private_addresses_are_not_reached_by_default(installation: Installation) -> None:
-    with fake_remotes() as origin:
-        published(installation, origin)
-        code, output, _ = verify(installation, name("modern"), settings=())
-        assert code == 0
-        assert "not_allowed" in output
+def test_the_command_checks_all_that_is_due_and_forgets(installation: Installation, origin: str) -> None:
+    published(installation, origin)
+    code, output, _ = verify(installation)
+    assert (code, output.splitlines()[-1]) == (0, "6 checked.")
+    assert "remote works: 3" in output
+    # Nothing is due any more.
+    assert verify(installation)[1] == "0 checked.\n"
+    assert verify(installation, "--forget", name("modern"))[1] == "Deleted the results of 1 entry.\n"
+    assert "1 checked.\n" in verify(installation)[1]
 
 
-def test_an_unknown_name_is_reported(installation: Installation) -> None:
-    installation.command("import", "-", stdin=json.dumps({"name": "a/b", "description": "x", "version": "1"}) + "\n")
-    code, _, errors = verify(installation, "io.example/none")
-    assert (code, errors) == (1, "Error: No visible entry has the name io.example/none.\n")
+def test_private_addresses_are_not_reached_by_default(installation: Installation, origin: str) -> None:
+    published(installation, origin)
+    code, output, _ = verify(installation, name("modern"), settings=())
+    assert code == 0
+    assert "not_allowed" in output
