@@ -129,9 +129,9 @@ class DirectoryService(MultiService):
         self._reactor.stop()
 
     def _announce(self) -> None:
-        """Log the start, handle signals, and notify systemd or the supervisor."""
-        self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
+        """Handle signals, log the start, and notify systemd or the supervisor."""
         process.handle_signals(self._reactor, self.application.web.log.reopen)
+        self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
         self._ready()
 
     def _preload(self) -> None:
