@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,15 @@ PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 
 _ELLIPSES = "…", "..."
 """The ends of a description that its source has cut."""
+
+RETIRED = frozenset({"archived", "deprecated", "discontinued", "retired", "unmaintained"})
+"""Labels of servers that nobody maintains, and words that begin the description of one: `DEPRECATED: use …`."""
+
+_RETIRED_TEXT = re.compile(rf"\W*(?:{'|'.join(sorted(RETIRED))})(?:\W*$|\s*[^\w\s]\s|\s+v?\d)", re.IGNORECASE)
+"""Such a description. "Archived web pages" are a topic."""
+
+_RETIRED_REPOSITORY = re.compile(r"[-_/](?:archived|deprecated)(?:\.git)?/*$")
+"""The end of the URL of a repository that is kept for its past."""
 
 MAX_NAME = 200
 """Characters of a server's name (server.json schema: 3 to 200)."""
@@ -134,6 +144,14 @@ class Entry:
     def status_message(self) -> str:
         """The reason of a status other than `active`; empty if there is none."""
         return "" if self.status == ACTIVE else _text(self.official.get("statusMessage"))
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether nobody maintains the server, as far as its registry, description, labels or repository say."""
+        labels = {label.casefold() for label in (*self.categories, *self.tags)}
+        repository = _text(_mapping(self.server.get("repository")).get("url"))
+        is_stated = _RETIRED_TEXT.match(self.brief) or _RETIRED_REPOSITORY.search(repository[-MAX_NAME:])
+        return self.status != ACTIVE or bool(is_stated) or not RETIRED.isdisjoint(labels)
 
     @property
     def stars(self) -> int | None:

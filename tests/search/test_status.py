@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.entries import OFFICIAL, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.search import Query
 from directory_server.domain.views import Hit
 from directory_server.run_sync import inline, run_sync
@@ -30,6 +30,38 @@ def test_an_equal_entry_that_is_not_active_ranks_lower(status: str) -> None:
     # Equal scores are ordered by name, so the deprecated one would be the first.
     found = hits("weather forecast", entry("com.a/sky", status=status), entry("com.b/sky", status="active"))
     assert [hit.server_name for hit in found] == ["com.b/sky", "com.a/sky"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"repository": {"url": "https://github.com/a/servers-archived", "source": "github"}},
+        {"_meta": {PUBLISHER: {"categories": ["Weather", "Archived"]}}},
+        {"_meta": {PUBLISHER: {"tags": ["unmaintained"]}}},
+    ],
+)
+def test_an_equal_entry_that_nobody_maintains_ranks_lower(said: dict[str, object]) -> None:
+    old = make_entry("com.a/sky", "Forecasts of the weather for any city", **said)
+    kept = make_entry("com.b/sky", "Forecasts of the weather for any city", repository={"url": "https://x.org/archive"})
+    assert (old.is_retired, kept.is_retired) == (True, False)
+    assert [hit.server_name for hit in hits("weather forecast", old, kept)] == ["com.b/sky", "com.a/sky"]
+
+
+@pytest.mark.parametrize(
+    ("brief", "is_retired"),
+    [
+        ("DEPRECATED: use com.b/sky instead.", True),
+        ("[Deprecated] Forecasts", True),
+        ("Deprecated - moved to com.b/sky", True),
+        ("DEPRECATED v0.6.0 — use com.b/sky", True),
+        ("Archived", True),
+        ("Archived web pages", False),
+        ("Deprecated-code finder", False),
+        ("Finds deprecated: models", False),
+    ],
+)
+def test_a_description_that_begins_with_the_state_tells_it(brief: str, is_retired: bool) -> None:
+    assert make_entry("com.a/sky", brief).is_retired == is_retired
 
 
 def test_a_deprecated_entry_that_matches_better_is_the_first() -> None:

@@ -17,7 +17,7 @@ from ...domain.facts import Facts, auth_of, facts_of, is_configurable, is_vendor
 from ...domain.licenses import UNKNOWN
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
-from ...domain.views import ACTIVE, Hit
+from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
 from .conversion_terms import conversion_terms
@@ -61,7 +61,7 @@ STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR, INSTALLABLE_PRIOR = 0.15, 0.03, 0.06,
 is listed there; and for a package or remote that can be configured."""
 
 DEPRECATED_PENALTY = 0.1
-"""What an entry that its registry lists with another status than `active`, such as `deprecated`, loses of its prior."""
+"""What an entry that nobody maintains loses of its prior (`Entry.is_retired`)."""
 
 MIN_NAMESAKE = 4
 """Letters of the shortest product name that is compared with the owner's name."""
@@ -282,7 +282,7 @@ def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word
     product, is_account = key(short, without=COMMON_PARTS), entry.name.startswith(CODE_HOSTS)
     is_namesake = entry.is_official and _is_namesake(product, owner, is_account)
     marks = OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
-    lost = DEPRECATED_PENALTY * (entry.status != ACTIVE)
+    lost = DEPRECATED_PENALTY * entry.is_retired
     return STARS_PRIOR * popular + marks + INSTALLABLE_PRIOR * is_configurable(facts) - lost
 
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 9, "4d0a2287c6c1c09e"
+ANALYSIS, ANALYSED_SAMPLE = 10, "4d0a2287c6c1c09e"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
 FILE, INDEXED_SAMPLE = 6, "593f9d8115e85e8a"
