@@ -78,8 +78,7 @@ def main() -> None:
                 if options.all is None:
                     _take(url)
                 else:
-                    link = _command(environment, "account", "add", "ada@example.org").strip()
-                    _command(environment, "account", "role", "ada@example.org", "operator")
+                    link = _command(environment, "account", "add", "--role", "operator", "ada@example.org").strip()
                     options.all.mkdir(parents=True, exist_ok=True)
                     _take_all(url, link, options.all)
             finally:
