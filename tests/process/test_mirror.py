@@ -154,7 +154,7 @@ def test_quickstart_syncs_new_upstreams_and_keeps_the_key(installation: Installa
         assert "MCP directory server: 120 entries" in first.stdout
         assert "shown only once" in first.stdout
         second = quickstart(installation, f"http://127.0.0.1:{upstream.port}")
-    assert "sync" not in second.stdout
+    assert "full sync" not in second.stdout
     assert "MCP directory server: 120 entries" in second.stdout
 
 
