@@ -78,7 +78,7 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     yield "results, filtered and sorted"
     page.locator("#q").press("End")
     # One event: between two keys a slow browser would search for the words so far.
-    page.keyboard.insert_text(" tag:")
+    page.keyboard.insert_text(" license:")
     page.locator("#suggestions").wait_for(state="visible")
     page.keyboard.press("ArrowDown")
     yield "results, with suggestions"

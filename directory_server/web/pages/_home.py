@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from attrs import define, evolve, field
+from markupsafe import Markup
 
 from ...domain.entries import Entry
 from ...domain.facts import facts_of, with_facts
@@ -14,6 +15,7 @@ from ...domain.search import Query
 from ...domain.views import Hit
 from ...services.directory import Directory
 from ._cards import owner
+from ._translations import Translations
 
 T = TypeVar("T")
 
@@ -29,6 +31,9 @@ NEWEST = 24
 POPULAR, HOSTED = "installable:true", "runs:remote auth:none"
 """The searches of rows."""
 
+DAY = 86_400
+"""Seconds."""
+
 Listed = tuple[Entry, Hit]
 """An entry, and what its list record says."""
 
@@ -38,12 +43,13 @@ Row = tuple[str, str, str, Sequence[Listed]]
 
 @define
 class HomeRows:
-    """Makes the rows, and keeps them until the catalogue changes. `_generation` is that of the index."""
+    """Makes the rows and their HTML, and keeps both until the catalogue changes. `_generation` is that of the index."""
 
     _directory: Directory
     _store: Store
     _generation: Callable[[], int]
     _made: tuple[int, Sequence[Row]] = field(default=(-1, ()), init=False)
+    _html: dict[tuple[str, int], Markup] = field(factory=dict, init=False)
 
     async def rows(self) -> Sequence[Row]:
         """Return the rows that have entries."""
@@ -55,7 +61,16 @@ class HomeRows:
                 ("new", "", "updated", await self._newest()),
             ]
             self._made = generation, [row for row in rows if row[-1]]
+            self._html.clear()
         return self._made[1]
+
+    def html(self, now: float, texts: Translations, render: Callable[[Translations], Markup]) -> Markup:
+        """Return what `render` makes of the rows, once for each language and day: cards have the age of entries."""
+        key = texts.language, int(now) // DAY
+        if key not in self._html:
+            self._html = {known: html for known, html in self._html.items() if known[1] == key[1]}
+            self._html[key] = render(texts)
+        return self._html[key]
 
     async def _found(self, keywords: str) -> Sequence[Listed]:
         page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup
 
 from ...domain.errors import without_keys
 from ...http import Request
@@ -162,6 +163,10 @@ class Layout:
         )
         # Names may contain surrogates, which UTF-8 cannot encode.
         return text.encode("utf-8", "replace")
+
+    def fragment(self, template: str, values: Mapping[str, Any], texts: Translations) -> Markup:
+        """Return the HTML of a part of a page."""
+        return Markup(self._templates.get_template(template).render(t=texts, **values))
 
     def base_url(self, request: Request) -> str:
         """Return the URL of the server for the viewer: the public one if it is configured, else that of `request`."""

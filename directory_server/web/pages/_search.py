@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import evolve, field, frozen
+from markupsafe import Markup
 
 from ... import serialization
 from ...domain.entries import Entry
@@ -24,6 +26,7 @@ from ._facets import facets, list_url
 from ._home import HomeRows
 from ._layout import Address, Layout
 from ._parameters import page_parameters, search_words
+from ._translations import Translations
 
 PER_PAGE = 20
 """Hits per page."""
@@ -78,7 +81,6 @@ class SearchPage:
             "error": None,
             "filter": None,
             "cards": [],
-            "rows": [],
             "orders": ORDERS,
             "notes": [],
             "previous_url": "",
@@ -96,12 +98,19 @@ class SearchPage:
             if is_list:
                 values |= await self._list(keywords, order, number, page, summary)
             else:
-                values |= {"rows": await self._home.rows(), "categories": summary.facets.get("category", ())}
+                values["home"] = await self._home_html(summary)
         except BadInput as error:
             values |= {"error": error.code, "filter": wrong_filter(keywords), "is_list": True}
         status = 400 if values["error"] else 200
         address = Address(search_url(keywords), self._access.is_public and not is_list)
         return self._layout.page(request, "search.html", values, account=viewer, status=status, address=address)
+
+    async def _home_html(self, summary: Summary) -> Callable[[Translations], Markup]:
+        """Return a function that returns the rows and categories of the start page in a language."""
+        now = self._now()
+        values = {"rows": await self._home.rows(), "categories": summary.facets.get("category", ()), "now": now}
+        render = partial(self._layout.fragment, "_home.html", values)
+        return lambda texts: self._home.html(now, texts, render)
 
     async def _list(
         self, keywords: str, order: Order, number: int, page: Page, summary: Summary
