@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from . import __version__, process
 from .compiled import compiled_modules
-from .config import Config, endpoints, record_folder, shown_settings
+from .config import Config, ConfigError, endpoints, record_folder, shown_settings
 from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
@@ -152,6 +152,8 @@ class DirectoryService(MultiService):
         """End the process with one line where an error keeps it from starting. Raises StartFailed."""
         try:
             yield
+        except ConfigError as error:
+            self._fail(str(error))
         except CannotListenError as error:
             setting = "metrics.listen" if self._is_of_metrics(error.port) else "listen"
             address = f"{error.interface or '*'}:{error.port}"
