@@ -65,6 +65,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         web.per_minute,
         viewer=runtime.wrap_viewer(cookies.account),
         sign_in=account.SIGN_IN,
+        may_be_signed_in=cookies.is_present,
         hsts=int(web.hsts),
         url=web.url,
         extensions=extensions(),

@@ -17,7 +17,7 @@ from ..http.proxies import Proxies
 from .user_agents import client_name, mcp_client_name
 
 INTERVAL = 300.0
-"""Seconds after a written use of a key in which other uses of the key are not written."""
+"""Seconds after a written use of a key in which other uses by the same client are not written."""
 
 FLUSH_INTERVAL = 5.0
 """Seconds between two writes of noted uses."""
@@ -39,20 +39,22 @@ class KeyUseRecorder:
         self._proxies = proxies
         self._now = now
         self._lifetime = lifetime
-        self._due: dict[str, float] = {}
+        # The time of the next note of a key, and the User-Agent of the last one.
+        self._due: dict[str, tuple[float, object]] = {}
         self._noted: dict[str, KeyUse] = {}
         # Only `initialize` names an MCP client; later requests have the same User-Agent.
         self._mcp_names: dict[str, tuple[str, str]] = {}
 
     def note(self, key_id: str, request: Request) -> None:
-        """Note that `request` used a key, unless a use of the last INTERVAL seconds is noted."""
-        now = self._now()
-        if self._due.get(key_id, 0.0) > now or not self._lifetime:
+        """Note that `request` used a key, unless a use of the same client in the last INTERVAL seconds is noted."""
+        now, agent = self._now(), request.received.get(b"user-agent")
+        due, last_agent = self._due.get(key_id, (0.0, None))
+        if (due > now and agent == last_agent) or not self._lifetime:
             return
         if len(self._due) >= MAX_KEYS:
             self._due.clear()
             self._mcp_names.clear()
-        self._due[key_id] = now + INTERVAL
+        self._due[key_id] = now + INTERVAL, agent
         name = client_name(header(request, "User-Agent"))
         named, mcp_name = self._mcp_names.get(key_id, ("", ""))
         if mcp_name and named == name:
@@ -64,10 +66,11 @@ class KeyUseRecorder:
         name = mcp_client_name(client_info)
         if not name or not self._lifetime:
             return
-        self._mcp_names[key_id] = client_name(header(request, "User-Agent")), name
+        named = client_name(header(request, "User-Agent")), name
         noted = self._noted.get(key_id)
-        if noted is not None and noted.client.name != name:
-            self._noted[key_id] = KeyUse(key_id, noted.at, Client(noted.client.network, name))
+        if noted is not None or self._mcp_names.get(key_id) != named:
+            self._noted[key_id] = KeyUse(key_id, self._now(), Client(self._proxies.network(request), name))
+        self._mcp_names[key_id] = named
 
     async def flush(self) -> None:
         """Write the noted uses. If the storage is unavailable, log it; the next use of each key is noted again."""

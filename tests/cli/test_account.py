@@ -228,3 +228,14 @@ def test_list_as_json(directory: Directory) -> None:
     assert shown["email"] == "ann@example.org"
     assert shown["created_at"].endswith("Z")
     assert shown["role"] == "member"
+
+
+def test_limits_all_keys_of_an_account(directory: Directory) -> None:
+    directory.succeed("account", "add", "ann@example.org")
+    ann = directory.account("ann@example.org")
+    run_sync(directory.keys.create("laptop", limit=20, expires_at=None, owner=ann.id))
+    result = directory.run("account", "limit", "ann@example.org", "5000")
+    assert result.stderr == "The account ann@example.org is limited to 5,000 requests per key.\n"
+    assert directory.account("ann@example.org").limit == 5_000
+    assert [key.limit for key in run_sync(directory.keys.list(ann.id))] == [5_000]
+    assert directory.run("account", "limit", "ann@example.org", "0").exit_code == 2

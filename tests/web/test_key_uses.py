@@ -61,11 +61,23 @@ def test_uses_are_written_once_per_interval_and_not_by_the_request(server: Serve
             server.clock.advance(INTERVAL / 10 - 1)
         assert connection.total_changes == before
     assert len(stored(server)) == 1
-    server.get(SEARCH, headers={"User-Agent": "other"})
+
+
+def test_another_client_is_noted_at_once(server: Server) -> None:
+    server.get(SEARCH, headers=CURL)
     assert [client for *_, client in stored(server)] == ["curl"]
-    server.clock.advance(INTERVAL)
-    server.get(SEARCH, headers={"User-Agent": "other"})
-    assert [client for *_, client in stored(server)] == ["other"]
+    for name in ("other", "curl"):
+        server.clock.advance(1)
+        server.get(SEARCH, headers={"User-Agent": name})
+        assert stored(server) == [(server.clock.seconds(), "127.0.0.0/24", name)]
+
+
+def test_another_mcp_client_with_the_same_program_is_noted_at_once(server: Server) -> None:
+    node = {"User-Agent": "node"}
+    server.post(initialize(name="one"), headers=node)
+    assert [client for *_, client in stored(server)] == ["one"]
+    server.post(initialize(name="two"), headers=node)
+    assert [client for *_, client in stored(server)] == ["two"]
 
 
 def test_an_mcp_client_is_named_by_its_client_info(server: Server) -> None:

@@ -86,6 +86,11 @@ class SessionCookies:
         account = await self._accounts.signed_in(identifier, self.client(request))
         return None if account is None else Session(identifier, account)
 
+    def is_present(self, request: Request) -> bool:
+        """Return whether a request has the cookie of a sign-in, whose session may have ended."""
+        identifier = cookie(request, SECURE if self._proxies.is_secure(request) else PLAIN) or ""
+        return bool(identifier) and not identifier.startswith(ANONYMOUS)
+
     async def load_or_create(self, request: Request) -> Session:
         """Return the session of a request; without one, create an anonymous session and set its cookie."""
         session = await self.load(request)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
@@ -96,6 +96,11 @@ class Address:
     indexed: bool = False
 
 
+def is_anonymous(request: Request) -> bool:
+    """Return False: no request has a session."""
+    return False
+
+
 class Layout:
     """Renders pages, with links to the search (if `searchable`) and to the path `sign_in` (if not empty).
 
@@ -103,7 +108,8 @@ class Layout:
     `url` is the public URL of the server without a slash at the end, or empty if it is not configured: then links to
     the server have no host. The Host header is no source of it, because clients write it. Responses over TLS have the
     header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0. `extensions` add templates,
-    texts and tabs. `brand` is how the operator presents the directory.
+    texts and tabs. `may_be_signed_in` returns whether a request has the cookie of a session, which error pages do
+    not look up. `brand` is how the operator presents the directory.
     """
 
     def __init__(
@@ -113,12 +119,14 @@ class Layout:
         searchable: bool = True,
         is_public: bool = False,
         sign_in: str = "",
+        may_be_signed_in: Callable[[Request], bool] = is_anonymous,
         hsts: int = 0,
         url: str = "",
         extensions: tuple[Extension, ...] = (),
         brand: Brand = OWN,
     ) -> None:
         self._proxies = proxies
+        self._may_be_signed_in = may_be_signed_in
         self.url = url
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
@@ -177,7 +185,12 @@ class Layout:
         """Return the page of an error response."""
         for name, text in error.headers.items():
             request.setHeader(name, text)
-        return self.page(request, "error.html", {"error_response": error}, status=error.status)
+        return self.page(
+            request,
+            "error.html",
+            {"error_response": error, "may_be_signed_in": self._may_be_signed_in(request)},
+            status=error.status,
+        )
 
     def translations(self, request: Request) -> Translations:
         """Return the translations for a request, by its query string, its cookie or its Accept-Language header."""

@@ -14,7 +14,7 @@ from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
 from ._brand import OWN, Brand
 from ._extension import Extension
-from ._layout import Layout, Viewer, compile_templates, templates
+from ._layout import Layout, Viewer, compile_templates, is_anonymous, templates
 from ._notifications import NewEntriesNotifier
 from ._translations import load
 
@@ -49,6 +49,7 @@ def page_handlers(
     *,
     viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer,
     sign_in: str = "",
+    may_be_signed_in: Callable[[Request], bool] = is_anonymous,
     hsts: int = 0,
     url: str = "",
     extensions: tuple[Extension, ...] = (),
@@ -67,6 +68,7 @@ def page_handlers(
         searchable=mode != "off",
         is_public=mode == "public",
         sign_in=sign_in,
+        may_be_signed_in=may_be_signed_in,
         hsts=hsts,
         url=url.rstrip("/"),
         extensions=extensions,

@@ -83,7 +83,7 @@ def test_keys_per_account_are_limited(server: Server, ann: Account, member: Brow
     member.get("/account/keys")
     assert 'action="/account/keys"' not in member.page
     assert member.submit("/account/keys", {"label": "one more"}) == "too_many_keys"
-    assert "You have reached the limit of 5 keys. Revoke a key to free its place one hour later." in member.text
+    assert "You have reached the limit of 5 keys. One hour after you revoke a key, you can create" in member.text
     assert len(run_sync(server.keys.list(ann.id))) == 5
 
 
@@ -191,15 +191,15 @@ def test_the_page_names_the_time_when_a_place_becomes_free(server: Server, ann: 
     server.clock.advance(60)
     member.get("/account/keys")
     # The first key to expire does so in 30 days, and counts for one more hour.
-    assert "You have reached the limit of 5 keys. A place becomes free at 2027-02-14 09:00 UTC" in member.text
+    assert "You have reached the limit of 5 keys. You can create another key at 2027-02-14 09:00 UTC" in member.text
     for key in list(run_sync(server.keys.list(ann.id)))[1:3]:
         run_sync(server.keys.revoke(key.id))
         server.clock.advance(60)
     member.get("/account/keys")
-    assert "A place becomes free at 09:01 UTC" in member.text
+    assert "You can create another key at 09:01 UTC" in member.text
     server.clock.advance(3_600 - 121)
     member.get("/account/keys")
-    assert "A place becomes free at 09:01 UTC" in member.text
+    assert "You can create another key at 09:01 UTC" in member.text
     server.clock.advance(1)
     member.get("/account/keys")
     assert "You have reached the limit" not in member.text
@@ -214,7 +214,7 @@ def test_a_place_becomes_free_when_fewer_keys_count_than_are_allowed(
         run_sync(server.keys.create("k", limit=20, expires_at=now + 600 * (7 - number), owner=ann.id))
     member.get("/account/keys")
     # Of 7 keys 3 must end. The third does so 30 minutes from now, and counts for one more hour.
-    assert "You have reached the limit of 5 keys. A place becomes free at 09:30 UTC" in member.text
+    assert "You have reached the limit of 5 keys. You can create another key at 09:30 UTC" in member.text
 
 
 @pytest.mark.parametrize("server", [{"accounts.keys": 0}], indirect=True)

@@ -85,13 +85,12 @@ def test_a_pending_account_has_fewer_keys(server: Server) -> None:
     [
         (
             "en",
-            "Until the operator of this directory approves the account, it can have 2 keys. Its keys share a quota "
-            "of 20 requests in any 60 minutes. If the account is not used for 1 day, it is deleted with its keys.",
+            "You can start now: 2 keys, 20 searches in any 60 minutes. An operator may raise this. "
+            "Unused accounts are deleted after 1 day.",
         ),
         (
             "zh",
-            "在本目录的管理员批准之前，账户最多可有 2 个密钥。 所有密钥在任意 60 分钟内共用 20 次请求的配额。 "
-            "如果 1 天未使用，账户及其密钥将被删除。",
+            "您现在即可开始：2 个密钥， 任意 60 分钟内 20 次搜索。管理员可以提高此限额。 1 天未使用的账户将被删除。",
         ),
     ],
     ids=["en", "zh"],

@@ -10,6 +10,7 @@ import pytest
 from directory_server.web import pages
 from directory_server.web.pages._layout import templates
 
+from ..browsers import Browser, account_of
 from ..conftest import POSTGRES_ID, Server
 from .conftest import GetPage
 
@@ -176,3 +177,17 @@ def test_all_templates_are_compiled_before_their_first_page(monkeypatch: pytest.
     monkeypatch.setattr("jinja2.Environment.compile", lambda *_: pytest.fail("a template was compiled"))
     _, environment = templates(False, False, "/test", (), pages.OWN)
     assert environment.get_template("search.html")
+
+
+def test_an_error_page_has_the_sign_in_for_visitors_and_the_keys_for_members(server: Server) -> None:
+    visitor = Browser(server)
+    visitor.get("/nowhere")
+    assert 'href="/account/sign-in"' in visitor.page
+    assert 'href="/account/keys"' not in visitor.page
+    visitor.get("/account/sign-in")
+    visitor.get("/nowhere")
+    assert 'href="/account/sign-in"' in visitor.page
+    account_of(server)
+    assert visitor.sign_in().status == 303
+    visitor.get("/nowhere")
+    assert 'href="/account/keys"' in visitor.page
