@@ -13,7 +13,9 @@ from directory_server.search.query import tables
 from directory_server.search.query.foreign import bounded
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
+from directory_server.search.query.translation import translate
 from directory_server.search.text.lazy import Lazy
+from directory_server.search.text.translation_tables import translations
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
 
@@ -41,6 +43,19 @@ QUERIES = {
     "membuat faktur": "org.example/billing", "Wettervorhersage": "org.example/sky", "飞书": "org.example/lark",
     "アナリティクス": "org.example/charts", "base de datos": "org.example/db",
 }  # fmt: skip
+
+
+@awaited
+async def test_a_rare_word_of_an_english_sentence_is_not_translated() -> None:
+    """Of five words, three or more of which entries have: "senate" is the German and Spanish word as well."""
+    index = await index_of(*ENTRIES, make_entry("org.example/mps", "The parliament"))
+
+    def is_translated(keywords: str) -> bool:
+        return bool(translate(parse(keywords), translations(), index.snapshot.collection).words)
+
+    assert is_translated("senate")
+    assert is_translated("something else of xylophone dulcimer zither senate")
+    assert not is_translated("something else with the words for the senate")
 
 
 @awaited

@@ -19,6 +19,8 @@ from .spelling import corrections
 MIN_ENGLISH = 4
 """Documents with a word, from which it is taken for an English word or a name, unless the query is in a language."""
 
+MIN_SENTENCE, ENGLISH = 5, 0.6
+"""Words of a query in no known language, and the share of such words among them, from which it is an English one."""
 
 MIN_NEAR, MIN_NAMED, NAMED = 0.5, 9, 0.6
 """A single word is a misspelt name, and not a foreign form, if a correction has this weight, more documents than this,
@@ -81,7 +83,8 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
     of_script = UKRAINIAN if is_ukrainian(parts) else next(filter(None, map(language_of_script, parts)), language)
     runs = dict.fromkeys(word.parts[0] for word in query.words if not word.spaced)
     spaced = [*lexicon.spaced(parts, language, is_known, query.accented)]
-    if len(parts) == 1 and spaced and is_misspelt(parts[0]):
+    is_english = not of_script and len(parts) >= MIN_SENTENCE and sum(map(is_known, parts)) >= ENGLISH * len(parts)
+    if is_english or (len(parts) == 1 and spaced and is_misspelt(parts[0])):
         spaced = []
     return Translation(
         spaced,
