@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.streams._hub import CHECK_INTERVAL
+from directory_server.streams._hub import CHECK_INTERVAL, CHECK_OVERLAP
 
 from ..web.conftest import Server, parse_response
 from ._stream import ENDPOINT, listen
@@ -53,6 +53,42 @@ def test_rejected_requests_are_not_counted_as_streams(server: Server) -> None:
     server.get(ENDPOINT, headers={"Mcp-Session-Id": "unknown"})
     server.get(ENDPOINT, headers={"MCP-Protocol-Version": "2026-07-28"})
     assert dict(server.hub._open_by_key) == {}
+
+
+def test_keys_of_many_streams_are_checked_in_batches_and_not_too_often(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+    windows: list[float] = []
+    live, ended = server.keys.live, server.keys.ended
+
+    async def count(self: object, key_ids: Any) -> Any:
+        batches.append(len(key_ids))
+        return await live(key_ids)
+
+    async def record(self: object, within: float) -> Any:
+        windows.append(within)
+        return await ended(within)
+
+    monkeypatch.setattr(type(server.keys), "live", count)
+    monkeypatch.setattr(type(server.keys), "ended", record)
+    server.hub._open_by_key.update({f"key-{number}": 1 for number in range(600)})
+    for _ in range(10):
+        server.hub._check(full=True)
+        server.clock.advance(0.1)
+    server.clock.pump([0.1] * 10)
+    assert batches == [250, 250, 100] * 3
+    batches.clear()
+    windows.clear()
+    # A wake of the bus reads the keys that have ended since, not all keys.
+    for _ in range(10):
+        server.hub._check()
+        server.clock.advance(0.1)
+    server.clock.pump([0.1] * 10)
+    assert batches == []
+    assert len(windows) == 3
+    assert all(CHECK_OVERLAP < within < CHECK_OVERLAP + 2 for within in windows)
+    server.hub._open_by_key.clear()
 
 
 @pytest.mark.parametrize("full", [False, True])

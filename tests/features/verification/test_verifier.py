@@ -124,6 +124,13 @@ def test_patterns_select_entries_and_new_patterns_apply_to_all(world: World) -> 
     assert world.targets() == set(urls([1, 2]))
 
 
+def test_one_process_plans_at_a_time(world: World) -> None:
+    world.publish(remote_entry("x/a", *urls([1])))
+    assert run_sync(world.verifications.hold("other", seconds=60.0))
+    assert not run_sync(world.planner().update())
+    assert world.targets() == set()
+
+
 def test_checks_all_that_is_due(world: World) -> None:
     package = {"registryType": "npm", "identifier": "a", "version": "1"}
     world.publish(remote_entry("x/a", *urls([1]), packages=[package]), remote_entry("x/b", *urls([2])))
