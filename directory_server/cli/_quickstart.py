@@ -8,7 +8,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import click
@@ -85,7 +85,7 @@ async def _begin(context: CommandContext) -> None:
     operators = (account.email for account in listed if account.is_operator)
     steps = NextSteps(
         base=context.public_url,
-        pages=context.config.web.search == "public",
+        pages=context.config.web.search,
         key=secret,
         link=link,
         lifetime=context.config.accounts.link,
@@ -127,13 +127,13 @@ def check_ports(config: Config) -> None:
 class NextSteps:
     """What a person does after `quickstart`.
 
-    `base` is the URL of the server, and `pages` whether its search page is public. `key` is None, and `link` empty, if
+    `base` is the URL of the server, and `pages` the setting web.search. `key` is None, and `link` empty, if
     they were shown before. `lifetime` is that of the link in seconds, `operator` the address of an operator if there is
     one, and `command` the command line before the name of a command.
     """
 
     base: str
-    pages: bool
+    pages: Literal["public", "accounts", "off"]
     key: str | None
     link: str
     lifetime: float
@@ -143,7 +143,7 @@ class NextSteps:
     def text(self, entries: int) -> str:
         """Return the steps as lines, for a directory with a number of `entries`."""
         address = "ADDRESS is the address of your proxy or systemd socket." if self.base == PROXY else ""
-        browser = f"\n  In a browser:  {self.base}/" if self.pages else ""
+        browser = f"\n  In a browser:  {self.base}/" if self.pages == "public" else ""
         parts = [
             f"MCP directory server: {wording.entries(entries)}{browser}\n  MCP endpoint:  {self.base}{MCP_PATH}",
             address,
@@ -169,9 +169,10 @@ class NextSteps:
             what = "key create --label laptop"
             return f"An API key was shown at the first start. New one:\n  {self.command} {what}"
         header = f"Authorization: Bearer {self.key}"
+        guide = "docs/connect.md" if self.pages == "off" else f"{self.base}/docs/connect"
         return f"""Your API key (shown only once): {self.key}
 
-Connect Claude Code (other editors: {self.base}/docs/connect):
+Connect Claude Code (other editors: {guide}):
   claude mcp add --scope user --transport http mcp-directory {self.base}{MCP_PATH} --header "{header}"
 
 Try the search:

@@ -88,6 +88,13 @@ def test_quickstart_prints_the_url_of_public_pages(directory: CommandLine) -> No
     assert "In a browser:  http://127.0.0.1:8080/\n" in directory.succeed("--set", "web.search=public", "quickstart")
 
 
+@pytest.mark.parametrize(
+    ("search", "guide"), [("accounts", "http://127.0.0.1:8080/docs/connect"), ("off", "docs/connect.md")]
+)
+def test_quickstart_names_a_guide_that_is_served(directory: CommandLine, search: str, guide: str) -> None:
+    assert f"(other editors: {guide}):" in directory.succeed("--set", f"web.search={search}", "quickstart")
+
+
 def test_quickstart_uses_the_url_of_the_settings(directory: CommandLine) -> None:
     message = directory.succeed("--set", "web.url=https://directory.example.org/", "quickstart")
     assert "MCP endpoint:  https://directory.example.org/api/open/mcp\n" in message
