@@ -175,6 +175,16 @@ def test_a_commit_that_does_not_end_fails_at_its_deadline(
     assert outcomes(following) == [2]
 
 
+def test_a_cancelled_function_is_not_called(
+    queue: TransactionQueue, offload: ManualOffload, quota_database: Database
+) -> None:
+    submitted = [queue.submit(insert(1)), queue.submit(insert(2))]
+    submitted[0].addErrback(lambda _: None)
+    submitted[0].cancel()
+    offload.run_next()
+    assert stored_numbers(quota_database) == [2]
+
+
 def test_cancelling_during_the_transaction_does_not_roll_it_back(
     queue: TransactionQueue, offload: ManualOffload, quota_database: Database
 ) -> None:
