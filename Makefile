@@ -16,7 +16,7 @@ WORKERS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 # A stopped make ends its own child only: without this, workers, servers and databases go on.
 PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest
 
-.PHONY: run test check coverage lock release share screenshots conformance clients slow clean
+.PHONY: run test check coverage lock release share screenshots conformance ard clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -69,6 +69,10 @@ screenshots: .venv/dev
 # The official MCP conformance suite, stateful and stateless; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 conformance: .venv/run
 	CLUSTER=$(CLUSTER) tests/conformance/run
+
+# The conformance tool of ARD against a server, as a registry and as a publisher: make ard TOOL=…/conformance-test
+ard: .venv/run
+	TOOL='$(TOOL)' tests/conformance/ard
 
 # The TypeScript SDK as a client of a server; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 clients: .venv/run

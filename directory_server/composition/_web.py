@@ -112,9 +112,9 @@ def build_web(
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
-    kernel = _kernel(core, publishers, people, connections, upstreams)
+    kernel = _kernel(core, publishers, people, connections, key_uses, upstreams)
     endpoints = [part.serve(kernel) for part in web_parts()]
-    groups = {"health": checks, **_handlers(core, publishers, people, kernel, key_uses, endpoints)}
+    groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     routes = routing.Routes(all_routes(), groups, people.pages.layout)
     log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
@@ -128,15 +128,11 @@ def _handlers(
     publishers: Publishers,
     people: People,
     kernel: Kernel,
-    key_uses: KeyUseRecorder,
     endpoints: Sequence[Endpoints],
 ) -> dict[str, object]:
     """Return the groups of handlers of the APIs, of the pages, and of the `endpoints` of features."""
     config, storage, directory = core.config, core.storage, core.search.directory
-    hub, offload = publishers.hub, core.runtime.offload
-    authenticator = authentication.Authenticator(
-        storage.keys, storage.quota, kernel.failed_keys, key_uses, core.metrics.count_exceeded_quota
-    )
+    hub, offload, authenticator = publishers.hub, core.runtime.offload, kernel.authenticator
     readers = [reader for served in endpoints for reader in served.registry_readers]
     access = registry.RegistryAccess(
         mode=config.registry.access,
@@ -208,9 +204,11 @@ def _kernel(
     publishers: Publishers,
     people: People,
     connections: http.Connections,
+    key_uses: KeyUseRecorder,
     upstreams: Sequence[Upstream],
 ) -> Kernel:
     """Return the parts that features use."""
+    storage, failed_keys = core.storage, _limiter(core, core.config.http.failed_keys)
 
     def numbers() -> dict[str, int]:
         return {
@@ -222,7 +220,10 @@ def _kernel(
 
     return Kernel(
         config=core.config,
-        storage=core.storage,
+        authenticator=authentication.Authenticator(
+            storage.keys, storage.quota, failed_keys, key_uses, core.metrics.count_exceeded_quota
+        ),
+        storage=storage,
         directory=core.search.directory,
         proxies=core.proxies,
         now=core.runtime.now,
@@ -230,7 +231,7 @@ def _kernel(
         layout=people.pages.layout,
         access=people.pages.access,
         operators=OperatorRequests(people.cookies, people.pages.layout),
-        failed_keys=_limiter(core, core.config.http.failed_keys),
+        failed_keys=failed_keys,
         registry_reads=_limiter(core, core.config.registry.per_minute),
         public_paths=public_paths,
         openapi=document(openapi_parts()),

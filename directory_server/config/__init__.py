@@ -21,7 +21,7 @@ from ._settings import (
 )
 from ._sources import FILE_VARIABLE, ConfigError
 from ._types import Bytes, Seconds, Sections
-from ._validators import AtLeast, above_zero, endpoint_url, name_patterns, setting
+from ._validators import AtLeast, above_zero, each_matches, endpoint_url, name_patterns, setting
 
 __all__ = [
     "FILE_VARIABLE",
@@ -44,6 +44,7 @@ __all__ = [
     "WebConfig",
     "above_zero",
     "describe",
+    "each_matches",
     "endpoint_url",
     "load",
     "name_patterns",

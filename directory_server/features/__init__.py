@@ -7,6 +7,7 @@ import this module.
 from attrs import AttrsInstance
 
 from ..feature import Feature
+from .ard import FEATURE as ARD
 from .curation import FEATURE as CURATION
 from .docs import FEATURE as DOCS
 from .embeddings import FEATURE as EMBEDDINGS
@@ -29,6 +30,7 @@ FEATURES: tuple[Feature, ...] = (
     FEEDS,
     DOCS,
     EMBEDDINGS,
+    ARD,
 )
 
 SECTIONS: dict[str, type[AttrsInstance]] = {

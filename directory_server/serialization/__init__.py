@@ -23,6 +23,7 @@ from ._entries import (
     MATCHING_TOOLS,
     MAX_DETAIL,
     MAX_ENTRY,
+    OWN,
     VERIFICATION,
     decode_entry,
     detail_records,
@@ -62,6 +63,7 @@ from ._parameters import (
     search_fields,
     search_parameters,
     search_query,
+    url_parameters,
 )
 from ._registry_parameters import (
     RegistryQuery,
@@ -103,6 +105,7 @@ __all__ = [
     "MAX_KEYWORDS",
     "MAX_LIMIT",
     "MAX_WORDS",
+    "OWN",
     "VERIFICATION",
     "ChangeItem",
     "ChangesPage",
@@ -186,5 +189,6 @@ __all__ = [
     "toml",
     "tool_result",
     "tool_search_arguments",
+    "url_parameters",
     "with_official_flag",
 ]

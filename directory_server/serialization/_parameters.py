@@ -154,7 +154,7 @@ def search_parameters(query: bytes, now: float = 0.0) -> Query:
         text, most = usual.groups()
         words = text.replace(b"+", b" ").replace(b"%20", b" ").decode("ascii")
         return Query(checked_keywords(words), DEFAULT_LIMIT if most is None else within(int(most), MAX_LIMIT))
-    values = _parameters(query, *_SEARCH_NAMES)
+    values = url_parameters(query, *_SEARCH_NAMES)
     keywords = _matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     sort = order(values["sort"]) if "sort" in values else DEFAULT_ORDER
@@ -182,7 +182,7 @@ def search_fields(query: bytes) -> Sequence[str] | None:
     """Return the names in the `fields` parameter of a query string, or None without one. Raises BadInput."""
     if b"fields" not in query:
         return None
-    values = _parameters(query, *_SEARCH_NAMES)
+    values = url_parameters(query, *_SEARCH_NAMES)
     return fields_of(values["fields"]) if "fields" in values else None
 
 
@@ -191,7 +191,7 @@ def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:
 
     `last_event_id`, the last event that a reconnecting client received, overrides `since`.
     """
-    values = _parameters(query, *_CHANGES_NAMES)
+    values = url_parameters(query, *_CHANGES_NAMES)
     since, log = _position("since", values["since"]) if "since" in values else (None, None)
     if last_event_id:
         since, log = _position("Last-Event-ID", last_event_id)
@@ -205,7 +205,7 @@ def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:
 
 def no_parameters(query: bytes) -> None:
     """Raise BadInput if the query string has parameters."""
-    _parameters(query)
+    url_parameters(query)
 
 
 def entry_id(text: str) -> str:
@@ -215,7 +215,7 @@ def entry_id(text: str) -> str:
     return text.lower()
 
 
-def _parameters(query: bytes, *known: str) -> dict[str, str]:
+def url_parameters(query: bytes, *known: str) -> dict[str, str]:
     """Return the parameters of a query string (WHATWG URL, section 5.1). Raises BadInput for any not in `known`."""
     try:
         given = parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)

@@ -67,12 +67,12 @@ def _forbidden(header: str, value: str, allowed: str) -> Forbidden:
     return Forbidden(f"The {header} {value[:100]!r} is not allowed. {remedy}", code=f"forbidden_{header.lower()}")
 
 
-def allow_any_origin(request: Request) -> None:
-    """Allow pages of all origins to read the response (CORS; Fetch, section 3.3)."""
+def allow_any_origin(request: Request, methods: str) -> None:
+    """Allow pages of all origins to use `methods` and to read the response (CORS; Fetch, section 3.3)."""
     request.setHeader("Access-Control-Allow-Origin", "*")
     request.setHeader("Access-Control-Expose-Headers", "ETag, Retry-After, X-Request-Id")
     if request.method == b"OPTIONS":
-        _answer_preflight(request, "GET, OPTIONS", _ANY_HEADER)
+        _answer_preflight(request, methods, _ANY_HEADER)
 
 
 def allow_origin(request: Request, origin: str) -> None:

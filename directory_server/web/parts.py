@@ -12,6 +12,7 @@ from ..domain.ports.runtime import Bus, Offload
 from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.directory import Directory
+from .authentication import Authenticator
 from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
 from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess
@@ -41,14 +42,15 @@ class Upstream(Protocol):
 class Kernel:
     """The parts of a server that the handlers of features use.
 
-    `storage` has the adapters of all ports. `now` returns seconds since the epoch. `failed_keys` limits requests with
-    unknown secrets, `registry_reads` requests of the registry API, both by address. `public_paths` returns the paths of
-    the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of entries. `numbers`
-    returns numbers of this process by name: entries, streams and connections. `notices` read the notices of all
-    features, and `key_parts` are what all features show of keys.
+    `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
+    epoch. `failed_keys` limits requests with unknown secrets, `registry_reads` requests of the registry API, both by
+    address. `public_paths` returns the paths of the public pages of all features. `openapi` is the OpenAPI document.
+    `bus` announces changes of entries. `numbers` returns numbers of this process by name: entries, streams and
+    connections. `notices` read the notices of all features, and `key_parts` are what all features show of keys.
     """
 
     config: Config
+    authenticator: Authenticator
     storage: Any
     directory: Directory
     proxies: Proxies

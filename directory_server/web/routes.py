@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from attrs import field, frozen
 
+from ..http.errors import ErrorResponse
 from .access_log import UNMATCHED
 
 ErrorFormat = Literal["REST", "JSON-RPC", "problem", "page"]
@@ -16,18 +18,20 @@ ErrorFormat = Literal["REST", "JSON-RPC", "problem", "page"]
 class Api:
     """A family of paths with the same error format and the same rules for web pages.
 
-    With the format `page`, only clients that accept `text/html` get a page; others get the REST format. With
-    `any_origin`, pages of every origin may read the responses (CORS).
+    With the format `page`, only clients that accept `text/html` get a page; others get the REST format. `error_body`
+    returns the body of an error response in a format that `errors` does not name. With `any_origin`, pages of every
+    origin may read the responses (CORS), also those to POST if they may write.
     """
 
     name: str
     errors: ErrorFormat = "REST"
-    any_origin: bool = False
+    any_origin: Literal["", "read", "write"] = ""
+    error_body: Callable[[ErrorResponse], Any] | None = None
 
 
 REST = Api("REST")
 MCP = Api("MCP", "JSON-RPC")
-REGISTRY = Api("registry", "problem", any_origin=True)
+REGISTRY = Api("registry", "problem", any_origin="read")
 STATUS = Api("status")
 OAUTH = Api("OAuth")
 PAGES = Api("pages", "page")

@@ -86,13 +86,20 @@ class Routes:
         self._adapter = self.app.url_map.bind("")
 
     def exact(self) -> dict[tuple[bytes, bytes], Match]:
-        """Return the matches of the paths without parameters, by method and path."""
-        return {
-            (method.encode(), row.path.encode()): Match(row, self._handler(row))
-            for row in self.rows
-            if row.is_exact and row.method is not None
-            for method in ([row.method, "HEAD"] if row.method == "GET" else [row.method])
-        }
+        """Return the matches of the paths without parameters, by method and path.
+
+        OPTIONS is among them: a row with parameters and any method may match the same path.
+        """
+        matches: dict[tuple[bytes, bytes], Match] = {}
+        methods: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.is_exact and row.method is not None:
+                path, names = row.path.encode(), ["GET", "HEAD"] if row.method == "GET" else [row.method]
+                matches |= {(name.encode(), path): Match(row, self._handler(row)) for name in names}
+                allowed = methods.setdefault(row.path, [])
+                allowed += names
+                matches[b"OPTIONS", path] = Match(row, _fail, {"error": MethodNotAllowed(allowed)})
+        return matches
 
     def match(self, method: str, path: bytes) -> Match:
         """Return the match of a request; its handler raises the error of an unknown path or method."""
@@ -166,7 +173,7 @@ class CommonHandlers:
 
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:
     """Return the function that returns the JSON body of an error response of `api`."""
-    return _ERROR_BODIES[api.errors]
+    return api.error_body or _ERROR_BODIES[api.errors]
 
 
 async def _fail(_: Request, error: Exception) -> bytes:

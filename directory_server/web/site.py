@@ -72,7 +72,7 @@ class DirectorySite(Factory):
         request.route = match.route.label
         api = match.route.api
         try:
-            self._check_origin(request, api.any_origin)
+            self._check_origin(request, api)
         except (DirectoryError, HttpError):
             self.respond_with_error(request, api, Failure())
             return
@@ -82,20 +82,20 @@ class DirectorySite(Factory):
         """Send the response to a failed request."""
         _send(self._routes.respond_with_error(request, api, failure), request)
 
-    def _check_origin(self, request: Request, any_origin: bool) -> None:
+    def _check_origin(self, request: Request, api: Api) -> None:
         """Check Host and Origin, and allow the pages of other origins to read the response where they may.
 
-        `any_origin` is whether those of all origins may: editors read the registry API from web pages of their own.
+        Those of all origins may use the registry API, for example: editors read it from web pages of their own.
         """
         received = request.received
         host = received.get(b"host", _NO_HOST)[-1]
         origin = header(request, "Origin") if b"origin" in received else None
         if origin is not None or host not in self._known_hosts:
-            self._origins.check(host.decode("latin-1"), None if any_origin else origin)
+            self._origins.check(host.decode("latin-1"), None if api.any_origin else origin)
             if len(self._known_hosts) < MAX_KNOWN_HOSTS:
                 self._known_hosts.add(host)
-        if any_origin:
-            allow_any_origin(request)
+        if api.any_origin:
+            allow_any_origin(request, "GET, OPTIONS" if api.any_origin == "read" else "GET, POST, OPTIONS")
         elif origin is not None and origin in self._origins.origins:
             allow_origin(request, origin)
 

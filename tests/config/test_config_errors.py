@@ -19,7 +19,7 @@ KERNEL = [
 ]
 """Settings and sections without those of features, in the order of the configuration."""
 
-KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*"])
+KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*", "ard.*"])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 

@@ -188,6 +188,19 @@ VALID_REQUESTS = {
         for version in ("v0.1", "v0")
         for method, path, tail, body in PUBLISH
     },
+    "POST /api/ard/v1/search": [ValidRequest("POST", "/api/ard/v1/search", JSON, b'{"query":{"text":"postgres"}}')],
+    "POST /api/ard/v1/explore": [
+        ValidRequest("POST", "/api/ard/v1/explore", JSON, b'{"resultType":{"facets":[{"field":"type"}]}}')
+    ],
+    "GET /api/ard/v1/agents": [ValidRequest("GET", "/api/ard/v1/agents?pageSize=1")],
+    "GET /api/ard/v1/cards/{mcp_id}": [ValidRequest("GET", f"/api/ard/v1/cards/{POSTGRES_ID}")],
+    **{
+        f"GET {path}": [ValidRequest("GET", path)]
+        for path in (
+            f"{MCP}/server-card",
+            *(f"/.well-known/{name}.json" for name in ("ai-catalog", "ard", "mcp/catalog")),
+        )
+    },
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
@@ -269,12 +282,16 @@ def test_a_key_is_required_as_in_the_table(server: Server, endpoint: Endpoint) -
 
 
 def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
-    bodies: dict[bool, set[bytes]] = {True: set(), False: set()}
+    bodies: dict[str, set[bytes]] = {}
     for name, endpoint in ENDPOINTS.items():
         if endpoint.keyed:
-            bodies[endpoint.path == MCP].update(without_key(server, request).body for request in VALID_REQUESTS[name])
-    ((mcp,), (rest,)) = bodies[True], bodies[False]
+            bodies.setdefault(endpoint.api, set()).update(
+                without_key(server, request).body for request in VALID_REQUESTS[name]
+            )
+    assert bodies.keys() == {"REST", "MCP", "ARD"}
+    (rest,), (mcp,), (ard,) = bodies["REST"], bodies["MCP"], bodies["ARD"]
     assert json.loads(rest)["error"] == "unauthorized"
+    assert json.loads(ard)["errorCode"] == "UNAUTHENTICATED"
     assert json.loads(mcp)["id"] is None
     assert json.loads(mcp)["error"]["data"] == {"error": "unauthorized"}
 

@@ -1,0 +1,251 @@
+"""Handlers of the ARD registry, of the manifest and of server cards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+from attrs import evolve, frozen
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ... import serialization
+from ...domain.errors import QuotaExceeded
+from ...domain.ports.runtime import Offload
+from ...domain.search import FacetValue, Query, Summary
+from ...domain.versions import Version
+from ...http import Request
+from ...http.errors import HttpError
+from ...http.headers import query as query_string
+from ...services.directory import Directory
+from ...web.authentication import Authenticator
+from ...web.pages import Layout
+from ...web.responses import conditional_response, json_response
+from ...web.throttling import AddressLimiter
+from . import documents
+from .names import domain_of
+from .requests import (
+    CARD_TYPE,
+    FIELDS,
+    PUBLISHER,
+    TYPE,
+    Facet,
+    explore_request,
+    list_request,
+    next_token,
+    search_request,
+)
+
+MAX_AGE = 3_600
+"""Seconds for which the manifest and cards may be cached."""
+
+STEP = 1_000
+"""Hits that are read at once to skip an offset of the list."""
+
+_LIST_PARAMETERS = ("filter", "orderBy", "pageSize", "pageToken", "offset", "type")
+
+
+@frozen
+class Caller:
+    """A client that may use the registry: its id, and how a request of it is charged."""
+
+    client: str
+    charge: Callable[[], Any]
+
+
+@frozen
+class ArdAccess:
+    """Who may use the registry. `reads` limits requests without a key by address."""
+
+    mode: Literal["off", "public", "key"]
+    _authenticator: Authenticator
+    _reads: AddressLimiter
+
+    def check_on(self) -> None:
+        """Raise UnknownPath if there is no registry."""
+        if self.mode == "off":
+            raise UnknownPath
+
+    @asynccontextmanager
+    async def caller(self, request: Request) -> AsyncIterator[Caller]:
+        """Authenticate a request while the context is open.
+
+        Raises UnknownPath if there is no registry, Unauthorized, or Throttled.
+        """
+        self.check_on()
+        if self.mode == "public" and b"authorization" not in request.received:
+
+            async def charge_address() -> None:
+                self._reads.charge(request)
+
+            yield Caller(self._reads.client(request), charge_address)
+            return
+        async with self._authenticator.authenticate(request) as authenticated:
+
+            async def charge_key() -> None:
+                try:
+                    await authenticated.charge()
+                except QuotaExceeded as error:
+                    # The REST API has 401 for this, ARD has 429.
+                    raise HttpError(429, error.code, error.message) from error
+
+            yield Caller(authenticated.key.client_id, charge_key)
+
+
+@frozen
+class ArdHandlers:
+    """Handlers of the paths of the registry, and of the documents that lead to it."""
+
+    _access: ArdAccess
+    _directory: Directory
+    _layout: Layout
+    _offload: Offload
+    _now: Callable[[], float]
+    _referrals: Sequence[str]
+
+    async def search(self, request: Request) -> bytes:
+        """Respond with the entries that match a query, best first."""
+        async with self._access.caller(request) as caller:
+            asked = search_request(request.body)
+            await caller.charge()
+            query = asked.query
+            results: list[dict[str, Any]] = []
+            token = None
+            if query is not None:
+                results, token = await self._results(request, query, caller.client)
+        referrals = [documents.referral(url) for url in self._referrals] if asked.federation == "referrals" else []
+        return json_response(
+            request,
+            {
+                "results": results,
+                **({"referrals": referrals} if referrals else {}),
+                **({"pageToken": token} if token else {}),
+            },
+        )
+
+    async def explore(self, request: Request) -> bytes:
+        """Respond with the counts of the values of fields among the entries that match."""
+        async with self._access.caller(request) as caller:
+            asked = explore_request(request.body)
+            await caller.charge()
+            summary = None
+            if asked.query is not None:
+                summary = (await self._directory.search(asked.query)).summary
+            facets = await self._offload(_facets, summary, asked.facets)
+        return json_response(request, {"resultType": "facets", "facets": facets})
+
+    async def agents(self, request: Request) -> bytes:
+        """Respond with a page of the list, the best known entries first.
+
+        With `offset`, the response has the members that VS Code's client reads.
+        """
+        async with self._access.caller(request) as caller:
+            asked = list_request(serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._now())
+            await caller.charge()
+            query, total = asked.query, 0
+            items: list[dict[str, Any]] = []
+            token = None
+            if query is not None:
+                query, total = await self._skip(query, asked.offset or 0)
+            if query is not None:
+                items, token = await self._items(request, query)
+        if asked.offset is None:
+            return json_response(request, {"items": items, "total": total, **({"pageToken": token} if token else {})})
+        page_size = asked.query.limit if asked.query else 0
+        return json_response(request, {"results": items, "total": total, "offset": asked.offset, "pageSize": page_size})
+
+    async def card(self, request: Request, mcp_id: str) -> bytes:
+        """Respond with the server card of an entry."""
+        async with self._access.caller(request) as caller:
+            entry_id = serialization.entry_id(mcp_id)
+            serialization.no_parameters(query_string(request))
+            await caller.charge()
+            entry = await self._directory.entry(entry_id)
+            card = await self._offload(documents.server_card, entry, self._layout.base_url(request))
+        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        return _document(request, card, CARD_TYPE, is_public=is_public)
+
+    async def own_card(self, request: Request) -> bytes:
+        """Respond with the server card of the MCP endpoint, which needs no key."""
+        self._access.check_on()
+        return _document(request, documents.own_card(self._layout.base_url(request)), CARD_TYPE)
+
+    async def manifest(self, request: Request) -> bytes:
+        """Respond with the manifest, which needs no key."""
+        self._access.check_on()
+        return _document(request, documents.manifest(self._layout.base_url(request)))
+
+    async def mcp_catalog(self, request: Request) -> bytes:
+        """Respond with the catalog of MCP endpoints, which needs no key."""
+        self._access.check_on()
+        return _document(request, documents.mcp_catalog(self._layout.base_url(request)))
+
+    async def _results(self, request: Request, query: Query, client: str) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the results of a page of a search, and the token of the next page."""
+        query = await self._directory.prepare(query)
+        page = await self._directory.search(query, ("ARD", client))
+        relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance or [1.0] * len(page.hits), strict=True))
+        versions, position = await self._directory.search_versions(query)
+        source = f"{self._layout.base_url(request)}{documents.BASE}/"
+        results = [
+            {**entry, "score": round(100 * relevance.get(entry["metadata"]["mcpId"], 0.0)), "source": source}
+            for entry in await self._entries(request, versions)
+        ]
+        return results, next_token(query, position)
+
+    async def _items(self, request: Request, query: Query) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the entries of a page of the list, and the token of the next page."""
+        versions, position = await self._directory.search_versions(query)
+        return await self._entries(request, versions), next_token(query, position)
+
+    async def _entries(self, request: Request, versions: Sequence[Version]) -> list[dict[str, Any]]:
+        return await self._offload(
+            _catalog_entries, versions, self._layout.base_url(request), self._directory.with_summary
+        )
+
+    async def _skip(self, query: Query, offset: int) -> tuple[Query | None, int]:
+        """Return the query of the page after `offset` entries, None if there is none, and the number of all entries."""
+        page = await self._directory.search(evolve(query, limit=min(offset, STEP) or query.limit))
+        total = page.summary.total if page.summary is not None else 0
+        left = offset
+        while left > 0:
+            left -= len(page.hits)
+            if page.next is None:
+                return None, total
+            query = evolve(query, after=page.next)
+            if left > 0:
+                page = await self._directory.search(evolve(query, limit=min(left, STEP)))
+        return query, total
+
+
+def _catalog_entries(versions: Sequence[Version], base_url: str, with_summary: Callable[..., Any]) -> list[Any]:
+    return [documents.catalog_entry(version, base_url, with_summary) for version in versions]
+
+
+def _facets(summary: Summary | None, asked: Sequence[Facet]) -> dict[str, Any]:
+    """Return the buckets of each facet that is asked for."""
+    found: dict[str, Any] = {}
+    for facet in asked:
+        values = [value for value in _counted(summary, facet.field) if value.count >= facet.min_count]
+        found[facet.field] = {
+            "buckets": [{"value": value.value, "count": value.count} for value in values[: facet.limit]],
+            "otherCount": sum(value.count for value in values[facet.limit :]),
+        }
+    return found
+
+
+def _counted(summary: Summary | None, field: str) -> Sequence[FacetValue]:
+    """Return the values of a field with their numbers, the most frequent first."""
+    if summary is None or not summary.total:
+        return ()
+    if field == TYPE:
+        return [FacetValue(CARD_TYPE, summary.total)]
+    if field == PUBLISHER:
+        return [FacetValue(domain_of(value.value), value.count) for value in summary.namespaces()]
+    return summary.facets.get(FIELDS[field], ())
+
+
+def _document(request: Request, value: Any, content_type: str = "application/json", *, is_public: bool = True) -> bytes:
+    scope = "public" if is_public else "private"
+    cache_control = f"{scope}, max-age={MAX_AGE}"
+    return conditional_response(request, serialization.encode(value), cache_control, **{"Content-Type": content_type})

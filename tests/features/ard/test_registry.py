@@ -1,0 +1,254 @@
+"""The ARD registry: search, facets, the list, and who may use them (ARD v0.9, section 7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from directory_server.domain.entries import PUBLISHER, Entry
+
+from ...web.conftest import POSTGRES, POSTGRES_ID, Response, Server
+
+BASE = "/api/ard/v1"
+CARD_TYPE = "application/mcp-server-card+json"
+
+public = pytest.mark.parametrize("server", [{"ard.access": "public"}], indirect=True)
+
+
+def entry(name: str, description: str, *tags: str, **server: Any) -> Entry:
+    given = {"name": name, "description": description, "version": "1.0.0", "_meta": {PUBLISHER: {"tags": [*tags]}}}
+    return Entry({**given, **server})
+
+
+WEATHER = entry("com.acme/weather", "Weather forecasts for any city.", "weather", "free data")
+STORMS = entry("com.acme/storms", "Warnings of storms and bad weather.", "weather")
+ODD = entry("no reversed domain", "Weather of the past.", remotes=[{"type": "sse", "url": "https://old.example.org/x"}])
+
+
+def post(server: Server, path: str, body: Any, **options: Any) -> Response:
+    sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", **options.pop("headers", {})}
+    return server.request("POST", f"{BASE}/{path}", body=sent, headers=headers, **options)
+
+
+def search(server: Server, text: str, **members: Any) -> Any:
+    query = {"text": text, **({"filter": members.pop("filter")} if "filter" in members else {})}
+    response = post(server, "search", {"query": query, **members}, key=None)
+    assert response.status == 200, response.body
+    return response.json
+
+
+def names(found: Any) -> list[str]:
+    return [result["metadata"]["serverName"] for result in found["results"]]
+
+
+@public
+def test_an_entry_has_the_members_of_the_standard(server: Server) -> None:
+    [result] = search(server, "postgres")["results"]
+    assert result["score"] == 100
+    assert {name: result[name] for name in ("identifier", "displayName", "type", "url", "description", "source")} == {
+        "identifier": "urn:air:example.github.io:postgres-mcp",
+        "displayName": "Postgres",
+        "type": CARD_TYPE,
+        "url": f"http://localhost{BASE}/cards/{POSTGRES_ID}",
+        "description": "Query a Postgres database.",
+        "source": f"http://localhost{BASE}/",
+    }
+    assert result["metadata"]["mcpId"] == POSTGRES_ID
+
+
+@public
+def test_scores_fall_and_a_query_without_an_answer_has_low_ones(server: Server) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    scores = [result["score"] for result in search(server, "weather forecasts for a city")["results"]]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert all(isinstance(score, int) and 0 <= score <= 100 for score in scores)
+    weak = search(server, "weather of tomato recipes in the office")["results"]
+    assert weak[0]["score"] < scores[0]
+    assert search(server, "zzzz qqqq")["results"] == []
+
+
+@public
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"publisher": "acme.com"}, {WEATHER.name, STORMS.name}),
+        ({"publisher": ["acme.com", "example.github.io"]}, {WEATHER.name, STORMS.name}),
+        ({"publisher": "acme.co"}, set()),
+        ({"tags": ["free data"]}, {WEATHER.name}),
+        ({"tags": ["free data", "weather"]}, {WEATHER.name, STORMS.name}),
+        ({"type": CARD_TYPE, "metadata.transport": ["sse"]}, {ODD.name}),
+        ({"type": ["application/a2a-agent-card+json"]}, set()),
+        (
+            {"type": ["text/plain", CARD_TYPE], "publisher": "acme.com"},
+            {WEATHER.name, STORMS.name},
+        ),
+    ],
+)
+def test_filters_select_entries(server: Server, given: Any, expected: set[str]) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    assert {*names(search(server, "weather", filter=given))} == expected
+
+
+@public
+def test_pages_are_contiguous(server: Server) -> None:
+    server.publish(*(entry(f"com.acme/w{number}", f"Weather {number}") for number in range(7)))
+
+    def pages() -> Iterator[list[str]]:
+        token: dict[str, str] = {}
+        while True:
+            page = search(server, "weather", pageSize=3, **token)
+            yield names(page)
+            if "pageToken" not in page:
+                return
+            token = {"pageToken": page["pageToken"]}
+
+    found = [*pages()]
+    assert list(map(len, found)) == [3, 3, 1]
+    assert [name for page in found for name in page] == names(search(server, "weather"))
+    first = search(server, "weather", pageSize=3)["pageToken"]
+    assert post(server, "search", {"query": {"text": "storm"}, "pageToken": first}, key=None).status == 400
+
+
+@public
+def test_facets_count_all_matches(server: Server) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    fields = [{"field": "type"}, {"field": "publisher", "limit": 1}, {"field": "tags"}, {"field": "metadata.transport"}]
+    body = {"query": {"text": "weather"}, "resultType": {"facets": fields}}
+    assert post(server, "explore", body, key=None).json == {
+        "resultType": "facets",
+        "facets": {
+            "type": {"buckets": [{"value": CARD_TYPE, "count": 3}], "otherCount": 0},
+            "publisher": {"buckets": [{"value": "acme.com", "count": 2}], "otherCount": 1},
+            "tags": {"buckets": [], "otherCount": 0},
+            "metadata.transport": {"buckets": [{"value": "sse", "count": 1}], "otherCount": 0},
+        },
+    }
+    everything = post(server, "explore", {"resultType": {"facets": [{"field": "publisher", "minCount": 2}]}}, key=None)
+    buckets = everything.json["facets"]["publisher"]["buckets"]
+    assert buckets == [{"value": "acme.com", "count": 2}, {"value": "example.github.io", "count": 2}]
+    none = {"query": {"filter": {"type": "text/plain"}}, "resultType": {"facets": [{"field": "type"}]}}
+    assert post(server, "explore", none, key=None).json["facets"]["type"] == {"buckets": [], "otherCount": 0}
+
+
+def listed(server: Server, parameters: str) -> Any:
+    response = server.get(f"{BASE}/agents{parameters}", key=None)
+    assert response.status == 200, response.body
+    return response.json
+
+
+@public
+def test_the_list_has_all_entries(server: Server) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    page, seen = listed(server, "?pageSize=2"), 0
+    assert page["total"] == 5
+    while True:
+        seen += len(page["items"])
+        if "pageToken" not in page:
+            break
+        page = listed(server, f"?pageSize=2&pageToken={page['pageToken']}")
+    assert seen == 5
+    clauses = f"type = '{CARD_TYPE}' AND publisherId = 'acme.com,x.org'"
+    one = listed(server, f"?filter={quote(clauses)}")
+    assert (one["total"], len(one["items"])) == (2, 2)
+    assert listed(server, "?filter=type%20=%20'text/plain'") == {"items": [], "total": 0}
+
+
+@public
+def test_offsets_have_the_response_that_vs_code_reads(server: Server) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    every = [item["identifier"] for item in listed(server, "")["items"]]
+    for offset in range(7):
+        page = listed(server, f"?pageSize=2&offset={offset}&type={CARD_TYPE.replace('+', '%2B')}")
+        assert [item["identifier"] for item in page["results"]] == every[offset : offset + 2]
+        assert (page["total"], page["offset"], page["pageSize"]) == (5, offset, 2)
+
+
+@public
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("search", {}, "query: must be an object."),
+        ("search", {"query": {"text": " "}}, "query.text: is required."),
+        ("search", {"query": {"text": "x" * 4_097}}, "query.text: must be a string of at most 4,096 characters."),
+        ("search", {"query": {"text": "x"}, "more": 1}, "body: unknown member 'more'; allowed: query, federation,"),
+        ("search", {"query": {"text": "x"}, "pageSize": 101}, "pageSize: must be a whole number from 1 to 100."),
+        ("search", {"query": {"text": "x"}, "pageSize": True}, "pageSize: must be a whole number"),
+        ("search", {"query": {"text": "x"}, "pageToken": 7}, "pageToken: must be the token of the page before"),
+        ("search", {"query": {"text": "x"}, "federation": "all"}, "federation: must be auto, referrals or none."),
+        ("search", {"query": {"text": "x", "filter": {"host.x": "y"}}}, "query.filter: the field 'host.x' is not supp"),
+        ("search", {"query": {"text": "x", "filter": {"tags": []}}}, "tags: must have 1 to 20 values"),
+        ("search", {"query": {"text": "x", "filter": {"tags": 'a" -b'}}}, "tags: values must not contain quotation"),
+        ("search", {"query": {"text": "x", "filter": {"metadata.auth": "no"}}}, "keywords: auth: must be none, key"),
+        ("search", b"[" * 500, "The body is not JSON"),
+        ("explore", {"resultType": {"facets": []}}, "resultType.facets: must be an array of 1 to 20 facets."),
+        ("explore", {"resultType": {"facets": [{"field": "x"}]}}, "resultType.facets[0]: the field 'x' is not"),
+        ("agents?filter=x", None, "filter: must be clauses"),
+        ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
+        ("agents?orderBy=name", None, "orderBy: must be updatedAt DESC"),
+        ("agents?pageSize=0", None, "pageSize: must be a whole number from 1 to 100."),
+        ("agents?offset=10001", None, "offset: must be a whole number from 0 to 10,000."),
+        ("agents?page=1", None, "Unknown parameter 'page'"),
+        ("cards/none", None, "mcp_id: must be a UUID"),
+    ],
+)
+def test_bad_input_is_named(server: Server, path: str, body: Any, message: str) -> None:
+    response = server.get(f"{BASE}/{path}", key=None) if body is None else post(server, path, body, key=None)
+    assert (response.status, response.json["errorCode"]) == (400, "INVALID_ARGUMENT")
+    assert response.json["message"].startswith(message)
+
+
+def test_a_key_is_needed_and_charged_by_default(server: Server) -> None:
+    body = {"query": {"text": "mail"}}
+    refused = post(server, "search", body, key=None)
+    assert (refused.status, refused.json["errorCode"]) == (401, "UNAUTHENTICATED")
+    assert post(server, "search", {"query": {}}).headers["X-RateLimit-Remaining"] == "20"
+    for left in range(19, -1, -1):
+        assert post(server, "search", body).headers["X-RateLimit-Remaining"] == str(left)
+    spent = post(server, "search", body)
+    assert (spent.status, spent.json["errorCode"]) == (429, "RATE_LIMIT_EXCEEDED")
+    assert int(spent.headers["Retry-After"] or 0) > 0
+
+
+@public
+def test_requests_without_a_key_are_limited_per_address(server: Server) -> None:
+    statuses = [server.get(f"{BASE}/agents?pageSize=1", key=None).status for _ in range(121)]
+    assert statuses == [200] * 120 + [429]
+    assert post(server, "search", {"query": {"text": "mail"}}).status == 200
+
+
+@pytest.mark.parametrize("server", [{"ard.access": "off"}], indirect=True)
+@pytest.mark.parametrize(
+    "path", [f"{BASE}/agents", f"{BASE}/cards/{POSTGRES_ID}", "/api/open/mcp/server-card", "/.well-known/ard.json"]
+)
+def test_without_the_registry_there_are_no_paths(server: Server, path: str) -> None:
+    assert (server.get(path).status, server.get(path).json["errorCode"]) == (404, "NOT_FOUND")
+
+
+@public
+def test_pages_of_every_origin_may_search(server: Server) -> None:
+    origin = {"Origin": "https://other.example"}
+    preflight = server.request("OPTIONS", f"{BASE}/search", key=None, headers=origin)
+    assert (preflight.status, preflight.headers["Access-Control-Allow-Methods"]) == (204, "GET, POST, OPTIONS")
+    found = post(server, "search", {"query": {"text": POSTGRES.name}}, key=None, headers=origin)
+    assert (found.status, found.headers["Access-Control-Allow-Origin"]) == (200, "*")
+
+
+@pytest.mark.parametrize(
+    "server", [{"ard.access": "public", "ard.referrals": ("https://other.example:8443/api/",)}], indirect=True
+)
+def test_other_registries_are_named_on_request(server: Server) -> None:
+    assert search(server, "mail", federation="referrals")["referrals"] == [
+        {
+            "identifier": "urn:air:other.example:registry",
+            "displayName": "other.example",
+            "type": "application/ai-registry+json",
+            "url": "https://other.example:8443/api/",
+        }
+    ]
+    assert "referrals" not in search(server, "mail", federation="auto")
