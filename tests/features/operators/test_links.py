@@ -56,7 +56,7 @@ def test_every_link_leads_to_a_page_and_no_other_host_gets_the_address(
         response = browser.get(path)
         if response.status != 200:
             wrong.append((path, response.status))
-        pages[path] = page = Page(browser.page if "html" in str(response.headers["Content-Type"]) else "")
+        pages[path] = page = Page(browser.page if re.search("html|svg", str(response.headers["Content-Type"])) else "")
         for tag, target, rel in page.links:
             url = urlsplit(urljoin(HOST + path, target))
             if url.scheme in ("vscode", "vscode-insiders", "cursor"):
