@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from attrs import field, frozen
 
 from ..sanitize import clean_line
-from ._editors import Setup
-from ._keys import input_prefix, server_key
+from ._editor_table import EDITORS
+from ._editors import Editor, Setup
+from ._keys import Names, names_of
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
 from ._remotes import remote_config
@@ -19,13 +20,16 @@ from ._setups import Configuration, Missing, SetupInput, Setups, configurations
 from ._setups import setups as setups_of
 
 __all__ = [
+    "EDITORS",
     "REASONS",
     "WARNINGS",
     "Configuration",
+    "Editor",
     "Input",
     "InstallOption",
     "Installation",
     "Missing",
+    "Names",
     "Notice",
     "Setup",
     "SetupInput",
@@ -80,14 +84,18 @@ class InstallOption:
 
 
 def installations(
-    server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
+    server_name: str,
+    mcp_id: str,
+    packages: Sequence[Mapping[str, Any]],
+    remotes: Sequence[Mapping[str, Any]],
+    tools: Iterable[str] = (),
 ) -> tuple[Installation, ...]:
-    """Return the installations of the server. Remotes come first: they need no software on the machine."""
-    key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
+    """Return the installations of a server with these tools. Remotes come first: they need no software."""
+    names = names_of(server_name, mcp_id, tools)
     return tuple(
         Installation(kind, name, unavailable=server, note=server.message)
         if isinstance(server, Notice)
-        else Installation(kind, name, server.inputs, configurations(key, prefix, server), server.warnings)
+        else Installation(kind, name, server.inputs, configurations(names, server), server.warnings)
         for kind, name, server in _servers(packages, remotes)
     )
 
@@ -98,28 +106,40 @@ def is_installable(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapp
 
 
 def install_options(
-    server_name: str, mcp_id: str, packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
+    server_name: str,
+    mcp_id: str,
+    packages: Sequence[Mapping[str, Any]],
+    remotes: Sequence[Mapping[str, Any]],
+    tools: Iterable[str] = (),
 ) -> tuple[InstallOption, ...]:
-    """Return the same as `installations`, with a setup for each editor."""
-    key, prefix = server_key(server_name, mcp_id), input_prefix(server_name, mcp_id)
-    unique = mcp_id.rpartition("-")[2].upper()
+    """Return the same as `installations`, with a setup for each editor, and each way of installation once.
+
+    The SSE transport, which the specification has replaced, is left out if the server can be reached by another one.
+    """
+    names = names_of(server_name, mcp_id, tools)
+    ways: list[tuple[str, str, ServerConfig | Notice]] = []
+    for way in _servers(packages, remotes):
+        if way not in ways:
+            ways.append(way)
+    kinds = {kind for kind, _, server in ways if isinstance(server, ServerConfig)}
     return tuple(
         InstallOption(kind, name, unavailable=server)
         if isinstance(server, Notice)
-        else InstallOption(kind, name, setups_of(key, prefix, unique, server), server.warnings)
-        for kind, name, server in _servers(packages, remotes)
+        else InstallOption(kind, name, setups_of(names, server), server.warnings)
+        for kind, name, server in ways
+        if kind != "sse" or "streamable-http" not in kinds
     )
 
 
-def endpoint_setups(key: str, prefix: str, url: str, description: str) -> Setups:
-    """Return the setups of an MCP endpoint of ours at `url`, which takes a key as bearer token."""
-    secret = Input("KEY", description, required=True, secret=True, default="", choices=())
-    headers: Mapping[str, Template] = {
-        "Authorization": ("Bearer ", secret),
-        "Content-Type": ("application/json",),
-    }
-    server = ServerConfig("streamable-http", url, (secret,), url=(url,), env_or_headers=headers)
-    return setups_of(key, prefix, "DIRECTORY", server)
+def endpoint_setups(names: Names, url: str, description: str, secret: str = "") -> Setups:
+    """Return the setups of an MCP endpoint of ours at `url`, which takes a key as bearer token.
+
+    With a `secret`, the configurations contain it.
+    """
+    key = Input("KEY", description, required=True, secret=True, default="", choices=())
+    inputs, token = ((), secret) if secret else ((key,), key)
+    headers: Mapping[str, Template] = {"Authorization": ("Bearer ", token)}
+    return setups_of(names, ServerConfig("streamable-http", url, inputs, url=(url,), env_or_headers=headers))
 
 
 def _servers(

@@ -1,45 +1,78 @@
-"""Keys of servers and ids of inputs in the configurations of editors."""
+"""Keys of servers, ids of inputs and names of variables in the configurations of editors."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from attrs import frozen
 
 _HOSTING = ("io.github", "com.github", "io.gitlab", "com.gitlab")
 """Namespaces in which the next label is the owner."""
 
-_GENERIC = re.compile(r"(?:^|-)(?:mcp|server)(?=-|$)")
+_GENERIC = frozenset({"mcp", "server", "mcpserver"})
+"""Words that say nothing about a server. No key begins with one, so none is `mcp-directory`, the key of ours."""
 
-MAX_SLUG = 20
-"""Characters. Editors put the key in front of each tool's name, which many models limit to 64 characters."""
+_RESERVED = frozenset({"ide", "workspace", "claude-in-chrome", "computer-use"})
+"""Keys of servers that Claude Code brings itself."""
+
+MAX_KEY = 20
+"""Characters of a key."""
+
+MIN_KEY = 6
+"""Characters that a key may always have, however long the names of the tools are."""
+
+MAX_TOOL_NAME = 60
+"""Characters of the name of a tool in an editor, such as `mcp__github__create_issue`. Cursor hides longer ones."""
+
+_AROUND = len("mcp____")
+"""Characters that editors put around the key of a server and the name of a tool."""
 
 
-def slug(server_name: str) -> str:
-    """Return a short name of the server and its owner, in characters that all editors allow."""
+@frozen
+class Names:
+    """Names in the configurations of a server: its `key`, the prefix of input ids, and that of variables."""
+
+    key: str
+    inputs: str
+    variables: str
+
+
+def names_of(server_name: str, mcp_id: str, tools: Iterable[str] = ()) -> Names:
+    """Return the names of a server with these tools.
+
+    The key is short, because editors put it in front of each tool's name. A publisher can choose the key of another
+    server, which an editor then replaces or refuses; secrets are safe from that. VS Code stores the values of all
+    servers by input id, so the id has 74 bits of the hash of the whole name, and a variable 48 bits.
+    """
+    longest = max(map(len, tools), default=0)
+    digits = mcp_id.replace("-", "")
+    return Names(
+        _key(server_name, max(MIN_KEY, min(MAX_KEY, MAX_TOOL_NAME - _AROUND - longest))),
+        digits[-20:],
+        f"MCP_{digits[-12:].upper()}",
+    )
+
+
+def _key(server_name: str, limit: int) -> str:
+    """Return the last part of a server's name, without generic words, in characters that all editors allow."""
     namespace, _, name = server_name.rpartition("/")
     labels = namespace.split(".")
-    owner = _ascii_slug((labels[2:] if ".".join(labels[:2]) in _HOSTING else labels[1:] or labels)[:1])
-    name = _ascii_slug([name])
-    short = _GENERIC.sub("", name.lower()).strip("-") or name.lower()
-    whole = short if not owner or short == owner or short.startswith(f"{owner}-") else f"{owner[:10]}-{short}"
-    return whole[:MAX_SLUG].strip("-") or "server"
+    owner = _words((labels[2:] if ".".join(labels[:2]) in _HOSTING else labels[1:] or labels)[:1])
+    words = _words([name]) or owner or ["server"]
+    return _joined(owner + words if "-".join(words) in _RESERVED else words, limit)
 
 
-def server_key(server_name: str, mcp_id: str) -> str:
-    """Return the key of the server in an editor's configuration.
-
-    It ends with the last group of the `mcp_id`, 48 bits of the hash of the whole name, so that servers with the same
-    last part of the name have different keys.
-    """
-    return f"{slug(server_name)}-{mcp_id.rpartition('-')[2]}"
+def _words(texts: Iterable[str]) -> list[str]:
+    return [word for word in re.findall("[a-z0-9]+", "".join(texts)[:200].lower()) if word not in _GENERIC]
 
 
-def input_prefix(server_name: str, mcp_id: str) -> str:
-    """Return the prefix of the ids of the server's inputs.
-
-    VS Code stores the values of all servers by input id, secrets included, so the id has the whole `mcp_id`.
-    """
-    return f"{slug(server_name)}-{mcp_id}"
-
-
-def _ascii_slug(texts: list[str]) -> str:
-    return re.sub(r"[^a-z0-9_-]+", "-", "".join(texts)[:60].lower()).strip("-_")
+def _joined(words: Iterable[str], limit: int) -> str:
+    """Return the first words, joined with hyphens, that have at most `limit` characters together."""
+    key = ""
+    for word in words:
+        longer = f"{key}-{word}" if key else word[:limit]
+        if len(longer) > limit:
+            break
+        key = longer
+    return key

@@ -29,7 +29,7 @@ _LOCAL_URL = re.compile(
 )
 """URLs of servers that the user must start."""
 
-_SHELL = re.compile(r"[&|<>^\"]")
+SHELL = re.compile(r"[&|<>^\"]")
 """Special characters of cmd.exe. On Windows some commands are batch files, whose arguments VS Code joins without
 quoting (`formatSubprocessArguments` in extHostMcpNode.ts)."""
 
@@ -273,5 +273,5 @@ def _check_batch(arguments: Iterable[Template]) -> None:
     for text in arguments:
         for part in text:
             for value in part.choices if isinstance(part, Input) else (part,):
-                if _SHELL.search(value):
+                if SHELL.search(value):
                     raise Unusable("shell", value)

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from attrs import evolve, field, frozen
 
-from ._editors import EDITORS, Server, Setup
+from ._editor_table import EDITORS
+from ._editors import Editor, Server, Setup
+from ._keys import Names
 from ._server_config import Input, ServerConfig
 
 _SECRET_NAME = re.compile(
@@ -43,10 +45,10 @@ class SetupInput:
 
 @frozen
 class Missing:
-    """An editor without a setup, and the reason: `remote` (adds URLs in its settings), `sse` (transport)."""
+    """An editor without a setup, and the reason: `sse` (transport), or `address` (characters in it)."""
 
-    name: str
-    reason: Literal["remote", "sse"]
+    editor: Editor
+    reason: Literal["sse", "address"]
 
 
 @frozen
@@ -62,50 +64,46 @@ class Setups:
     needs_review: bool = False
 
 
-def configurations(key: str, prefix: str, server: ServerConfig) -> tuple[Configuration, ...]:
-    """Return the configurations of `server` under `key` for the editors of the APIs, with `<name>` for each input.
-
-    `prefix` is that of input ids.
-    """
-    plain = Server(key, prefix, server, {})
-    made = (editor.make(editor, plain) for editor in EDITORS if editor.is_in_apis)
-    return tuple(Configuration(each.name, each.file, each.config) for each in made)
+def configurations(names: Names, server: ServerConfig) -> tuple[Configuration, ...]:
+    """Return the configurations of `server` for the editors of the APIs, with `<name>` for each input."""
+    plain = Server(names, server, {})
+    setups = ((editor, editor.write(editor, plain)) for editor in EDITORS if editor.is_in_apis)
+    return tuple(Configuration(editor.name, editor.file, setup.config) for editor, setup in setups if setup is not None)
 
 
-def setups(key: str, prefix: str, unique: str, server: ServerConfig) -> Setups:
-    """Return the setups of `server` under `key`. `prefix` is that of input ids, `unique` that of variables.
+def setups(names: Names, server: ServerConfig) -> Setups:
+    """Return the setups of `server`.
 
     The variables are ours: a publisher who could choose a name could read a variable that the user already has.
     """
     used = {each.name: each for each in server.used_inputs}
-    variables = dict(_variables(unique, (each for each in used.values() if _is_secret(each))))
+    variables = dict(_variables(names.variables, (each for each in used.values() if _is_secret(each))))
     # VS Code hides what is entered for a secret.
     marked = [evolve(each, secret=_is_secret(each)) for each in server.inputs]
-    one = Server(key, prefix, evolve(server, inputs=marked), variables)
+    whole = Server(names, evolve(server, inputs=marked), variables)
     inputs = [
         SetupInput(each.name, each.description, each.secret, variables.get(each.name, ""), is_used=each.name in used)
         for each in marked
     ]
-    return Setups(
-        [editor.make(editor, one) for editor in EDITORS if one.transport in editor.transports],
-        inputs,
-        [
-            Missing(editor.name, "remote" if editor.transports == ("stdio",) else "sse")
-            for editor in EDITORS
-            if one.transport not in editor.transports
-        ],
-        one.needs_review,
-    )
+    written = [
+        (editor, editor.write(editor, whole) if whole.transport in editor.transports else None) for editor in EDITORS
+    ]
+    missing = [
+        Missing(editor, "address" if whole.transport in editor.transports else "sse")
+        for editor, setup in written
+        if setup is None
+    ]
+    return Setups([setup for _, setup in written if setup is not None], inputs, missing, whole.needs_review)
 
 
 def _is_secret(each: Input) -> bool:
     return each.secret or bool(_SECRET_NAME.search(each.name))
 
 
-def _variables(unique: str, inputs: Iterator[Input]) -> Iterator[tuple[str, str]]:
+def _variables(prefix: str, inputs: Iterator[Input]) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
     for each in inputs:
-        name = f"MCP_{unique}_{re.sub('[^A-Z0-9]+', '_', each.name.upper()).strip('_')}"
+        name = f"{prefix}_{re.sub('[^A-Z0-9]+', '_', each.name.upper()).strip('_')}"
         name = next(
             candidate for number in count(1) if (candidate := name if number == 1 else f"{name}_{number}") not in taken
         )

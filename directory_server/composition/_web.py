@@ -159,6 +159,7 @@ def _handlers(
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": _account_pages(core, people, endpoint, kernel.key_parts),
+        "publisher": pages.PublisherPage(people.pages.layout, people.pages.access, core.storage.store),
         "entry": _entry_page(core, people, endpoints),
     }
     for served in endpoints:
@@ -191,6 +192,8 @@ def _entry_page(core: Core, people: People, endpoints: Sequence[Endpoints]) -> p
         [bar for served in endpoints for bar in served.entry_bars],
         [link for served in endpoints for link in served.entry_links],
         _entry_parts(core),
+        core.config.registry.access == "public",
+        core.runtime.now,
     )
 
 
@@ -275,6 +278,7 @@ def _account_pages(
         core.runtime.now,
         read_key_parts=read_parts,
         registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
+        is_public=config.web.search == "public",
     )
 
 

@@ -237,7 +237,8 @@ class Entry:
         source = self if document is None else Entry(document, self.meta)
         hit, official, facts = self.hit(), self.official, facts_of(self).bits
         # An installation must match the published document, so an unsafe one is left out instead of sanitized.
-        install = installations(self.name, self.mcp_id, self.packages, self.remotes)
+        tools = (tool.name for tool in self.tools)
+        install = installations(self.name, self.mcp_id, self.packages, self.remotes, tools)
         if document is None or cleaner.changed:
             install = view.safe("install", install)
         return Detail(

@@ -90,6 +90,7 @@ from ._responses import (
 )
 from ._rpc import Id, Message, message, message_id
 from ._toml import toml
+from ._yaml import yaml
 
 __all__ = [
     "DEFAULT_CHANGES",
@@ -191,4 +192,5 @@ __all__ = [
     "tool_search_arguments",
     "url_parameters",
     "with_official_flag",
+    "yaml",
 ]

@@ -104,6 +104,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/register", None, OAUTH, "common.oauth"),
     Route("/", "GET", PAGES, "search.get"),
     Route("/servers/{mcp_id}", "GET", PAGES, "entry.get"),
+    Route("/publishers/{namespace}", "GET", PAGES, "publisher.get"),
     Route("/news", "GET", PAGES, "pages.notifications"),
     Route("/assets/{name}", "GET", PAGES, "common.asset"),
     Route("/account", "GET", PAGES, "account.keys.get_account"),

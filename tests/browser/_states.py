@@ -98,11 +98,14 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     page.locator("#results h3 a", has_text="服务器").click()
     page.wait_for_url("**/servers/*")
     yield "entry"
-    for each in page.locator("details").all():
-        if each.get_attribute("open") is None:
-            each.locator("summary").click()
-        if each.get_attribute("data-editor") in ("claude-code", "zed"):
-            yield f"entry, {each.get_attribute('name')}, {each.get_attribute('data-editor')}"
+    page.locator(".chooser").get_by_role("button", name="Claude Code").click()
+    yield "entry, Claude Code"
+    page.locator(".chooser select").select_option("zed")
+    yield "entry, Zed"
+    # The ways are exclusive, and setups of other editors are hidden.
+    page.evaluate(
+        "document.querySelectorAll('main details').forEach((details) => { details.name = ''; details.open = true; })"
+    )
     yield "entry, details open"
     address = page.url
     page.locator(".report a").click()
@@ -256,10 +259,12 @@ def wait_for_drawing(page: Any) -> None:
 
 def _connect_states(page: Any) -> Iterator[str]:
     page.goto("/account/connect")
-    for editor in page.locator("details[data-editor]").all():
-        if editor.get_attribute("open") is None:
-            editor.locator("summary").click()
-        yield f"connect, {editor.get_attribute('data-editor')}"
+    yield "connect"
+    page.locator(".chooser").get_by_role("button", name="Cursor").click()
+    page.locator(".variables summary").first.click()
+    yield "connect, Cursor"
+    page.locator(".chooser select").select_option("goose")
+    yield "connect, Goose"
     page.locator("#key").fill("mcpd_none")
     page.locator("form[data-test] button").click()
     page.locator(".result.bad").wait_for()

@@ -19,57 +19,45 @@ def entry_path(site: Site) -> str:
     return f"/servers/{name['mcp_id']}"
 
 
-def opened(page: Any) -> list[str]:
-    """Return the editors whose configuration is open."""
-    found: list[str] = page.locator("details[data-editor][open]").evaluate_all(
+def shown(page: Any) -> set[str]:
+    """Return the editors whose steps are visible."""
+    found: list[str] = page.locator("[data-editor]:visible").evaluate_all(
         "elements => elements.map((element) => element.dataset.editor)"
     )
-    return found
+    return set(found)
 
 
-def test_the_editor_that_was_opened_last_is_open_on_the_next_page(open_page: Open, entry_path: str) -> None:
+def test_the_chosen_editor_is_shown_on_the_next_page(open_page: Open, entry_path: str) -> None:
     page = open_page(entry_path)
-    assert opened(page) == ["vscode", "vscode"]
-    # With the keyboard: a summary gets the focus, and Enter opens it.
-    summary = page.locator("[data-editor=codex] summary").first
-    summary.focus()
-    summary.press("Enter")
-    assert opened(page) == ["codex", "vscode"]
+    assert shown(page) == {"vscode"}
+    # With the keyboard.
+    page.locator(".chooser").get_by_role("button", name="Codex").press("Enter")
+    assert shown(page) == {"codex"}
+    page.locator(".chooser select").select_option("qwen")
+    assert shown(page) == {"qwen"}
     page.reload()
-    assert opened(page) == ["codex", "codex"]
-    # An editor that cannot use the server leaves the first one open.
+    assert shown(page) == {"qwen"}
     page.evaluate("localStorage.setItem('editor', 'unknown')")
     page.reload()
-    assert opened(page) == ["vscode", "vscode"]
+    assert shown(page) == {"vscode"}
 
 
 def test_every_configuration_is_reachable_without_scripts(open_page: Open, entry_path: str) -> None:
     page = open_page(entry_path, java_script_enabled=False)
-    for editor in page.locator("details[data-editor]").all():
-        if editor.get_attribute("open") is None:
-            editor.locator("summary").click()
-        assert editor.locator("pre").first.is_visible()
-    assert page.get_by_role("link", name="Install in VS Code", exact=True).first.is_visible()
+    page.locator("details.way").first.wait_for()
+    for setup in page.locator("details.way[open] details.setup").all():
+        if setup.get_attribute("open") is None:
+            setup.locator("summary").click()
+        assert setup.locator("pre").last.is_visible()
     assert page.get_by_role("button", name="Copy").count() == 0
-
-
-def test_printing_opens_the_configuration_and_hides_what_paper_cannot_do(open_page: Open, entry_path: str) -> None:
-    page = open_page(entry_path)
-    page.locator("[data-editor=vscode][open] summary").first.click()
-    assert opened(page) == ["vscode"]
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert opened(page) == ["vscode", "vscode"]
-    for code in page.locator("details[open] [data-copyable]").all():
-        assert code.is_visible()
-    for hidden in (".install-links", ".copy", ".site-header", "[data-editor=zed]", ".report"):
-        assert not page.locator(hidden).first.is_visible()
+    assert not page.locator(".chooser").is_visible()
 
 
 def test_install_links_open_an_editor_and_no_page(open_page: Open, entry_path: str) -> None:
     page = open_page(entry_path)
     links = page.locator(".install-links a").evaluate_all("links => links.map((link) => link.protocol)")
-    assert links == ["vscode:", "vscode-insiders:", "cursor:"] * 2
+    assert {*links} <= {"vscode:", "vscode-insiders:", "cursor:", "lmstudio:"}
+    assert links.count("vscode:") == page.locator(".way").count()
 
 
 def test_a_report_is_sent_without_script(site: Site, open_page: Open, entry_path: str) -> None:

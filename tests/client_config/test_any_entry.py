@@ -104,7 +104,8 @@ def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: 
                 assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
                 references = [part.partition("}")[0] for part in text.split("${")[1:]]
                 assert each.editor == "VS Code" or not references
-                assert {part.partition(f"-{mcp_id}-")[2] for part in references} <= inputs
+                assert {part.partition("-")[0] for part in references} <= {mcp_id.replace("-", "")[-20:]}
+                assert {part.partition("-")[2] for part in references} <= inputs
         if installation.unavailable:
             assert not installation.configurations
             assert clean(installation.name) == installation.name

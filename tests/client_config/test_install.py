@@ -39,8 +39,7 @@ def test_command_in_each_editor_format() -> None:
     installation = installation_of(package(environmentVariables=[SECRET]))
     body = {"command": "npx", "args": ["-y", "@a/b@latest"]}
     placeholders = {"env": {"API_KEY": "<API_KEY>"}}
-    mcp_id = mcp_id_of("io.github.a/b")
-    key, prefix = f"a-b-{mcp_id[-12:]}", f"a-b-{mcp_id}"
+    key, prefix = "b", mcp_id_of("io.github.a/b").replace("-", "")[-20:]
     assert configurations(installation) == {
         "VS Code": {
             "inputs": [
@@ -59,10 +58,11 @@ def test_url_in_each_editor_format() -> None:
     bearer = {"name": "Authorization", "value": "Bearer {token}", "variables": {"token": {"isSecret": True}}}
     installation = installation_of(remotes=[remote(headers=[bearer])])
     placeholders = {"headers": {"Authorization": "Bearer <token>"}}
+    prefix = mcp_id_of("io.github.a/b").replace("-", "")[-20:]
     assert server_of(installation, "VS Code") == {
         "type": "http",
         "url": "https://a.example/mcp",
-        "headers": {"Authorization": f"Bearer ${{input:a-b-{mcp_id_of('io.github.a/b')}-token}}"},
+        "headers": {"Authorization": f"Bearer ${{input:{prefix}-token}}"},
     }
     assert configurations(installation)["VS Code"]["inputs"][0]["password"] is True
     assert server_of(installation, "Cursor") == {"url": "https://a.example/mcp", **placeholders}

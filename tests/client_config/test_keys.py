@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from directory_server.client_config import installations
+from directory_server.client_config._keys import MAX_KEY, MAX_TOOL_NAME, names_of
 from directory_server.domain.entries import mcp_id_of
-from directory_server.web.account._connect_page import setups_view
+from directory_server.web.account._connect_page import setups_of
 
 from .builders import configurations, package
 
@@ -31,36 +32,46 @@ def directory_configuration() -> Any:
 
 def directory_configurations(url: str) -> dict[str, Any]:
     """Return the configuration of each editor for the directory itself."""
-    read = {"codex": tomllib.loads}
-    return {each.id: read.get(each.id, json.loads)(each.text) for each in setups_view(url).editors}
+    return {setup.editor.id: setup.config for setup in setups_of(url).setups}
 
 
 @pytest.mark.parametrize(
-    ("name", "slug"),
+    ("name", "key"),
     [
+        ("io.github.modelcontextprotocol/server-filesystem", "filesystem"),
         ("io.github.github/github-mcp-server", "github"),
-        ("com.stripe/mcp", "stripe-mcp"),
-        ("io.github.someone/github", "someone-github"),
-        ("a/__proto__", "a-proto"),
+        ("com.stripe/mcp", "stripe"),
+        ("io.github.someone/github", "github"),
+        # Claude Code has a server of this name.
+        ("com.google/workspace-mcp", "google-workspace"),
+        ("a/__proto__", "proto"),
         ("__proto__", "proto"),
-        ("a/b c\"'$(id)", "a-b-c-id"),
+        ("a/b c\"'$(id)", "b-c-id"),
+        ("io.github.foo/测试", "foo"),
         ("测试", "server"),
         ("a/", "a"),
-        ("io.github.a-very-long-owner/with-a-very-long-name", "a-very-lon-with-a-ve"),
+        ("a/mcp_directory", "directory"),
+        ("io.github.a-very-long-owner/with-a-very-long-name", "with-a-very-long"),
+        (f"a/{'x' * 100}", "x" * MAX_KEY),
     ],
 )
-def test_server_key_has_the_owner_and_a_part_of_the_id(name: str, slug: str) -> None:
-    [key] = vs_code(name)["servers"]
-    assert key == f"{slug}-{mcp_id_of(name)[-12:]}"
-    assert re.fullmatch(r"[a-z0-9_-]{1,33}", key)
+def test_the_key_is_a_short_name(name: str, key: str) -> None:
+    assert [*vs_code(name)["servers"]] == [key]
+    assert re.fullmatch(r"[a-z0-9-]{1,20}", key)
 
 
-def test_servers_with_one_name_have_different_keys_and_input_ids() -> None:
+@pytest.mark.parametrize("longest", [0, 20, 33, 34, 40, 47])
+def test_the_names_of_tools_have_at_most_60_characters_in_an_editor(longest: int) -> None:
+    key = names_of("a/abcdefgh-ijklm-nopqr-stuvwxyz", "-", ["x" * longest, "y"]).key
+    assert key.startswith("abcdef")
+    assert len(f"mcp__{key}__{'x' * longest}") <= MAX_TOOL_NAME
+
+
+def test_servers_with_one_name_have_different_input_ids() -> None:
     found = [
         vs_code(name)
         for name in ("com.github/mcp", "io.github.evil/github", "evil/github", "evil-github", "EVIL/github")
     ]
-    assert len({next(iter(each["servers"])) for each in found}) == len(found)
     assert len({each["inputs"][0]["id"] for each in found}) == len(found)
 
 
@@ -74,12 +85,12 @@ def test_entries_cannot_take_the_key_or_input_id_of_the_directory(name: str) -> 
         assert not entry["servers"].keys() & directory["servers"].keys()
 
 
-def test_input_id_has_the_whole_mcp_id() -> None:
+def test_the_input_id_has_the_hash_of_the_whole_name() -> None:
     config = vs_code("io.github.a/b", "TOKEN")
-    mcp_id = mcp_id_of("io.github.a/b")
-    assert config["inputs"][0]["id"] == f"a-b-{mcp_id}-TOKEN"
+    digits = mcp_id_of("io.github.a/b").replace("-", "")[-20:]
+    assert config["inputs"][0]["id"] == f"{digits}-TOKEN"
     [body] = config["servers"].values()
-    assert body["env"] == {"TOKEN": f"${{input:a-b-{mcp_id}-TOKEN}}"}
+    assert body["env"] == {"TOKEN": f"${{input:{digits}-TOKEN}}"}
 
 
 def test_two_directories_have_different_input_ids() -> None:

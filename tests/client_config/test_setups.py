@@ -14,10 +14,11 @@ from tests.texts import texts
 from .builders import SECRET, named, package, positional, remote
 
 NAME = "io.github.a/b"
-KEY = "a-b-" + mcp_id_of(NAME)[-12:]
+KEY = "b"
 VARIABLE = f"MCP_{mcp_id_of(NAME)[-12:].upper()}"
 
-EDITORS = ["vscode", "cursor", "claude-code", "claude-desktop", "codex", "gemini", "windsurf", "zed", "jetbrains"]
+PLAIN = ["cursor", "claude-desktop", "gemini", "qwen", "windsurf", "jetbrains", "cline", "roo", "kiro", "lmstudio"]
+"""Editors whose file has a local server in the object `mcpServers`, without a type."""
 
 
 def options_of(*packages: Any, remotes: Any = (), name: str = NAME) -> tuple[InstallOption, ...]:
@@ -31,12 +32,12 @@ def setups_of(*packages: Any, remotes: Any = (), name: str = NAME) -> Setups:
 
 
 def by_id(setups: Setups) -> dict[str, Setup]:
-    return {each.id: each for each in setups.setups}
+    return {each.editor.id: each for each in setups.setups}
 
 
 def server_of(setup: Setup) -> Any:
     """Return what the configuration has for the server."""
-    [found] = next(value for name, value in setup.config.items() if name != "inputs").values()
+    [found] = next(value for name, value in setup.config.items() if name not in ("inputs", "$schema")).values()
     return found
 
 
@@ -46,23 +47,27 @@ def header(value: str, **members: Any) -> dict[str, Any]:
 
 def test_every_editor_gets_a_local_server_in_its_format() -> None:
     found = by_id(setups_of(package(version="1.0.0")))
-    assert list(found) == [*EDITORS, "others"]
-    body = {"command": "npx", "args": ["-y", "@a/b@1.0.0"]}
-    plain = {"mcpServers": {KEY: body}}
+    command = ["npx", "-y", "@a/b@1.0.0"]
+    body = {"command": command[0], "args": command[1:]}
     typed = {"mcpServers": {KEY: {"type": "stdio", **body}}}
+    visual = {"servers": {KEY: {"type": "stdio", **body}}}
+    goose = {"enabled": True, "name": KEY, "description": "", "type": "stdio", "cmd": "npx", "args": command[1:]}
     assert {name: each.config for name, each in found.items()} == {
-        "vscode": {"servers": {KEY: {"type": "stdio", **body}}},
-        "cursor": plain,
-        "claude-code": typed,
-        "claude-desktop": plain,
+        **{name: {"mcpServers": {KEY: body}} for name in PLAIN},
+        **dict.fromkeys(("claude-code", "continue", "others"), typed),
+        **dict.fromkeys(("vscode", "visual-studio"), visual),
         "codex": {"mcp_servers": {KEY: body}},
-        "gemini": plain,
-        "windsurf": plain,
         "zed": {"context_servers": {KEY: body}},
-        "jetbrains": plain,
-        "others": typed,
+        "opencode": {
+            "$schema": "https://opencode.ai/config.json",
+            "mcp": {KEY: {"type": "local", "command": command}},
+        },
+        "goose": {"extensions": {KEY: {**goose, "timeout": 300}}},
     }
-    assert [name for name, each in found.items() if each.is_toml] == ["codex"]
+    assert {name: each.editor.form for name, each in found.items() if each.editor.form != "json"} == {
+        "codex": "toml",
+        "goose": "yaml",
+    }
     assert {each.secrets for each in found.values()} == {""}
 
 
@@ -79,59 +84,83 @@ def test_the_setups_agree_with_the_detail_record() -> None:
         assert option.unavailable == installation.unavailable
         if option.setups is not None:
             expected = {each.editor: each.config for each in installation.configurations}
-            assert {each.name: each.config for each in option.setups.setups if each.name in expected} == expected
+            shown = {each.editor.name: each.config for each in option.setups.setups}
+            assert {name: config for name, config in shown.items() if name in expected} == expected
 
 
 def test_urls_have_the_member_that_each_editor_reads() -> None:
     found = by_id(setups_of(remotes=[remote()]))
     members = {name: set(server_of(each)) for name, each in found.items()}
     assert members == {
-        "vscode": {"type", "url"},
-        "cursor": {"url"},
-        "claude-code": {"type", "url"},
-        "codex": {"url"},
-        "gemini": {"httpUrl"},
+        **{name: {"type", "url"} for name in ("vscode", "claude-code", "visual-studio", "cline", "roo", "continue")},
+        **{name: {"url"} for name in ("cursor", "codex", "zed", "jetbrains", "kiro", "lmstudio")},
+        **{name: {"httpUrl"} for name in ("gemini", "qwen")},
+        "claude-desktop": {"command", "args"},
         "windsurf": {"serverUrl"},
-        "zed": {"url"},
-        "jetbrains": {"url"},
+        "opencode": {"type", "url"},
+        "goose": {"enabled", "name", "description", "type", "uri", "timeout"},
         "others": {"type", "url"},
     }
+    kinds = {name: server_of(each).get("type") for name, each in found.items()}
+    assert (kinds["cline"], kinds["roo"], kinds["goose"]) == ("streamableHttp", "streamable-http", "streamable_http")
 
 
 def test_editors_that_cannot_use_a_server_are_named_with_the_reason() -> None:
-    found = setups_of(remotes=[remote()])
-    assert [(each.name, each.reason) for each in found.missing] == [("Claude Desktop", "remote")]
+    assert setups_of(remotes=[remote()]).missing == []
     found = setups_of(remotes=[remote(type="sse")])
-    assert [(each.name, each.reason) for each in found.missing] == [
-        ("Claude Desktop", "remote"),
+    assert [(each.editor.name, each.reason) for each in found.missing] == [
         ("Codex", "sse"),
         ("Zed", "sse"),
+        ("Goose", "sse"),
     ]
     assert server_of(by_id(found)["gemini"]) == {"url": "https://a.example/mcp"}
+    # The command interpreter of Windows would read a part of it as a command.
+    found = setups_of(remotes=[remote("https://a.example/mcp?a=1&b=2")])
+    assert [(each.editor.name, each.reason) for each in found.missing] == [("Claude Desktop", "address")]
     assert setups_of(package()).missing == []
+
+
+def test_claude_desktop_reaches_a_remote_server_through_a_package() -> None:
+    headers = [header("Bearer {token}"), {"name": "NODE_OPTIONS", "value": "--require x"}]
+    found = by_id(setups_of(remotes=[remote("http://192.168.1.2/mcp", headers=headers)]))["claude-desktop"]
+    assert server_of(found) == {
+        "command": "npx",
+        "args": [
+            *("-y", "mcp-remote@latest", "http://192.168.1.2/mcp", "--allow-http"),
+            *("--header", "Authorization:${HEADER_1}", "--header", "NODE_OPTIONS:${HEADER_2}"),
+        ],
+        # A publisher cannot name a variable of the program.
+        "env": {"HEADER_1": "Bearer <token>", "HEADER_2": "--require x"},
+    }
+    assert found.secrets == "file"
+
+
+def test_each_way_of_installation_is_offered_once_and_sse_only_without_another_url() -> None:
+    http, sse = remote(), remote(type="sse")
+    assert [option.kind for option in options_of(package(), package(), remotes=[http, sse, http])] == [
+        "streamable-http",
+        "npm",
+    ]
+    assert [option.kind for option in options_of(remotes=[sse])] == ["sse"]
 
 
 def test_secrets_of_a_local_server_are_outside_of_files_where_the_editor_allows_it() -> None:
     found = by_id(setups_of(package(environmentVariables=[SECRET])))
-    values = {name: server_of(each)["env"]["API_KEY"] for name, each in found.items()}
     own = f"{VARIABLE}_API_KEY"
+    member = {"opencode": "environment", "goose": "envs"}
+    values = {name: server_of(each)[member.get(name, "env")]["API_KEY"] for name, each in found.items()}
+    prompt = f"${{input:{mcp_id_of(NAME).replace('-', '')[-20:]}-API_KEY}}"
+    in_file = ("claude-desktop", "codex", "zed", "jetbrains", "cline", "continue", "goose", "lmstudio", "others")
     assert values == {
-        "vscode": f"${{input:a-b-{mcp_id_of(NAME)}-API_KEY}}",
-        "cursor": f"${{env:{own}}}",
-        "claude-code": f"${{{own}}}",
-        "claude-desktop": "<API_KEY>",
-        "codex": "<API_KEY>",
-        "gemini": f"${{{own}}}",
-        "windsurf": f"${{env:{own}}}",
-        "zed": "<API_KEY>",
-        "jetbrains": "<API_KEY>",
-        "others": "<API_KEY>",
+        **dict.fromkeys(("vscode", "visual-studio"), prompt),
+        **dict.fromkeys(("cursor", "windsurf", "roo"), f"${{env:{own}}}"),
+        **dict.fromkeys(("claude-code", "gemini", "qwen", "kiro"), f"${{{own}}}"),
+        "opencode": f"{{env:{own}}}",
+        **dict.fromkeys(in_file, "<API_KEY>"),
     }
-    assert {name: each.secrets for name, each in found.items()} == {
-        "vscode": "prompt",
-        **dict.fromkeys(("cursor", "claude-code", "gemini", "windsurf"), "variable"),
-        **dict.fromkeys(("claude-desktop", "codex", "zed", "jetbrains", "others"), "file"),
-    }
+    assert {name for name, each in found.items() if each.secrets == "prompt"} == {"vscode", "visual-studio"}
+    assert {name for name, each in found.items() if each.secrets == "file"} == {*in_file}
+    assert {each.secrets for each in found.values()} == {"prompt", "variable", "file"}
 
 
 def test_codex_reads_secrets_of_headers_from_variables() -> None:
@@ -172,10 +201,11 @@ def test_other_values_are_placeholders_and_the_links_of_incomplete_servers_are_l
     found = setups_of(package(environmentVariables=[{"name": "REGION", "isRequired": True}]))
     setups = by_id(found)
     assert server_of(setups["cursor"])["env"] == {"REGION": "<REGION>"}
-    assert setups["cursor"].cursor_link is None
+    assert setups["cursor"].link is None
+    assert setups["lmstudio"].link is None
     assert setups["claude-code"].command == ()
     # VS Code asks for the value.
-    assert setups["vscode"].vscode_link is not None
+    assert setups["vscode"].link is not None
     assert [(each.name, each.secret, each.variable, each.is_used) for each in found.inputs] == [
         ("REGION", False, "", True)
     ]
@@ -197,11 +227,11 @@ def test_a_publisher_cannot_name_a_variable_that_the_user_has(name: str) -> None
     references = [
         each
         for setup in found.setups
-        for text in texts([setup.config, setup.vscode_link, setup.cursor_link, setup.command])
-        for each in re.findall(r"\$(?!\{input:)\{?(?:env:)?([^}]*)", text)
+        for text in texts([setup.config, list(setup.link or ()), list(setup.command)])
+        for each in re.findall(r"\$(?!\{input:|schema)\{?(?:env:)?([^}]*)|\{env:([^}]*)", text)
     ]
     assert references
-    assert {each.startswith(f"{own}_") for each in references} == {True}
+    assert {"".join(each).startswith(f"{own}_") for each in references} == {True}
 
 
 def test_servers_have_different_variables() -> None:
@@ -231,19 +261,44 @@ def test_the_command_of_a_local_server_puts_options_before_the_name() -> None:
             )
         )
     )
-    assert list(found["claude-code"].command) == [
-        *("claude", "mcp", "add", "--env", f"API_KEY=${{{VARIABLE}_API_KEY}}", "--env", "LOG_FORMAT=json"),
-        *("--scope", "project", "--transport", "stdio", KEY, "--"),
-        *("npx", "-y", "@a/b@1.0.0", "--mode", "read only", "x"),
+    command = ["npx", "-y", "@a/b@1.0.0", "--mode", "read only", "x"]
+    for editor, program in (("claude-code", "claude"), ("gemini", "gemini"), ("qwen", "qwen")):
+        assert list(found[editor].command) == [
+            *(program, "mcp", "add", "--scope", "user", "--env", f"API_KEY=${{{VARIABLE}_API_KEY}}"),
+            *("--env", "LOG_FORMAT=json", "--transport", "stdio", KEY, "--", *command),
+        ]
+    # Codex would store the secret in its file.
+    assert found["codex"].command == ()
+
+
+def test_codex_has_a_command_if_its_options_can_say_everything() -> None:
+    assert list(by_id(setups_of(package(version="1.0.0")))["codex"].command) == [
+        *("codex", "mcp", "add", KEY, "--", "npx", "-y", "@a/b@1.0.0"),
     ]
+    found = by_id(setups_of(remotes=[remote(headers=[header("Bearer {token}")])]))["codex"]
+    assert list(found.command) == [
+        *("codex", "mcp", "add", KEY, "--url", "https://a.example/mcp"),
+        *("--bearer-token-env-var", f"{VARIABLE}_TOKEN"),
+    ]
+    assert by_id(setups_of(remotes=[remote(headers=[{"name": "X-A", "value": "b"}])]))["codex"].command == []
+
+
+def test_vs_code_has_a_command_with_the_server_of_the_link() -> None:
+    found = by_id(setups_of(package(environmentVariables=[SECRET])))["vscode"]
+    assert found.link is not None
+    assert list(found.command[:2]) == ["code", "--add-mcp"]
+    assert found.command[2] == found.link[1]
 
 
 def test_links_contain_the_server_of_the_file() -> None:
     found = by_id(setups_of(package(environmentVariables=[SECRET])))
     vscode, cursor = found["vscode"], found["cursor"]
-    assert vscode.vscode_link == {"name": KEY, **server_of(vscode), "inputs": vscode.config["inputs"]}
-    assert cursor.cursor_link == (KEY, server_of(cursor))
-    assert [name for name, each in found.items() if each.vscode_link or each.cursor_link] == ["vscode", "cursor"]
+    assert vscode.link == (KEY, {"name": KEY, **server_of(vscode), "inputs": vscode.config["inputs"]})
+    assert cursor.link == (KEY, server_of(cursor))
+    # LM Studio has no references: the user must put the secret into the file.
+    assert found["lmstudio"].link is None
+    complete = by_id(setups_of(package()))["lmstudio"]
+    assert complete.link == (KEY, server_of(complete))
 
 
 @pytest.mark.parametrize(
@@ -256,5 +311,6 @@ def test_links_contain_the_server_of_the_file() -> None:
 def test_a_server_that_needs_a_review_has_no_install_link(members: Any) -> None:
     found = setups_of(package(**members))
     assert found.needs_review
-    assert [each.id for each in found.setups if each.vscode_link or each.cursor_link] == []
+    assert [each.editor.id for each in found.setups if each.link] == []
+    assert by_id(found)["vscode"].command == []
     assert by_id(found)["vscode"].config

@@ -88,6 +88,7 @@ class KeyPages:
             "rotated": new.rotated,
             "grace": ceil(self._keys.grace),
             "setups": self._connect.setups(request),
+            "keyed": self._connect.setups(request, new.secret),
             "endpoint": PATH.decode(),
         }
         return self._requests.page(request, member.session, "key", values)

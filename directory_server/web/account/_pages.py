@@ -51,8 +51,9 @@ def account_pages(
     *,
     read_key_parts: ReadKeyParts,
     registration: RegistrationPolicy,
+    is_public: bool,
 ) -> AccountPages:
-    """Return the account pages.
+    """Return the account pages. Everybody may read the page that connects an editor if `is_public`.
 
     An address may try passwords and links 10 times at once and 10 times a minute. A network may try one account 10
     times at once and once a minute. A member may create, rotate or rename keys 10 times
@@ -60,7 +61,7 @@ def account_pages(
     """
     requests = AccountRequests(cookies, layout)
     changes = Limiter(now, rate=20 / (60 * MINUTE), burst=10)
-    connect = ConnectPage(requests, mcp)
+    connect = ConnectPage(requests, mcp, is_public, registration.is_open)
     limits = AttemptLimits(proxies, attempts)
     return AccountPages(
         SignInPages(

@@ -9,12 +9,12 @@ from ._entry_page import EntryBar, EntryLink, EntryPage
 from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import plain
-from ._install import OptionView, editor_views
 from ._key_part import KeyPart, KeyPartValues, read_key_parts
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
 from ._parameters import page_parameters, search_words
+from ._publisher_page import PublisherPage
 from ._readme import Readmes
 from ._search import SearchPage
 
@@ -34,13 +34,12 @@ __all__ = [
     "KeyPart",
     "KeyPartValues",
     "Layout",
-    "OptionView",
     "PageAccess",
     "PageHandlers",
+    "PublisherPage",
     "Readmes",
     "SearchPage",
     "Viewer",
-    "editor_views",
     "owner",
     "page_handlers",
     "page_parameters",

@@ -9,10 +9,10 @@ reads the line of a batch file twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from attrs import frozen
-
+from ... import serialization
 from ...sanitize import is_visible
 
 # A script of PowerShell does not receive a `--` without quotes; a number would be written in another form.
@@ -29,25 +29,18 @@ _COMMAND_PROMPT = re.compile(r"[^\x00-\x1f\x7f-\U0010ffff\"%!]*")
 """Words that cmd.exe reads as they are in double quotes, in the line of a batch file too."""
 
 
-@frozen
-class Command:
-    """The `text` of a command for `shells`, which are names of SHELLS."""
-
-    shells: Sequence[str]
-    text: str
-
-
-def commands(words: Sequence[str]) -> Sequence[Command]:
-    """Return the command of `words`, once for all shells that share its text.
+def commands(words: Sequence[str | Mapping[str, Any]]) -> Sequence[tuple[Sequence[str], str]]:
+    """Return the command of `words`, once for all shells that share its text, after the names of these shells.
 
     A shell in which a word cannot be written is left out.
     """
+    texts = [word if isinstance(word, str) else serialization.encode(word).decode() for word in words]
     shells_of: dict[str, list[str]] = {}
     for shell, quote in SHELLS.items():
-        quoted = [word if _BARE.fullmatch(word) else _common(word) or quote(word) for word in words]
+        quoted = [word if _BARE.fullmatch(word) else _common(word) or quote(word) for word in texts]
         if words and all(quoted):
             shells_of.setdefault(" ".join(quoted), []).append(shell)
-    return [Command(shells, text) for text, shells in shells_of.items()]
+    return [(shells, text) for text, shells in shells_of.items()]
 
 
 def _common(word: str) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
+from ...domain.titles import display_title
 from ...domain.views import Detail
+from ...sanitize import clean_line, shorten
 from ._filters import link, plain
 
 MAX_TAGS = 20
@@ -15,6 +17,9 @@ MAX_TAGS = 20
 
 PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "OCI", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
 """Display names of package types."""
+
+MAX_LEAD = 600
+"""Characters of a text that is not split into an introduction and the rest."""
 
 _TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
 """Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
@@ -75,6 +80,29 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def title_of(detail: Detail) -> str:
+    """Return the title of an entry for people, its id if it has no readable name."""
+    return plain(display_title(detail.title, detail.server_name), 100) or detail.mcp_id
+
+
+def introduction(detail: Detail, language: str) -> tuple[str, str]:
+    """Return what the server does, in a few sentences, and the text that continues or explains it.
+
+    Many descriptions are the beginning of the long one, some cut by their source: then the long one is split.
+    """
+    brief = clean_line(detail.descriptions.get(language) or detail.brief, 400)
+    long = plain(detail.long_description, 2_000)
+    beginning = brief.rstrip("….").casefold()
+    if not long or long.casefold() == brief.casefold():
+        return brief, ""
+    if not " ".join(long.split()).casefold().startswith(beginning):
+        return brief, long
+    if len(long) <= MAX_LEAD:
+        return long, ""
+    first = shorten(long.partition("\n")[0], MAX_LEAD // 2)
+    return (first, long[len(first) :].strip()) if long.startswith(first) else ("", long)
+
+
 def kinds_of_remotes(detail: Detail) -> Sequence[str]:
     """Return the display names of the transports of an entry."""
     return transports(Entry(detail.server).transports)
@@ -82,11 +110,13 @@ def kinds_of_remotes(detail: Detail) -> Sequence[str]:
 
 ENTRY_FILTERS: Mapping[str, Callable[..., Any]] = {
     "all_tags": all_tags,
+    "introduction": introduction,
     "kinds_of_remotes": kinds_of_remotes,
     "license_name": license_name,
     "package_name": package_name,
     "repository_url": repository_url,
     "text": text,
+    "title_of": title_of,
     "transports": transports,
     "version_name": version_name,
 }

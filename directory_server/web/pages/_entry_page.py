@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from attrs import frozen
 
@@ -19,19 +20,13 @@ from ...services.directory import Directory
 from ._access import PageAccess
 from ._entries import fact_marks
 from ._entry_part import EntryPart
-from ._install import option_views
+from ._install import groups_within
 from ._layout import Address, Layout, Viewer
 from ._readme import Readmes
-from ._tools import tool_views
+from ._tools import tools_of
 
 MAX_TARGETS = 5
 """Maximum number of packages, and of remotes, on the page."""
-
-MAX_OPTIONS = 2
-"""Packages and remotes whose configurations are on the page."""
-
-MAX_UNAVAILABLE = 4
-"""Packages and remotes without a configuration whose reason is on the page."""
 
 MAX_VERSIONS = 10
 """Versions on the page."""
@@ -41,6 +36,9 @@ VERSIONS_BYTES = 500_000
 
 MAX_SIMILAR = 5
 """Similar servers on the page."""
+
+MIN_LIKENESS = 0.5
+"""The share of the words of an entry that a similar one has."""
 
 SIMILAR_WORDS = 6
 """Words of an entry that find similar ones."""
@@ -77,29 +75,34 @@ class EntryPage:
     _bars: Sequence[EntryBar]
     _links: Sequence[EntryLink]
     _parts: Sequence[EntryPart]
+    _has_open_registry: bool
+    _now: Callable[[], float]
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)
         entry = await self._directory.open(serialization.entry_id(mcp_id))
-        tools, more_tools = tool_views(entry)
-        options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes)
+        tools, more_tools = tools_of(entry)
+        names = [tool.name for tool in entry.tools]
+        options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes, names)
         available = [option for option in options if option.setups]
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": detail,
-            "marks": fact_marks(detail.auth, detail.runs, installable=detail.installable),
+            "marks": fact_marks(detail.auth, detail.runs, installable=False),
             "max_targets": MAX_TARGETS,
+            "now": self._now(),
             "sections": await self._sections(detail),
-            "options": option_views(available[:MAX_OPTIONS]),
-            "more_options": max(0, len(available) - MAX_OPTIONS),
-            "unavailable": option_views([option for option in options if not option.setups][:MAX_UNAVAILABLE]),
+            "ways": list(zip(available, groups_within(available), strict=True)),
+            "unavailable": [option for option in options if not option.setups],
+            "notes": [(part.note_template, part.notes([entry.mcp_id])) for part in self._parts],
             "tools": tools,
             "more_tools": more_tools,
             "readme": await self._readmes.html(entry.readme),
             "versions": await self._versions(entry),
             "similar": await self._similar(entry),
-            "links": self._links,
+            "links_of_features": self._links,
+            "json_url": self._json_url(entry),
             "bars": [
                 (bar.template, values)
                 for bar in self._bars
@@ -108,6 +111,12 @@ class EntryPage:
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)
+
+    def _json_url(self, entry: Entry) -> str:
+        """Return the URL of the entry in the registry API if everybody may read that, else in the REST API."""
+        if self._has_open_registry:
+            return f"/v0.1/servers/{quote(entry.name, safe='')}/versions/latest"
+        return f"/api/open/v1/entries/{entry.mcp_id}"
 
     async def _sections(self, detail: Detail) -> Sequence[tuple[str, object]]:
         """Return the sections of features: their templates and values."""
@@ -125,8 +134,11 @@ class EntryPage:
         words = similar_words(entry)
         if not words:
             return []
-        page = await self._directory.search(Query(words, MAX_SIMILAR + 1, likeness=no_likeness))
-        return [hit for hit in page.hits if hit.mcp_id != entry.mcp_id][:MAX_SIMILAR]
+        page = await self._directory.search(Query(words, 2 * MAX_SIMILAR, likeness=no_likeness))
+        hits = {hit.mcp_id: hit for hit in page.hits if hit.mcp_id != entry.mcp_id}
+        candidates = await self._store.entries(list(hits))
+        similar = [hits[other.mcp_id] for other in candidates if likeness(words, other) >= MIN_LIKENESS]
+        return similar[:MAX_SIMILAR]
 
 
 def similar_words(entry: Entry) -> str:
@@ -135,6 +147,13 @@ def similar_words(entry: Entry) -> str:
     texts = [name, *entry.tags[:6], *entry.categories[:2]]
     words = (word.lower() for text in texts for word in _words(text[:100]))
     return " ".join([word for word in dict.fromkeys(words) if word not in _EMPTY][:SIMILAR_WORDS])
+
+
+def likeness(words: str, other: Entry) -> float:
+    """Return the share of `words` that an entry has in its name, description, tags and categories."""
+    texts = (other.title, other.name.rpartition("/")[2], other.summary, *other.tags[:20], *other.categories[:5])
+    own = {word.lower() for text in texts for word in _words(text[:300])}
+    return sum(word in own for word in words.split()) / len(words.split())
 
 
 _EMPTY = frozenset({"mcp", "server", "servers", "the", "for", "and", "of", "a", "an", "to", "with", "by", "in", "on"})

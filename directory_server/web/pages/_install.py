@@ -7,107 +7,87 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from attrs import frozen
-
 from ... import serialization
-from ...client_config import InstallOption, Missing, Notice, Setup, SetupInput, Setups
-from ._commands import Command, commands
+from ...client_config import InstallOption, Setup
+from ._commands import commands
 
-LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor")
+LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor", "lmstudio")
 """The only schemes of install links."""
 
 MAX_LINK = 2_000
 """Characters of an install link. Browsers on Windows do not pass longer ones on."""
 
 MAX_TEXT = 4_000
-"""Characters of one configuration on the page. Longer ones are only in the detail record."""
+"""Characters of one configuration on the page."""
 
-MAX_TEXTS = 30_000
-"""Characters of all configurations on a page."""
+MAX_TEXTS = 38_000
+"""Characters of configurations and steps after which a way of installation is shown for other clients only."""
 
+SETUP = 300
+"""Characters of the steps of a setup beside its configuration."""
 
-@frozen
-class InstallLink:
-    """A link that installs the server in the editor `name`."""
+OTHERS = "others"
+"""The id of clients that are not in the table of editors."""
 
-    name: str
-    url: str
+_WAYS = {"streamable-http": "hosted", "sse": "hosted", "npm": "npm", "pypi": "PyPI", "oci": "Docker", "nuget": "NuGet"}
+"""Names of ways of installation by kind. `hosted` is translated."""
 
+_PLACEHOLDER = re.compile(r"<[A-Za-z0-9_-]+>")
 
-@frozen
-class EditorView:
-    """Setup of the server in an editor: the `file` with its `text`, links, and a command for each shell."""
+_FORMS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "json": serialization.pretty,
+    "toml": serialization.toml,
+    "yaml": serialization.yaml,
+}
 
-    id: str
-    name: str
-    file: str
-    text: str
-    secrets: str
-    links: Sequence[InstallLink]
-    commands: Sequence[Command]
-
-    @property
-    def has_placeholders(self) -> bool:
-        """Whether the user must replace values in angle brackets."""
-        return bool(re.search(r"<[A-Za-z0-9_-]+>", self.text))
+Group = tuple[str, Sequence[Setup]]
+"""A text, and the setups whose file it is."""
 
 
-@frozen
-class OptionView:
-    """A package or remote: its setups, or the reason why there are none.
+def way_name(kind: str) -> str:
+    """Return the name of a way of installation: `hosted`, or where its package comes from."""
+    return _WAYS.get(kind, kind)
 
-    `too_long` are the names of editors whose configuration is too long for the page.
+
+def groups_within(options: Sequence[InstallOption], limit: int = MAX_TEXTS) -> Sequence[Sequence[Group]]:
+    """Return the groups of each option.
+
+    An option after the first `limit` characters has only the group of other clients. A text of MAX_TEXT is empty.
     """
-
-    name: str
-    editors: Sequence[EditorView] = ()
-    inputs: Sequence[SetupInput] = ()
-    missing: Sequence[Missing] = ()
-    too_long: Sequence[str] = ()
-    warnings: Sequence[Notice] = ()
-    reason: Notice | None = None
-    needs_review: bool = False
-
-    @property
-    def variables(self) -> Sequence[SetupInput]:
-        """The secrets that the configurations contain."""
-        return [each for each in self.inputs if each.variable]
-
-
-def option_views(options: Sequence[InstallOption]) -> Sequence[OptionView]:
-    """Return the views of the installations, within MAX_TEXTS characters."""
-    left = MAX_TEXTS
-    views = []
+    grouped = []
     for option in options:
-        if option.setups is None:
-            views.append(OptionView(option.name, warnings=option.warnings, reason=option.unavailable))
-            continue
-        editors, too_long = _within(editor_views(option.setups), left)
-        left -= sum(len(editor.text) for editor in editors)
-        inputs, missing = option.setups.inputs, option.setups.missing
-        review = option.setups.needs_review
-        views.append(OptionView(option.name, editors, inputs, missing, too_long, option.warnings, needs_review=review))
-    return views
+        groups = groups_of(option.setups.setups if option.setups else ())
+        if limit <= 0:
+            groups = [group for group in groups if any(setup.editor.id == OTHERS for setup in group[1])]
+        limit -= sum(len(text) + SETUP * len(setups) for text, setups in groups)
+        grouped.append([(text if len(text) <= MAX_TEXT else "", setups) for text, setups in groups])
+    return grouped
 
 
-def editor_views(setups: Setups) -> Sequence[EditorView]:
-    """Return the views of setups, in their order."""
-    return [
-        EditorView(
-            setup.id,
-            setup.name,
-            setup.file,
-            serialization.toml(setup.config) if setup.is_toml else serialization.pretty(setup.config),
-            setup.secrets,
-            list(_links(setup)),
-            commands(setup.command),
-        )
-        for setup in setups.setups
-    ]
+def groups_of(setups: Sequence[Setup]) -> Sequence[Group]:
+    """Return the text of each configuration once, with the setups that share it, in the order of the first ones."""
+    groups: dict[str, list[Setup]] = {}
+    for setup in setups:
+        groups.setdefault(_FORMS[setup.editor.form](setup.config), []).append(setup)
+    return list(groups.items())
+
+
+def has_placeholders(setup: Setup) -> bool:
+    """Return whether the user must replace values in angle brackets."""
+    # Descriptions of inputs are no values.
+    return any(_has_placeholder(value) for name, value in setup.config.items() if name != "inputs")
+
+
+def install_links(setup: Setup) -> Sequence[tuple[str, str]]:
+    """Return the name and the URL of each link that installs the server in an editor."""
+    if setup.link is None:
+        return []
+    links = [(name, build(*setup.link)) for name, build in _LINKS.get(setup.editor.id, {}).items()]
+    return [(name, url) for name, url in links if len(url) <= MAX_LINK and url.partition(":")[0] in LINK_SCHEMES]
 
 
 def vscode_link(scheme: str, server: Mapping[str, Any]) -> str:
@@ -117,20 +97,34 @@ def vscode_link(scheme: str, server: Mapping[str, Any]) -> str:
 
 def cursor_link(name: str, server: Mapping[str, Any]) -> str:
     """Return the link that installs `server` in Cursor."""
+    return _link_with_config("cursor://anysphere.cursor-deeplink/mcp/install", name, server)
+
+
+def exports(variable: str, value: str) -> Sequence[tuple[str, str]]:
+    """Return the line that sets an environment variable, by the names of the shells that read it.
+
+    The value has only characters that mean nothing inside of single quotes.
+    """
+    return [
+        ("zsh, bash", f"export {variable}='{value}'"),
+        ("fish", f"set -gx {variable} '{value}'"),
+        ("PowerShell", f"$env:{variable} = '{value}'"),
+    ]
+
+
+def _link_with_config(address: str, name: str, server: Mapping[str, Any]) -> str:
     config = b64encode(_json(server)).decode()
-    return f"cursor://anysphere.cursor-deeplink/mcp/install?name={quote(name, safe='')}&config={quote(config, safe='')}"
+    return f"{address}?name={quote(name, safe='')}&config={quote(config, safe='')}"
 
 
-def _links(setup: Setup) -> Iterator[InstallLink]:
-    links = []
-    if setup.vscode_link is not None:
-        names = {"vscode": "VS Code", "vscode-insiders": "VS Code Insiders"}
-        links += [InstallLink(name, vscode_link(scheme, setup.vscode_link)) for scheme, name in names.items()]
-    if setup.cursor_link is not None:
-        links.append(InstallLink("Cursor", cursor_link(*setup.cursor_link)))
-    for link in links:
-        if len(link.url) <= MAX_LINK and link.url.partition(":")[0] in LINK_SCHEMES:
-            yield link
+_LINKS: Mapping[str, Mapping[str, Callable[[str, Mapping[str, Any]], str]]] = {
+    "vscode": {
+        "VS Code": lambda _, server: vscode_link("vscode", server),
+        "VS Code Insiders": lambda _, server: vscode_link("vscode-insiders", server),
+    },
+    "cursor": {"Cursor": cursor_link},
+    "lmstudio": {"LM Studio": lambda name, server: _link_with_config("lmstudio://add_mcp", name, server)},
+}
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
@@ -138,14 +132,20 @@ def _json(value: Mapping[str, Any]) -> bytes:
     return serialization.encode(value).replace(b"%", rb"\u0025")
 
 
-def _within(editors: Sequence[EditorView], most: int) -> tuple[Sequence[EditorView], Sequence[str]]:
-    """Return the editors whose texts fit, and the names of the others."""
-    shown: list[EditorView] = []
-    too_long: list[str] = []
-    for editor in editors:
-        if len(editor.text) <= min(MAX_TEXT, most):
-            most -= len(editor.text)
-            shown.append(editor)
-        else:
-            too_long.append(editor.name)
-    return shown, too_long
+def _has_placeholder(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_placeholder(part) for pair in value.items() for part in pair)
+    if isinstance(value, list):
+        return any(map(_has_placeholder, value))
+    return isinstance(value, str) and bool(_PLACEHOLDER.search(value))
+
+
+INSTALL_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "commands": commands,
+    "exports": exports,
+    "groups": groups_of,
+    "has_placeholders": has_placeholders,
+    "install_links": install_links,
+    "way_name": way_name,
+}
+"""Filters of templates for setups."""

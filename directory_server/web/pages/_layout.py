@@ -11,6 +11,7 @@ from attrs import frozen
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
+from ...client_config import EDITORS
 from ...domain.errors import without_keys
 from ...http import Request
 from ...http.errors import ErrorResponse
@@ -26,6 +27,9 @@ from ._entries import ENTRY_FILTERS
 from ._extension import Extension
 from ._facets import FACET_FILTERS, OPEN, SHOWN
 from ._filters import FILTERS
+from ._install import INSTALL_FILTERS
+from ._publishers import PUBLISHER_FILTERS
+from ._readme_links import contents
 from ._translations import LANGUAGES, Translations, choose, load
 
 POLICY = "; ".join(
@@ -228,8 +232,13 @@ def templates(
         auto_reload=False,
         cache_size=-1,
     )
-    environment.filters.update({**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS})
-    environment.globals.update(asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in)
+    environment.filters.update(
+        {**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS, **INSTALL_FILTERS, **PUBLISHER_FILTERS}
+    )
+    environment.filters["contents"] = contents
+    environment.globals.update(
+        editors=EDITORS, asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in
+    )
     environment.globals.update(open_groups=OPEN, shown=SHOWN)
     environment.globals.update(
         account_tabs=[tab for part in extensions for tab in part.account_tabs],

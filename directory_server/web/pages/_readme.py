@@ -22,6 +22,7 @@ from ...domain.ports.runtime import Offload
 from ...sanitize import clean, clean_text
 from ...threads import Limited, detached
 from ._filters import link
+from ._readme_links import with_links
 
 MAX_SOURCE = 20_000
 """Characters of a README that are rendered."""
@@ -161,7 +162,7 @@ _MARKDOWN = _markdown()
 
 
 def readme_html(text: str) -> str:
-    """Return a README as HTML without images, scripts, styles and ids.
+    """Return a README as HTML without images, scripts, styles and ids of its own.
 
     Links lead to http and https URLs only. Raises TooLarge. It takes milliseconds, and must not run in the reactor's
     thread.
@@ -186,7 +187,7 @@ def readme_html(text: str) -> str:
     if len(safe) > MAX_HTML:
         raise TooLarge
     # Character references may stand for invisible characters.
-    return clean(safe)
+    return with_links(clean(safe))
 
 
 def _formatting_tags(tokens: Iterable[Token]) -> int:

@@ -1,4 +1,4 @@
-"""Tools of an entry with their parameters, as sanitized text."""
+"""Tools of an entry with their parameters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from attrs import frozen
-
 from ...domain.entries import Entry
 from ...domain.tools import Parameter, parameters_of
-from ._filters import plain
+from ...domain.views import Tool
 
 MAX_TOOLS = 40
 """Maximum number of tools on the page."""
@@ -22,30 +20,21 @@ MAX_ALL_PARAMETERS = 120
 """Maximum number of parameters on the page."""
 
 
-@frozen
-class ToolView:
-    """A tool with its parameters; `more` is the number of parameters that are left out."""
+def tools_of(entry: Entry) -> tuple[Sequence[tuple[Tool, Sequence[Parameter], int]], int]:
+    """Return the tools on the page with their parameters, and the number of those that are left out.
 
-    name: str
-    description: str
-    parameters: Sequence[Parameter]
-    more: int
-
-
-def tool_views(entry: Entry) -> tuple[Sequence[ToolView], int]:
-    """Return the tools on the page, and the number of those that are left out."""
+    The number after the parameters is that of the ones left out. Texts are those of the publisher.
+    """
     left = MAX_ALL_PARAMETERS
-    views = []
+    shown = []
     tools = entry.tools
     schemas = _schemas(entry)
     for tool in tools[:MAX_TOOLS]:
         schema = next(schemas)
-        properties = _mapping(schema.get("properties"))
-        parameters = [*map(_parameter, islice(parameters_of(schema), min(left, MAX_PARAMETERS)))]
+        parameters = list(islice(parameters_of(schema), min(left, MAX_PARAMETERS)))
         left -= len(parameters)
-        more = len(properties) - len(parameters)
-        views.append(ToolView(plain(tool.name, 60), plain(tool.description, 200), parameters, more))
-    return views, max(0, len(tools) - MAX_TOOLS)
+        shown.append((tool, parameters, len(_mapping(schema.get("properties"))) - len(parameters)))
+    return shown, max(0, len(tools) - MAX_TOOLS)
 
 
 def _schemas(entry: Entry) -> Iterator[Mapping[str, Any]]:
@@ -54,15 +43,6 @@ def _schemas(entry: Entry) -> Iterator[Mapping[str, Any]]:
     for tool in tools if isinstance(tools, list) else []:
         if isinstance(tool, dict) and isinstance(tool.get("name"), str) and tool["name"]:
             yield _mapping(tool.get("inputSchema") or tool.get("input_schema"))
-
-
-def _parameter(parameter: Parameter) -> Parameter:
-    return Parameter(
-        plain(parameter.name, 60),
-        plain(parameter.type, 80),
-        plain(parameter.description, 160),
-        parameter.is_required,
-    )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

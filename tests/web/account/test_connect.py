@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import tomllib
+from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -15,88 +16,113 @@ from ..conftest import Server
 from ..pages.test_commands import by_command_prompt, by_powershell
 from .conftest import Browser
 
-_PASTED = re.compile(r'<details [^>]*data-editor="([a-z-]+)".*?<code data-copyable>(.*?)</code>', re.DOTALL)
+_PASTED = re.compile(
+    r'<details class="setup"[^>]*data-editors="([a-z -]+)".*?<code data-copyable>([^<]*)</code></pre>\n</details>',
+    re.DOTALL,
+)
 _COMMAND = re.compile(r'class="command"><code data-copyable>(.*?)</code>')
 
 URL = "http://localhost/api/open/mcp"
 
 
-def configurations(browser: Browser) -> dict[str, Any]:
+def configurations(browser: Browser, page: str = "") -> dict[str, Any]:
     """Return the parsed configuration of each editor on the page."""
+    read: dict[str, Callable[[str], Any]] = {"codex": tomllib.loads, "goose": str}
     return {
-        editor: (tomllib.loads if editor == "codex" else json.loads)(unescape(text))
-        for editor, text in _PASTED.findall(browser.page)
+        editor: read.get(editor, json.loads)(unescape(text))
+        for editors, text in _PASTED.findall(page or browser.page)
+        for editor in editors.split()
     }
 
 
-def headers_with(key: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+def headers_with(key: str) -> dict[str, Any]:
+    return {"headers": {"Authorization": f"Bearer {key}"}}
+
+
+def listed(servers: str = "mcpServers", **server: Any) -> dict[str, Any]:
+    return {servers: {"mcp-directory": server}}
 
 
 def test_every_editor_gets_its_configuration_format(member: Browser) -> None:
     secret = member.create_key()
-    found = configurations(member)
+    shown, _, keyed = member.page.partition('<div class="with-key">')
+    found = configurations(member, shown)
     (prompt,) = found["vscode"]["inputs"]
     assert prompt["password"] is True
-    url = {"url": URL}
+    asked = listed("servers", type="http", url=URL, **headers_with(f"${{input:{prompt['id']}}}"))
+    by_env, by_name = headers_with("${env:MCP_DIRECTORY_KEY}"), headers_with("${MCP_DIRECTORY_KEY}")
+    in_file = headers_with("<KEY>")
+    assert "Authorization" in found.pop("goose")
+    claude_desktop = found.pop("claude-desktop")["mcpServers"]["mcp-directory"]
+    assert claude_desktop["args"][2] == URL
+    assert claude_desktop["env"] == {"HEADER_1": "Bearer <KEY>"}
+    assert found.pop("others")["headers"] == {"Authorization": "Bearer <KEY>", "Content-Type": "application/json"}
     assert found == {
-        "vscode": {
-            "inputs": [prompt],
-            "servers": {
-                "mcp-directory": {"type": "http", **url, "headers": headers_with(f"${{input:{prompt['id']}}}")}
-            },
+        "vscode": {"inputs": [prompt], **asked},
+        "visual-studio": {"inputs": [prompt], **asked},
+        "cursor": listed(url=URL, **by_env),
+        "claude-code": listed(type="http", url=URL, **by_name),
+        "codex": listed("mcp_servers", url=URL, bearer_token_env_var="MCP_DIRECTORY_KEY"),
+        "gemini": listed(httpUrl=URL, **by_name),
+        "qwen": listed(httpUrl=URL, **by_name),
+        "opencode": {
+            "$schema": "https://opencode.ai/config.json",
+            **listed("mcp", type="remote", url=URL, **headers_with("{env:MCP_DIRECTORY_KEY}")),
         },
-        "cursor": {"mcpServers": {"mcp-directory": {**url, "headers": headers_with("${env:MCP_DIRECTORY_KEY}")}}},
-        "claude-code": {
-            "mcpServers": {"mcp-directory": {"type": "http", **url, "headers": headers_with("${MCP_DIRECTORY_KEY}")}}
-        },
-        "codex": {
-            "mcp_servers": {
-                "mcp-directory": {
-                    **url,
-                    "bearer_token_env_var": "MCP_DIRECTORY_KEY",
-                    "http_headers": {"Content-Type": "application/json"},
-                }
-            }
-        },
-        "gemini": {"mcpServers": {"mcp-directory": {"httpUrl": URL, "headers": headers_with("${MCP_DIRECTORY_KEY}")}}},
-        "windsurf": {
-            "mcpServers": {"mcp-directory": {"serverUrl": URL, "headers": headers_with("${env:MCP_DIRECTORY_KEY}")}}
-        },
-        "zed": {"context_servers": {"mcp-directory": {**url, "headers": headers_with("<KEY>")}}},
-        "jetbrains": {"mcpServers": {"mcp-directory": {**url, "headers": headers_with("<KEY>")}}},
-        "others": {
-            "name": "mcp-directory",
-            "serverUrl": URL,
-            "transport": "http",
-            "headers": headers_with("<KEY>"),
-            "capabilities": {"tools": True},
-        },
+        "windsurf": listed(serverUrl=URL, **by_env),
+        "zed": listed("context_servers", url=URL, **in_file),
+        "jetbrains": listed(url=URL, **in_file),
+        "lmstudio": listed(url=URL, **in_file),
+        "cline": listed(type="streamableHttp", url=URL, **in_file),
+        "continue": listed(type="http", url=URL, **in_file),
+        "roo": listed(type="streamable-http", url=URL, **by_env),
+        "kiro": listed(url=URL, **by_name),
     }
-    for file in (".vscode/mcp.json", "~/.cursor/mcp.json", ".mcp.json", "~/.codeium/windsurf/mcp_config.json"):
-        assert file in member.text
-    # The key is in its box and in the form that tests it, and in no configuration.
-    assert member.page.count(secret) == 2
+    # The switch shows configurations with the key in them, and nothing to enter.
+    assert secret in str(configurations(member, keyed)["codex"])
+    assert {editor for editor, found in configurations(member, keyed).items() if secret not in str(found)} == set()
+    assert "<KEY>" not in unescape(keyed)
+    # Without it, the key is in its box, in the lines that set a variable, and in the form that tests it.
+    assert shown.count(secret) == 4
+    assert f"$env:MCP_DIRECTORY_KEY = '{secret}'" in member.text
 
 
 def test_configurations_are_the_same_without_a_new_key(member: Browser) -> None:
     member.create_key()
-    shown = configurations(member)
+    shown = configurations(member, member.page.partition('<div class="with-key">')[0])
     member.get("/account/connect")
     assert "mcpd_" not in member.page
     assert configurations(member) == shown
 
 
+def test_everybody_may_read_the_page_if_everybody_may_search(server: Server) -> None:
+    visitor = Browser(server)
+    assert visitor.get("/account/connect").status == 200
+    assert "You need an API key. Sign in to create one" in visitor.text
+    assert "export MCP_DIRECTORY_KEY='your key'" in visitor.text
+    # The test of a key needs no account, but a form of this page.
+    assert visitor.submit("/account/connect/test", {"key": "guess"}) == "unauthorized"
+
+
+@pytest.mark.parametrize("server", [{"web.search": "accounts"}], indirect=True)
+def test_only_members_may_read_the_page_if_only_they_may_search(server: Server) -> None:
+    assert Browser(server).get("/account/connect").status == 303
+
+
 def test_the_commands_are_read_by_their_shells(member: Browser) -> None:
     member.get("/account/connect")
-    unix, command_prompt = map(unescape, _COMMAND.findall(member.page))
-    words = [
-        *("claude", "mcp", "add", "--scope", "project", "--transport", "http", "mcp-directory", URL),
-        *("--header", "Authorization: Bearer ${MCP_DIRECTORY_KEY}", "--header", "Content-Type: application/json"),
-    ]
-    assert shlex.split(unix) == words
-    assert list(by_powershell(unix)) == [words] * 3
-    assert list(by_command_prompt(command_prompt)) == [words] * 3
+    commands = [unescape(text) for text in _COMMAND.findall(member.page)]
+    reference = ["--header", "Authorization: Bearer ${MCP_DIRECTORY_KEY}"]
+    for program in ("claude", "gemini", "qwen"):
+        words = [program, "mcp", "add", "--scope", "user", "--transport", "http", "mcp-directory", URL, *reference]
+        unix, command_prompt = (text for text in commands if text.startswith(f"{program} "))
+        assert shlex.split(unix) == words
+        assert list(by_powershell(unix)) == [words] * 3
+        assert list(by_command_prompt(command_prompt)) == [words] * 3
+    [codex] = (text for text in commands if text.startswith("codex "))
+    assert shlex.split(codex)[-4:] == ["--url", URL, "--bearer-token-env-var", "MCP_DIRECTORY_KEY"]
+    [code] = (text for text in commands if text.startswith("code "))
+    assert json.loads(shlex.split(code)[2])["name"] == "mcp-directory"
     for shells in ("bash, zsh, fish, PowerShell:", "in Command Prompt:"):
         assert shells in member.text
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directory_server import serialization
-from directory_server.client_config import install_options
+from directory_server.client_config import Setup, install_options
 from directory_server.web.pages._commands import SHELLS, commands
 
 from .test_install import HOSTILE, setups_of
@@ -131,18 +131,15 @@ WINDOWS: dict[str, Callable[[str], Iterator[list[str]]]] = {
 
 
 def check_windows(words: Sequence[str]) -> None:
-    for command in commands(words):
-        for shell in command.shells:
-            for read in WINDOWS[shell](command.text) if shell in WINDOWS else ():
-                assert read == list(words), (shell, command.text)
+    for shells, text in commands(words):
+        for shell in shells:
+            for read in WINDOWS[shell](text) if shell in WINDOWS else ():
+                assert read == list(words), (shell, text)
 
 
 def check_unix(all_words: Sequence[Sequence[str]], file: Path) -> None:
     pairs = [
-        (command.text, list(words))
-        for words in all_words
-        for command in commands(words)
-        if "bash, zsh, fish" in command.shells
+        (text, list(words)) for words in all_words for shells, text in commands(words) if "bash, zsh, fish" in shells
     ]
     expected = [words for _, words in pairs]
     assert [shlex.split(text) for text, _ in pairs] == expected
@@ -151,7 +148,7 @@ def check_unix(all_words: Sequence[Sequence[str]], file: Path) -> None:
 
 
 def text_for(shell: str, words: Sequence[str]) -> str:
-    return next((command.text for command in commands(words) if shell in command.shells), "")
+    return next((text for shells, text in commands(words) if shell in shells), "")
 
 
 ATTACKS = [
@@ -203,7 +200,7 @@ def lines_of(value: str) -> list[list[str]]:
         ["claude", "mcp", "add", "--env", f"A_B={value}", "--scope", "project", "k", "--", "npx", "-y", "a@1"],
         ["claude", "mcp", "add", "k", "https://a.example", "--header", f"X: {value}"],
         ["claude", "mcp", "add", "k", "--", "npx", "-y", "a@1", value, "${MCP_1_KEY}"],
-        *(list(setup.command) for setups in setups_of(value) for setup in setups.setups if setup.command),
+        *(words_of(setup) for setups in setups_of(value) for setup in setups.setups if setup.command),
     ]
 
 
@@ -242,10 +239,10 @@ def test_values_with_blanks_are_one_word_in_the_command_prompt() -> None:
 
 
 def test_shells_share_a_text_that_is_right_in_all_of_them() -> None:
-    [command] = commands(["claude", "mcp", "add", "k", "--", "npx", "-y", "@a/b@1.0"])
-    assert list(command.shells) == list(SHELLS)
+    [(shells, _)] = commands(["claude", "mcp", "add", "k", "--", "npx", "-y", "@a/b@1.0"])
+    assert list(shells) == list(SHELLS)
     reference = commands(["claude", "--header", "Authorization: Bearer ${KEY}"])
-    assert [(list(each.shells), each.text) for each in reference] == [
+    assert reference == [
         (["bash, zsh, fish", "PowerShell"], "claude --header 'Authorization: Bearer ${KEY}'"),
         (["Command Prompt"], 'claude --header "Authorization: Bearer ${KEY}"'),
     ]
@@ -265,11 +262,16 @@ def test_shells_share_a_text_that_is_right_in_all_of_them() -> None:
     ],
 )
 def test_a_shell_that_cannot_read_a_word_has_no_command(word: str, shells: list[str]) -> None:
-    assert [shell for command in commands(["claude", word]) for shell in command.shells] == shells
+    assert [shell for names, _ in commands(["claude", word]) for shell in names] == shells
 
 
 def test_no_words_are_no_command() -> None:
     assert commands([]) == []
+
+
+def words_of(setup: Setup) -> list[str]:
+    """Return the words of the command of a setup, the JSON of objects included."""
+    return [word if isinstance(word, str) else serialization.encode(word).decode() for word in setup.command]
 
 
 def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
@@ -279,11 +281,14 @@ def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
             if b'"packages"' in line or b'"remotes"' in line:
                 entry = serialization.decode_entry(serialization.decode(line))
                 for option in install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes):
-                    all_words += [setup.command for setup in option.setups.setups] if option.setups else []
+                    all_words += [words_of(setup) for setup in option.setups.setups] if option.setups else []
     all_words = [words for words in all_words if words]
     for words in all_words:
         check_windows(words)
     check_unix(all_words, tmp_path / "commands")
-    counts = {shell: sum(bool(text_for(shell, words)) for words in all_words) for shell in SHELLS}
-    assert counts["bash, zsh, fish"] == len(all_words) > 4_000
-    assert min(counts.values()) > 0.99 * len(all_words), counts
+    # The command of VS Code has JSON, whose quotation marks only Unix shells pass on.
+    others = [words for words in all_words if words[0] != "code"]
+    counts = {shell: sum(bool(text_for(shell, words)) for words in others) for shell in SHELLS}
+    assert counts["bash, zsh, fish"] == len(others) > 12_000
+    assert min(counts.values()) > 0.99 * len(others), counts
+    assert all(text_for("bash, zsh, fish", words) for words in all_words)

@@ -9,7 +9,7 @@ import pytest
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.domain.search import Query
 from directory_server.web.pages._entry_page import MAX_SIMILAR, MAX_VERSIONS, SIMILAR_WORDS, similar_words
-from directory_server.web.pages._tools import MAX_ALL_PARAMETERS, MAX_PARAMETERS, MAX_TOOLS, tool_views
+from directory_server.web.pages._tools import MAX_ALL_PARAMETERS, MAX_PARAMETERS, MAX_TOOLS, tools_of
 
 from ..conftest import Server, entry
 from .conftest import Document, GetPage
@@ -52,16 +52,16 @@ def test_tools_are_listed_with_their_parameters(get_page: GetPage, server: Serve
     page = Document(get_page(f"/servers/{tools.mcp_id}")).text
     for expected in ("find", "Finds.", "5 parameters", "What to find.", "integer or null", "new | old", "plain"):
         assert expected in page
-    views, more = tool_views(tools)
+    views, more = tools_of(tools)
     assert more == 0
-    assert [(each.name, each.type, each.is_required) for each in views[0].parameters] == [
+    assert [(each.name, each.type, each.is_required) for each in views[0][1]] == [
         ("query", "string", True),
         ("limit", "integer or null", False),
         ("order", "new | old", False),
         ("ids", "array of string", False),
         ("any", "", False),
     ]
-    assert list(views[1].parameters) == []
+    assert list(views[1][1]) == []
 
 
 @pytest.mark.parametrize(
@@ -76,28 +76,28 @@ def test_tools_are_listed_with_their_parameters(get_page: GetPage, server: Serve
     ],
 )
 def test_malformed_schemas_are_shown_as_far_as_they_can_be_read(schema: Any) -> None:
-    views, _ = tool_views(with_tools({"name": "a", "inputSchema": schema}))
-    assert [each.name for each in views] == ["a"]
+    views, _ = tools_of(with_tools({"name": "a", "inputSchema": schema}))
+    assert [tool.name for tool, _, _ in views] == ["a"]
 
 
 def test_schemas_belong_to_their_tools() -> None:
-    views, _ = tool_views(with_tools({"inputSchema": SCHEMA}, 7, {"name": ""}, {"name": "b", "inputSchema": SCHEMA}))
-    assert [(each.name, len(each.parameters)) for each in views] == [("b", 5)]
+    views, _ = tools_of(with_tools({"inputSchema": SCHEMA}, 7, {"name": ""}, {"name": "b", "inputSchema": SCHEMA}))
+    assert [(tool.name, len(parameters)) for tool, parameters, _ in views] == [("b", 5)]
 
 
 def test_tools_and_parameters_are_bounded() -> None:
     many = {"properties": {f"p{number}": {"type": "string" * 100} for number in range(1_000)}}
-    views, more = tool_views(with_tools(*({"name": f"t{number}", "inputSchema": many} for number in range(100))))
+    views, more = tools_of(with_tools(*({"name": f"t{number}", "inputSchema": many} for number in range(100))))
     assert (len(views), more) == (MAX_TOOLS, 100 - MAX_TOOLS)
-    assert [len(each.parameters) for each in views][:2] == [MAX_PARAMETERS] * 2
-    assert sum(len(each.parameters) for each in views) == MAX_ALL_PARAMETERS
-    assert {len(each.parameters) + each.more for each in views} == {1_000}
+    assert [len(parameters) for _, parameters, _ in views][:2] == [MAX_PARAMETERS] * 2
+    assert sum(len(parameters) for _, parameters, _ in views) == MAX_ALL_PARAMETERS
+    assert {len(parameters) + more for _, parameters, more in views} == {1_000}
 
 
 def test_versions_are_listed_latest_first(get_page: GetPage, server: Server) -> None:
     server.publish(*(version(number) for number in range(1, 4)), version(4, isLatest=True))
     page = Document(get_page(f"/servers/{version(1).mcp_id}")).text
-    listed = page.partition("Versions")[2]
+    listed = page.rpartition("Versions")[2]
     assert listed.index("4.0.0") < listed.index("3.0.0") < listed.index("1.0.0")
     assert "2026-01-03" in listed
     assert listed.count("latest") == 1
@@ -108,7 +108,7 @@ def test_few_versions_are_listed_and_a_single_one_is_not(get_page: GetPage, serv
     server.publish(single, *(version(number) for number in range(1, 29)))
     assert "Versions" not in Document(get_page(f"/servers/{single.mcp_id}")).text
     page = Document(get_page(f"/servers/{version(1).mcp_id}")).text
-    assert page.partition("Versions")[2].count(".0.0") == MAX_VERSIONS
+    assert page.rpartition("Versions")[2].count(".0.0") == MAX_VERSIONS
 
 
 def test_similar_servers_are_those_that_its_words_find(get_page: GetPage, server: Server) -> None:

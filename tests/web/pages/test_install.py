@@ -6,8 +6,7 @@ import json
 import re
 import tomllib
 from base64 import b64decode
-from collections.abc import Iterator
-from html import unescape
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -15,16 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from directory_server.client_config import Setup, Setups, install_options
-from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.client_config import EDITORS, InstallOption, Setup, Setups, install_options
+from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
 from directory_server.web.pages._install import (
     LINK_SCHEMES,
     MAX_LINK,
     MAX_TEXT,
-    MAX_TEXTS,
     cursor_link,
-    editor_views,
-    option_views,
+    exports,
+    groups_of,
+    groups_within,
+    has_placeholders,
+    install_links,
     vscode_link,
 )
 
@@ -62,6 +63,20 @@ HOSTILE = [
     "@splat",
     "a\tb",
 ]
+
+
+def read_yaml(text: str) -> Any:
+    """Read the YAML of `serialization.yaml`: mappings by indentation, and values that are JSON."""
+    root: dict[str, Any] = {}
+    levels = [root]
+    for line in text.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        name, _, value = re.fullmatch(r'\s*("(?:[^"\\]|\\.)*"|[A-Za-z_$][\w-]*)(:)(?: (.*))?', line).groups()  # type: ignore[union-attr]
+        del levels[depth + 1 :]
+        key = json.loads(name) if name.startswith('"') else name
+        levels[depth][key] = {} if value is None else json.loads(value)
+        levels += [] if value is not None else [levels[depth][key]]
+    return root
 
 
 def hostile_entry(value: str) -> Entry:
@@ -111,22 +126,23 @@ def decoded_cursor(url: str) -> tuple[str, Any]:
     return name, json.loads(b64decode(config, validate=True))
 
 
-def by_id(setups: Setups) -> dict[str, Setup]:
-    return {each.id: each for each in setups.setups}
+READERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "toml": tomllib.loads, "yaml": read_yaml}
 
 
 @pytest.mark.parametrize("value", HOSTILE)
 def test_files_and_links_contain_exactly_the_configuration(value: str) -> None:
     for setups in setups_of(value):
-        for view in editor_views(setups):
-            setup = by_id(setups)[view.id]
-            assert (tomllib.loads if setup.is_toml else json.loads)(view.text) == setup.config
-            for link in view.links:
-                assert len(link.url) <= MAX_LINK
-                if link.name == "Cursor":
-                    assert decoded_cursor(link.url) == setup.cursor_link
-                else:
-                    assert decoded_vscode(link.url) == setup.vscode_link
+        for text, members in groups_of(setups.setups):
+            for setup in members:
+                assert READERS[setup.editor.form](text) == setup.config
+        for setup in setups.setups:
+            for name, url in install_links(setup):
+                assert len(url) <= MAX_LINK
+                assert setup.link is not None
+                if name == "Cursor":
+                    assert decoded_cursor(url) == setup.link
+                elif name != "LM Studio":
+                    assert decoded_vscode(url) == setup.link[1]
 
 
 def test_hostile_values_reach_the_encoders() -> None:
@@ -144,21 +160,50 @@ def test_links_can_be_decoded_whatever_the_texts(server: dict[str, str], name: s
         assert decoded_cursor(cursor_link(name, server)) == (name, server)
 
 
+CURSOR = next(editor for editor in EDITORS if editor.id == "cursor")
+
+
 def test_long_links_and_texts_are_left_out() -> None:
     config = {"mcpServers": {"a": {"command": "npx", "args": ["x" * MAX_LINK]}}}
-    setup = Setup("cursor", "Cursor", "file", config, cursor_link=("a", config))
-    (view,) = editor_views(Setups([setup], [], []))
-    assert view.links == []
-    long = {"mcpServers": {"a": {"command": "npx", "args": ["x" * MAX_TEXT]}}}
+    assert install_links(Setup(CURSOR, config, link=("a", config))) == []
+    long = Setup(CURSOR, {"mcpServers": {"a": {"command": "npx", "args": ["x" * MAX_TEXT]}}})
+    assert groups_within([InstallOption("npm", "a", Setups([long], [], []))]) == [[("", [long])]]
+
+
+def test_no_way_is_left_out_of_a_page_with_many() -> None:
+    package = {"registryType": "npm", "identifier": "a", "version": "1.0.0", "transport": {"type": "stdio"}}
+    [option] = install_options(NAME, mcp_id_of(NAME), [package], [])
+    many = groups_within([option] * 16)
+    names = [{setup.editor.id for _, members in groups for setup in members} for groups in many]
+    assert len(names[0]) == len(names[1]) == len(EDITORS)
+    assert "others" in names[-1]
+    assert len(names[-1]) < 5
+
+
+def test_editors_with_one_format_share_a_text() -> None:
     package = {"registryType": "npm", "identifier": "a", "version": "1.0.0", "transport": {"type": "stdio"}}
     [option] = install_options(NAME, mcp_id_of(NAME), [package], [])
     assert option.setups is not None
-    too_long = Setups([Setup("cursor", "Cursor", "file", long)], [], [])
-    [shown] = option_views([type(option)("npm", "a", too_long)])
-    assert (list(shown.editors), list(shown.too_long)) == ([], ["Cursor"])
-    many = option_views([option] * 100)
-    assert sum(len(each.text) for view in many for each in view.editors) <= MAX_TEXTS
-    assert many[-1].too_long
+    groups = groups_of(option.setups.setups)
+    assert len(groups) == 7
+    assert max(len(members) for _, members in groups) == 10
+
+
+def test_a_description_in_angle_brackets_is_no_value_to_replace() -> None:
+    secret = {"name": "KEY", "description": "Your <token>.", "isRequired": True, "isSecret": True}
+    package = {"registryType": "npm", "identifier": "a", "transport": {"type": "stdio"}}
+    [option] = install_options(NAME, mcp_id_of(NAME), [{**package, "environmentVariables": [secret]}], [])
+    assert option.setups is not None
+    found = {setup.editor.id: has_placeholders(setup) for setup in option.setups.setups}
+    assert (found["vscode"], found["zed"]) == (False, True)
+
+
+def test_each_shell_has_a_line_that_sets_a_variable() -> None:
+    assert dict(exports("A_KEY", "mcpd_1")) == {
+        "zsh, bash": "export A_KEY='mcpd_1'",
+        "fish": "set -gx A_KEY 'mcpd_1'",
+        "PowerShell": "$env:A_KEY = 'mcpd_1'",
+    }
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -174,54 +219,39 @@ def test_links_of_an_entry_page_have_allowed_schemes(get_page: GetPage, server: 
     assert not page.all("img")[1:]
     assert b"alert(1)</script>" not in response.body
     for attributes in page.all("details"):
-        assert set(attributes) <= {"name", "data-editor", "open"}
+        assert set(attributes) <= {"name", "class", "data-editors", "open"}
 
 
-def test_an_entry_page_counts_the_installations_that_it_leaves_out(get_page: GetPage, server: Server) -> None:
-    urls = [f"https://{number}.example.org/mcp" for number in range(4)]
-    many = entry("io.github.example/many", remotes=[{"type": "streamable-http", "url": url} for url in urls])
-    server.publish(many)
-    page = Document(get_page(f"/servers/{many.mcp_id}")).text
-    assert "Configurations for 2 more packages and remote URLs are in the detail record" in page
-    few = entry("io.github.example/few", remotes=[{"type": "streamable-http", "url": url} for url in urls[:2]])
-    server.publish(few)
-    assert "more packages" not in Document(get_page(f"/servers/{few.mcp_id}")).text
-
-
-def test_an_entry_page_offers_links_commands_and_files(get_page: GetPage, server: Server) -> None:
+def test_an_entry_page_has_every_way_and_every_editor(get_page: GetPage, server: Server) -> None:
     token = {"name": "MAIL_TOKEN", "description": "A token.", "isRequired": True, "isSecret": True}
     package = {"registryType": "npm", "identifier": "@a/mail", "version": "1.2.3", "transport": {"type": "stdio"}}
+    urls = [f"https://{number}.example.org/mcp" for number in range(4)]
     mail = entry(
         "io.github.example/post",
         packages=[{**package, "environmentVariables": [token, {"name": "REGION", "description": "Where."}]}],
-        remotes=[{"type": "sse", "url": "https://mail.example.org/sse"}],
+        remotes=[{"type": "streamable-http", "url": url} for url in urls],
     )
     server.publish(mail)
     response = get_page(f"/servers/{mail.mcp_id}")
     page = Document(response)
     variable = f"MCP_{mail.mcp_id[-12:].upper()}_MAIL_TOKEN"
+    ways = [each for each in page.all("details") if each.get("class") == "way"]
+    assert len(ways) == 5
+    assert ["open" in each for each in ways] == [True] + [False] * 4
     for expected in (
-        "Install in VS Code Insiders",
-        "A token.",
-        variable,
-        "optional, left out",
-        "VS Code asks for the values and stores secrets outside of this file.",
-        "Set the environment variables above before you start Cursor.",
-        "Zed takes this secret only from the file.",
-        "Claude Desktop: add the URL in its settings",
-        "Codex: not possible, because it does not support the SSE transport.",
-        "~/.codex/config.toml",
-        "claude mcp add --scope project --transport sse",
+        *("Install in VS Code", "VS Code Insiders", "Recommended", "A token.", "1 optional value, left out"),
+        f"export {variable}='…'",
+        "VS Code asks for your key when it starts and keeps it safe.",
+        "Cursor sees the variable only if you start it from that shell.",
+        "Put the value into the file in place of the angle brackets",
+        *("~/.codex/config.toml", "~/.config/goose/config.yaml", "~/.config/opencode/opencode.json"),
+        "claude mcp add --scope user",
+        *urls,
     ):
         assert expected in page.text, expected
-    opened = [each for each in page.all("details") if "open" in each and "data-editor" in each]
-    assert [(each["name"], each["data-editor"]) for each in opened] == [
-        ("install-1", "vscode"),
-        ("install-2", "vscode"),
-    ]
-    # Every configuration is reachable without a script.
-    texts = re.findall(r"<code data-copyable>(.*?)</code>", response.body.decode(), re.DOTALL)
-    assert sum(unescape(text).startswith("{") for text in texts) == 7 + 9
+    parts = {name for each in page.all("details") for name in (each.get("data-editors") or "").split()}
+    assert parts == {editor.id for editor in EDITORS}
+    assert "REST API" not in page.text
 
 
 def test_an_entry_page_says_why_a_link_is_missing(get_page: GetPage, server: Server) -> None:
@@ -236,3 +266,15 @@ def test_an_entry_page_says_why_a_link_is_missing(get_page: GetPage, server: Ser
     assert "secrets included, to evil.example, or load code" in page.text
     assert "There is no install link because of the warnings above." in page.text
     assert not [link for link in page.links if urlsplit(link).scheme in LINK_SCHEMES]
+
+
+def test_an_entry_without_install_data_leads_to_the_readme_and_the_repository(
+    get_page: GetPage, server: Server
+) -> None:
+    repository = {"url": "https://github.com/example/bare", "source": "github"}
+    bare = entry("io.github.example/bare", repository=repository, _meta={PUBLISHER: {"readme": "# Steps"}})
+    server.publish(bare)
+    page = Document(get_page(f"/servers/{bare.mcp_id}"))
+    assert "The publisher has not said how to install this server. Its README has the steps:" in page.text
+    buttons = [each["href"] for each in page.all("a") if "button" in (each.get("class") or "")]
+    assert buttons == ["#readme", "https://github.com/example/bare"]

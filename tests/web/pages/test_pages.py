@@ -98,12 +98,13 @@ def test_cards_and_entry_pages_mark_what_the_vendor_publishes_and_what_can_be_in
     server.publish(vendors, plain)
     for language, marks in (("en", ("By the vendor", "Can be installed")), ("zh", ("厂商发布", "可安装"))):
         headers = {"Accept-Language": language}
-        for path in ("/?q=rich+everything+-package", "/", f"/servers/{vendors.mcp_id}"):
+        for path in ("/?q=rich+everything+-package", "/"):
             page = Document(get_page(path, **headers)).text
             assert [mark for mark in marks if mark not in page] == []
-        for path in ("/?q=without+a+package", f"/servers/{plain.mcp_id}"):
-            page = Document(get_page(path, **headers)).text
-            assert [mark for mark in marks if mark in page] == []
+        page = Document(get_page("/?q=without+a+package", **headers)).text
+        assert [mark for mark in marks if mark in page] == []
+        assert marks[0] in page_of(get_page, vendors, **headers).text
+        assert marks[0] not in page_of(get_page, plain, **headers).text
 
 
 def test_a_card_has_the_long_description_if_the_short_one_is_cut(get_page: GetPage, server: Server) -> None:
@@ -181,7 +182,7 @@ def test_an_entry_page_shows_all_fields(get_page: GetPage, server: Server) -> No
     # Each configuration is JSON and names its file.
     for expected in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
         assert expected in page.text
-    for expected in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "stdio", "HTTP"):
+    for expected in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "npm", "streamable-http"):
         assert expected in page.text
     assert {"https://rich.example.org/docs", "https://github.com/example/rich", "/?q=database"} <= set(page.links)
 
@@ -195,10 +196,10 @@ def test_the_page_warns_that_packages_run_code(get_page: GetPage, server: Server
     published = entry("a/b", packages=packages)
     server.publish(published)
     text = page_of(get_page, published).text
-    assert "runs its publisher’s code on your computer" in text
-    assert "\nshort@latest\n" in text
-    assert "\nlong\n" not in text
-    assert "long: It cannot be installed from this page. The arguments" in text
+    assert "Local servers run on your computer with your rights" in text
+    assert "short@latest" in text
+    assert "1 more way that cannot be configured here" in text
+    assert "long The arguments" in text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import Markup
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
@@ -28,6 +29,7 @@ from directory_server.web.pages._readme import (
     plain_html,
     readme_html,
 )
+from directory_server.web.pages._readme_links import MAX_LINKS, contents
 
 from ..conftest import Server, entry
 from .conftest import Document, GetPage
@@ -89,6 +91,9 @@ def check(html: str) -> None:
         if tag == "a":
             assert attributes.pop("rel") == "nofollow noopener noreferrer ugc"
             assert re.match(r"https?://[a-z0-9]", attributes.pop("href", None) or "http://x")
+        if re.fullmatch("h[3-6]", tag):
+            # The publisher cannot choose an id that another part of the page has.
+            assert re.fullmatch("readme-[0-9]+", attributes.pop("id", None) or "")
         assert set(attributes) <= ({"start"} if tag == "ol" else set())
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b]", html)
 
@@ -118,9 +123,9 @@ def test_markdown_is_rendered_with_headings_below_those_of_the_page() -> None:
         "# A\n\n## B\n\n###### C\n\n*x* `y` ~~z~~ [l](https://example.org/a)\n\n3. i\n\n| a |\n|---|\n| b |"
     )
     for expected in (
-        "<h3>A</h3>",
-        "<h4>B</h4>",
-        "<h6>C</h6>",
+        '<h3 id="readme-1">A</h3>',
+        '<h4 id="readme-2">B</h4>',
+        '<h6 id="readme-3">C</h6>',
         "<em>x</em>",
         "<code>y</code>",
         "<s>z</s>",
@@ -249,7 +254,33 @@ def test_the_entry_page_shows_the_readme(get_page: GetPage, server: Server) -> N
     server.publish(published, entry("io.github.example/none", _meta={PUBLISHER: {"readme": 7}}))
     response = get_page(f"/servers/{published.mcp_id}")
     page = Document(response)
-    assert b"<h3>Mail</h3>" in response.body
+    assert b'<h3 id="readme-1">Mail</h3>' in response.body
     assert b"<script>" not in response.body
     assert "https://example.org/docs" in page.links
     assert "README" not in Document(get_page(f"/servers/{entry('io.github.example/none').mcp_id}")).text
+
+
+def test_addresses_become_links_outside_of_code() -> None:
+    html = readme_html(
+        "See https://a.example/x?a=1&b=2, or (http://b.example).\n\n`https://c.example` javascript:x://y"
+    )
+    links = re.findall('<a href="([^"]*)"', html)
+    assert links == ["https://a.example/x?a=1&amp;b=2", "http://b.example"]
+    assert "</a>, or (" in html
+    check(html)
+    many = readme_html("\n".join(f"https://a.example/{number}" for number in range(200)))
+    assert many.count("<a ") == MAX_LINKS
+
+
+def test_links_without_a_text_are_left_out() -> None:
+    assert "<a" not in readme_html(
+        "[![](https://a.example/badge.svg)](https://a.example) <a href='https://b.example'><b> </b></a>"
+    )
+
+
+def test_a_readme_with_headings_has_contents() -> None:
+    text = "".join(f"# Part *{number}* &amp; more\n\n#### Small\n\nx\n\n" for number in range(5))
+    assert list(contents(Markup(readme_html(text)))) == [
+        (f"readme-{2 * number + 1}", f"Part {number} &amp; more") for number in range(5)
+    ]
+    assert list(contents(Markup(readme_html("# One\n\n# Two")))) == []

@@ -40,7 +40,7 @@ for (const heading of document.querySelectorAll(".docs-page :is(h2, h3, h4)[id]"
   heading.append(" ", link);
 }
 
-// The editor that the reader opened last is open on every page.
+// Only the parts of the chosen editor are shown. The choice is remembered on every page.
 const EDITOR = "editor";
 const remembered = () => {
   try {
@@ -49,29 +49,52 @@ const remembered = () => {
     return null; // Browsers can forbid storage.
   }
 };
-const editor = remembered();
-for (const details of document.querySelectorAll("details[data-editor]")) {
-  if (details.dataset.editor === editor) details.open = true;
-  details.querySelector("summary").addEventListener("click", () => {
-    // The click opens it after this event.
-    if (details.open) return;
+const chooser = document.querySelector(".chooser");
+const choose = (editor) => {
+  const select = chooser.querySelector("select");
+  for (const button of chooser.querySelectorAll("button")) button.ariaPressed = String(button.value === editor);
+  select.value = editor;
+  if (select.selectedIndex < 0) select.value = "";
+  select.classList.toggle("chosen", select.value !== "");
+  for (const part of document.querySelectorAll("[data-editor]")) part.hidden = part.dataset.editor !== editor;
+  for (const part of document.querySelectorAll("[data-editors]")) {
+    part.hidden = !part.dataset.editors.split(" ").includes(editor);
+    if (part.matches(".setup")) part.open = !part.hidden;
+  }
+};
+if (chooser) {
+  const known = [...chooser.querySelectorAll("button, option")].map((each) => each.value).filter(Boolean);
+  const store = (editor) => {
+    if (!editor) return;
+    choose(editor);
     try {
-      localStorage.setItem(EDITOR, details.dataset.editor);
+      localStorage.setItem(EDITOR, editor);
     } catch {
       // Nothing is remembered.
     }
-  });
+  };
+  chooser.hidden = false;
+  document.body.classList.add("one-editor");
+  choose(known.includes(remembered()) ? remembered() : known[0]);
+  chooser.addEventListener("click", (event) => store(event.target.closest("button")?.value));
+  chooser.addEventListener("change", (event) => store(event.target.value));
 }
 
-// Print the configuration, also if the reader closed it.
-addEventListener("beforeprint", () => {
-  for (const card of document.querySelectorAll(".install")) {
-    const all = [...card.querySelectorAll("details[data-editor]")];
-    if (all.length && !all.some((each) => each.open)) {
-      (all.find((each) => each.dataset.editor === remembered()) ?? all[0]).open = true;
-    }
-  }
-});
+// A long README is folded until the reader opens it, or follows a link into it.
+for (const text of document.querySelectorAll("[data-fold]")) {
+  if (text.scrollHeight < 1400) continue;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "secondary unfold";
+  button.textContent = text.dataset.fold;
+  const unfold = () => { text.classList.remove("folded"); button.remove(); };
+  button.addEventListener("click", unfold);
+  text.addEventListener("focusin", unfold);
+  addEventListener("hashchange", unfold);
+  addEventListener("beforeprint", unfold);
+  text.classList.add("folded");
+  text.after(button);
+}
 
 const box = document.getElementById("q");
 if (box) {

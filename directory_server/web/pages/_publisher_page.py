@@ -1,0 +1,50 @@
+"""The page of a publisher: the entries of a namespace."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from urllib.parse import urlencode
+
+from attrs import frozen
+
+from ...domain.entries import mcp_id_of
+from ...domain.errors import NotFound
+from ...domain.ports.storage import Store
+from ...http import Request
+from ._access import PageAccess
+from ._layout import Address, Layout
+from ._parameters import page_parameters
+from ._publishers import publisher, publisher_url
+
+PER_PAGE = 50
+"""Entries on a page."""
+
+
+@frozen
+class PublisherPage:
+    """Handles `/publishers/{namespace}`."""
+
+    _layout: Layout
+    _access: PageAccess
+    _store: Store
+
+    async def get(self, request: Request, namespace: str) -> bytes:
+        """Return a page of the entries in a namespace, by name. Raises NotFound if it has none."""
+        viewer = await self._access.authenticate(request)
+        prefix = f"{namespace}/"
+        after = page_parameters(request).get("after", "")
+        start = (after, "\U0010ffff") if after.startswith(prefix) else (prefix, "")
+        listed = await self._store.listing(start, PER_PAGE + 1) if publisher(prefix) else []
+        names = [version.name for version in takewhile(lambda version: version.name.startswith(prefix), listed)]
+        entries = await self._store.entries([mcp_id_of(name) for name in names[:PER_PAGE]])
+        if not entries:
+            raise NotFound("No server of this publisher is in this directory.")
+        path = publisher_url(namespace)
+        values = {
+            "namespace": namespace,
+            "entries": entries,
+            "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",
+            "is_continued": after != "",
+        }
+        address = Address(path, self._access.is_public and not after)
+        return self._layout.page(request, "publisher.html", values, account=viewer, address=address)
