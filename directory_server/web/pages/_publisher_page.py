@@ -44,7 +44,6 @@ class PublisherPage:
             "namespace": namespace,
             "entries": entries,
             "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",
-            "is_continued": after != "",
         }
         address = Address(path, self._access.is_public and not after)
         return self._layout.page(request, "publisher.html", values, account=viewer, address=address)
