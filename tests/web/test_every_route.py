@@ -206,6 +206,7 @@ VALID_REQUESTS = {
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
     "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
     "GET /feed.atom": [ValidRequest("GET", "/feed.atom"), ValidRequest("GET", "/feed.atom?q=postgres")],
+    "GET /publishers/{namespace}": [ValidRequest("GET", "/publishers/io.github.example")],
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
     "GET /servers/{mcp_id}/report": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report")],
     "GET /servers/{mcp_id}/report/sent": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report/sent")],
