@@ -136,3 +136,14 @@ def test_words_of_an_entry_are_no_filters(name: str, tags: list[str], words: str
     assert found == words
     assert len(found.split()) <= SIMILAR_WORDS
     assert Query(found).keywords == found
+
+
+def test_an_entry_is_similar_by_half_of_the_words(get_page: GetPage, server: Server) -> None:
+    tags = {PUBLISHER: {"tags": ["train", "times"]}}
+    asked = entry("io.github.example/rail-plans", _meta=tags)
+    half = entry("io.github.example/half", "Finds the times of a train.", title="Half of the words")
+    less = entry("io.github.example/less", "Finds the times of buses and much more.", title="Less of the words")
+    server.publish(asked, half, less)
+    page = Document(get_page(f"/servers/{asked.mcp_id}")).text
+    assert "Half of the words" in page
+    assert "Less of the words" not in page
