@@ -108,7 +108,7 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     )
     yield "entry, details open"
     address = page.url
-    page.locator(".report a").click()
+    page.locator(".report a[href$='/report']").click()
     page.wait_for_url("**/report")
     yield "report"
     page.locator("#reason").evaluate("element => { element.required = false; element.form.submit(); }")

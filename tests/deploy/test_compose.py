@@ -20,6 +20,7 @@ from directory_server import config
 from directory_server.config import Config
 
 from ..cluster.conftest import Cluster, cluster
+from ..cluster.conftest import engine as engine
 from ..ports import free_port
 from ..process.conftest import TIMEOUT, Client, entry_line, environment, until
 from ..process.test_proxies import replaced

@@ -19,7 +19,7 @@ from ...domain.views import ACTIVE, Detail
 from ...sanitize import clean_line
 from ...serialization import OWN
 from ...web.mcp import PATH as MCP_PATH
-from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS
+from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS, TOOL_NAMES
 from .names import domain_of, host_name, urn
 from .requests import CARD_TYPE
 
@@ -201,7 +201,7 @@ def _own_entry(base_url: str, host: str) -> dict[str, Any]:
         "type": CARD_TYPE,
         "url": f"{base_url}{OWN_CARD}",
         "description": DESCRIPTION_OF_SERVER,
-        "capabilities": ["search_mcp", "get_mcp_detail"],
+        "capabilities": list(TOOL_NAMES),
         "representativeQueries": list(QUERIES),
         "version": __version__,
     }

@@ -261,6 +261,10 @@ _SEARCH_TOOLS = McpTool(
 )
 
 
+TOOL_NAMES = tuple(tool.name for tool in _TOOLS)
+"""The names of the tools that every endpoint offers."""
+
+
 @frozen
 class ToolSet:
     """The tools that the endpoint offers, by name, the encoded list of them, and the instructions for models."""

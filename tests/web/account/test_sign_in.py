@@ -51,12 +51,12 @@ def test_a_rejected_password_does_not_use_up_the_invitation(server: Server, brow
 
 
 def test_sign_in_redirects_to_the_requested_page(server: Server, ann: Account, browser: Browser) -> None:
-    response = browser.get("/account/connect")
+    response = browser.get("/account/sessions")
     assert response.status == 303
     place = response.headers["Location"]
-    assert place == "/account/sign-in?next=%2Faccount%2Fconnect"
+    assert place == "/account/sign-in?next=%2Faccount%2Fsessions"
     browser.get(place)
-    assert 'name="next" value="/account/connect"' in browser.page
+    assert 'name="next" value="/account/sessions"' in browser.page
     response = browser.post("/account/sign-in", {"email": " ANN@example.org", "password": PASSWORD, "next": "/?q=a"})
     assert (response.status, response.headers["Location"]) == (303, "/?q=a")
 
