@@ -43,27 +43,30 @@ def test_sdk_client_searches_and_looks_up_until_its_quota_is_spent(
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_sdk_client_is_notified_of_an_import_and_lists_it(
-    sample_server: tuple[Installation, Server], mode: str
-) -> None:
-    installation, server = sample_server
+def test_sdk_client_is_notified_of_an_import_and_lists_it(installation: Installation, mode: str) -> None:
+    # A server of its own: a server announces the changes of a minute together.
+    installation.command("quickstart")
     key = installation.new_key()
     script = Path(__file__).with_name("sdk_listener.py")
-    with subprocess.Popen(
-        [sys.executable, script, server.url + MCP, key, mode], env=environment(), stdout=subprocess.PIPE, text=True
-    ) as listener:
+    with (
+        installation.serve() as server,
+        subprocess.Popen(
+            [sys.executable, script, server.url + MCP, key, mode],
+            env=environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as listener,
+    ):
         try:
             assert listener.stdout is not None
             listening = json.loads(listener.stdout.readline())
             assert listening == {"version": "2025-11-25" if mode == "legacy" else mode}
             # The list begins with the latest date of publication; those of the sample are in the past.
-            official = {
-                "io.modelcontextprotocol.registry/official": {"publishedAt": f"{2_099 + len(mode)}-01-01T00:00:00Z"}
-            }
-            entry = {"server": json.loads(entry_line(f"a.example/{mode}")), "_meta": official}
+            official = {"io.modelcontextprotocol.registry/official": {"publishedAt": "2099-01-01T00:00:00Z"}}
+            entry = {"server": json.loads(entry_line("a.example/new")), "_meta": official}
             installation.command("import", "-", stdin=json.dumps(entry))
             notified = json.loads(listener.stdout.readline())
-            assert notified["listed"][0] == f"a.example/{mode}"
+            assert notified["listed"][0] == "a.example/new"
             assert len(notified["listed"]) == 20
             assert listener.wait(TIMEOUT) == 0
         finally:
