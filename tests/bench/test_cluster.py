@@ -20,6 +20,7 @@ from directory_server import sample
 from directory_server.run_sync import run_sync
 
 from .. import engines
+from ..faults.conftest import full_run_only
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,6 +120,7 @@ def test_operations_of_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+@full_run_only
 def test_small_run() -> None:
     engines.shared_engine()
     options = ["--seconds", "0.1", "--repeats", "1", "--keys", "100", "--only", "load"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ REMOTE = st.fixed_dictionaries(
 @given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
 def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: Any, remotes: Any) -> None:
     mcp_id = mcp_id_of(name)
+    short_id = mcp_id.replace("-", "")[-20:]
     for installation in installations(name, mcp_id, packages, remotes):
         inputs = {each.name for each in installation.inputs}
         assert len(serialization.encode(installation)) < 40_000
@@ -104,7 +106,7 @@ def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: 
                 assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
                 references = [part.partition("}")[0] for part in text.split("${")[1:]]
                 assert each.editor == "VS Code" or not references
-                assert {part.partition("-")[0] for part in references} <= {mcp_id.replace("-", "")[-20:]}
+                assert {part.partition("-")[0] for part in references} <= {f"input:{short_id}"}
                 assert {part.partition("-")[2] for part in references} <= inputs
         if installation.unavailable:
             assert not installation.configurations
@@ -118,12 +120,13 @@ def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: 
 def test_real_entries(shared_data: Path) -> None:
     with_configuration = with_sources = 0
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        for line in lines:
+        # A third of them: all take fifteen seconds.
+        for line in islice(lines, 0, None, 3):
             if b'"packages"' not in line and b'"remotes"' not in line:
                 continue
             detail = serialization.decode_entry(serialization.decode(line)).detail()
             with_sources += bool(detail.packages or detail.remotes)
             with_configuration += any(installation.configurations for installation in detail.install)
             assert len(serialization.encode(detail.install)) < 64 * 1024
-    assert with_sources > 5_000
+    assert with_sources > 1_700
     assert with_configuration > 0.94 * with_sources
