@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from ... import __version__, serialization
 from ...domain.entries import Entry
@@ -20,6 +19,7 @@ from ...sanitize import clean_line
 from ...serialization import OWN
 from ...web.mcp import PATH as MCP_PATH
 from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS, TOOL_NAMES
+from ...web.pages import link
 from .names import domain_of, host_name, urn
 from .requests import CARD_TYPE
 
@@ -114,7 +114,7 @@ def server_card(entry: Entry, base_url: str) -> dict[str, Any]:
         "version": detail.version[:255] or "0.0.0",
         "title": clean_line(display_title(detail.title, detail.server_name), TITLE),
         "description": clean_line(detail.brief, DESCRIPTION) or clean_line(detail.name, DESCRIPTION),
-        "websiteUrl": detail.website_url if urlsplit(detail.website_url).scheme in ("http", "https") else "",
+        "websiteUrl": link(detail.website_url),
         "repository": _repository(detail.repository),
         "remotes": [remote for each in detail.remotes if (remote := _remote(each))],
         "_meta": {OWN: {"mcpId": detail.mcp_id, "entry": f"{base_url}/api/open/v1/entries/{detail.mcp_id}"}},

@@ -8,7 +8,7 @@ from ._cards import owner, search_url
 from ._entry_page import EntryBar, EntryLink, EntryPage
 from ._entry_part import EntryPart
 from ._extension import Extension
-from ._filters import plain
+from ._filters import link, plain
 from ._key_part import KeyPart, KeyPartValues, read_key_parts
 from ._layout import Address, Layout, Viewer
 from ._notifications import STREAMS, AnonymousOwners
@@ -40,6 +40,7 @@ __all__ = [
     "Readmes",
     "SearchPage",
     "Viewer",
+    "link",
     "owner",
     "page_handlers",
     "page_parameters",

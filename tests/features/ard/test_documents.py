@@ -135,3 +135,11 @@ def test_a_card_of_a_hostile_entry_has_only_what_the_schema_allows(server: Serve
         }
     ]
     assert not re.search(r"[\x00-\x1f\u200b\u202e]", card["title"] + card["name"])
+
+
+@pytest.mark.parametrize("website", ["http://[x", "javascript:alert(1)", "https://a:b@acme.example", "//acme.example"])
+def test_a_card_has_no_website_that_is_no_link(server: Server, website: str) -> None:
+    hostile = Entry({"name": "com.acme/x", "description": "X.", "version": "1.0.0", "websiteUrl": website})
+    server.publish(hostile)
+    card = server.get(f"{CARDS}/{hostile.mcp_id}")
+    assert (card.status, "websiteUrl" in card.json) == (200, False)
