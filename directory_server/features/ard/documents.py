@@ -116,7 +116,7 @@ def server_card(entry: Entry, base_url: str) -> dict[str, Any]:
         "description": clean_line(detail.brief, DESCRIPTION) or clean_line(detail.name, DESCRIPTION),
         "websiteUrl": link(detail.website_url),
         "repository": _repository(detail.repository),
-        "remotes": [remote for each in detail.remotes if (remote := _remote(each))],
+        "remotes": [remote for declared in detail.remotes if (remote := _remote(declared))],
         "_meta": {OWN: {"mcpId": detail.mcp_id, "entry": f"{base_url}/api/open/v1/entries/{detail.mcp_id}"}},
     }
     return {name: value for name, value in card.items() if value}

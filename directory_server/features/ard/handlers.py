@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
-from attrs import evolve, frozen
+from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
@@ -38,9 +38,6 @@ from .requests import (
 
 MAX_AGE = 3_600
 """Seconds for which the manifest and cards may be cached."""
-
-STEP = 1_000
-"""Hits that are read at once to skip an offset of the list."""
 
 _LIST_PARAMETERS = ("filter", "orderBy", "pageSize", "pageToken", "offset", "type")
 
@@ -142,13 +139,12 @@ class ArdHandlers:
         async with self._access.caller(request) as caller:
             asked = list_request(serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._now())
             await caller.charge()
-            query, total = asked.query, 0
             items: list[dict[str, Any]] = []
-            token = None
-            if query is not None:
-                query, total = await self._skip(query, asked.offset or 0)
-            if query is not None:
-                items, token = await self._items(request, query)
+            total, token = 0, None
+            if asked.query is not None:
+                summary = (await self._directory.search(asked.query)).summary
+                total = 0 if summary is None else summary.total
+                items, token = await self._items(request, asked.query)
         if asked.offset is None:
             return json_response(request, {"items": items, "total": total, **({"pageToken": token} if token else {})})
         page_size = asked.query.limit if asked.query else 0
@@ -184,7 +180,7 @@ class ArdHandlers:
         """Return the results of a page of a search, and the token of the next page."""
         query = await self._directory.prepare(query)
         page = await self._directory.search(query, ("ARD", client))
-        relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance or [1.0] * len(page.hits), strict=True))
+        relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance, strict=True))
         versions, position = await self._directory.search_versions(query)
         source = f"{self._layout.base_url(request)}{documents.BASE}/"
         results = [
@@ -202,20 +198,6 @@ class ArdHandlers:
         return await self._offload(
             _catalog_entries, versions, self._layout.base_url(request), self._directory.with_summary
         )
-
-    async def _skip(self, query: Query, offset: int) -> tuple[Query | None, int]:
-        """Return the query of the page after `offset` entries, None if there is none, and the number of all entries."""
-        page = await self._directory.search(evolve(query, limit=min(offset, STEP) or query.limit))
-        total = page.summary.total if page.summary is not None else 0
-        left = offset
-        while left > 0:
-            left -= len(page.hits)
-            if page.next is None:
-                return None, total
-            query = evolve(query, after=page.next)
-            if left > 0:
-                page = await self._directory.search(evolve(query, limit=min(left, STEP)))
-        return query, total
 
 
 def _catalog_entries(versions: Sequence[Version], base_url: str, with_summary: Callable[..., Any]) -> list[Any]:

@@ -34,11 +34,6 @@ def domain_of(namespace: str) -> str:
     return ".".join(reversed(namespace.split(".")))
 
 
-def namespace_of(domain: str) -> str:
-    """Return the namespace of a publisher: `com.acme` for `acme.com`."""
-    return domain_of(domain)
-
-
 def host_name(base_url: str) -> str:
     """Return the name of the host in a URL, as a URN can have it; `localhost` for an address."""
     host = base_url.partition("://")[2].partition("/")[0]

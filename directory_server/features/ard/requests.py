@@ -12,7 +12,7 @@ from ... import serialization
 from ...domain.errors import BadInput
 from ...domain.filters import MAX_ALTERNATIVES, OR, with_filter
 from ...domain.search import DEFAULT_ORDER, Order, Position, Query
-from .names import namespace_of
+from .names import domain_of
 
 CARD_TYPE = "application/mcp-server-card+json"
 """The media type of all entries of this registry (SEP-2127)."""
@@ -121,7 +121,7 @@ def list_request(parameters: Mapping[str, str], now: float) -> ListRequest:
     if offset is not None and "pageToken" in parameters:
         raise BadInput("offset: cannot be given with pageToken.")
     query = _query("", filters, size, parameters.get("pageToken"), browse=True, sort=_order(parameters), now=now)
-    return ListRequest(query, offset)
+    return ListRequest(query and evolve(query, offset=offset or 0), offset)
 
 
 def next_token(query: Query, position: Position | None) -> str | None:
@@ -171,7 +171,8 @@ def _query(
 
 def _filter_texts(path: str, values: Sequence[str]) -> list[str]:
     """Return the values of the search filter of a field."""
-    return [namespace_of(value) if path == PUBLISHER else value for value in values]
+    # Reversed as well: the namespace com.acme of the domain acme.com.
+    return [domain_of(value) if path == PUBLISHER else value for value in values]
 
 
 def _position(token: Any, keywords: str, sort: Order) -> Position:
