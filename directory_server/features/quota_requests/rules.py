@@ -9,7 +9,7 @@ from ...domain.keys import check_limit
 from ...sanitize import clean_text
 
 MAX_REASON = 280
-"""Characters of a reason. The cookie of a form's error has no room for more."""
+"""Characters of a reason: the cookie of a form's error cannot hold more."""
 
 MAX_OPEN = 1_000
 """Requests that may be open at a time."""
