@@ -73,7 +73,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"resumption"},
     "postgres": _PORTS | {"tables", "serialization", "run_sync", "listeners", "sealing", "timers", "turn"},
     "importer": _PORTS | {"serialization", "files"},
-    "http_client": {"domain.errors"},
+    "http_client": {"domain.errors", "domain.ports", "hosts"},
     "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "wording", "__init__"},
     "http": {"compiled", "timers", "wording"},
     "streams": {"domain.ports", "domain.errors", "http", "timers", "wording"},

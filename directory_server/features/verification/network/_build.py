@@ -7,8 +7,7 @@ from typing import Any
 
 from .... import __version__
 from ....domain.ports.runtime import Offload
-from ....http_client import CertificatePolicy
-from ._addresses import networks
+from ....http_client import CertificatePolicy, CheckedNetwork, networks
 from ._client import Network
 from ._packages import PackageChecker
 from ._prober import RemoteProber
@@ -72,4 +71,4 @@ def user_agent(contact: str) -> str:
 
 def _network(reactor: Any, lookup: Offload, contact: str, allowed: Iterable[str], connect_timeout: float) -> Network:
     agent = user_agent(contact)
-    return Network(reactor, CertificatePolicy(), networks(allowed), lookup, agent, connect_timeout)
+    return Network(CheckedNetwork(reactor, CertificatePolicy(), networks(allowed), lookup, connect_timeout), agent)

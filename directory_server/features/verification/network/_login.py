@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 
 from ....domain.checks import LoginKind
 from ....domain.errors import BadInput
+from ....http_client import MAX_URL
 from ....sanitize import clean_line
 from ....serialization import decode
-from ._client import MAX_URL, Client, target_of
+from ._client import Client, target_of
 from ._ending import NETWORK_ERRORS, Ended
 
 MAX_METADATA = 65_536

@@ -11,10 +11,10 @@ from twisted.web.client import ResponseFailed, ResponseNeverReceived
 
 from ....domain.checks import LoginKind, RemoteStatus
 from ....domain.ports.runtime import Offload
-from ....http_client import BadResponse, cancellable
+from ....http_client import MAX_URL, BadResponse, cancellable
 from ....sanitize import clean_line
 from ..results import RemoteCheck
-from ._client import MAX_URL, Client, Network, target_of
+from ._client import Client, Network, target_of
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport, ended
 from ._login import kind_of_login
 from ._messages import RpcError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.checks import RemoteStatus
-from directory_server.features.verification.network._robots import MAX_ROBOTS, Rules, parse
+from directory_server.http_client import MAX_ROBOTS, RobotsRules, robots_rules
 
 from ....contract import awaited
 from .conftest import Harness
@@ -43,11 +43,11 @@ REFUSED = (RemoteStatus.REFUSES_ROBOTS, "Its robots.txt refuses checks.")
     ],
 )
 def test_the_rules_of_rfc_9309(robots: str, allowed: bool) -> None:
-    assert parse(robots.encode()).allow("https://a.example/mcp") is allowed
+    assert robots_rules(robots.encode()).allow("https://a.example/mcp") is allowed
 
 
 def test_a_query_belongs_to_the_path() -> None:
-    rules = parse(f"{ALL}Disallow: /mcp?key=".encode())
+    rules = robots_rules(f"{ALL}Disallow: /mcp?key=".encode())
     assert rules.allow("https://a.example/mcp")
     assert not rules.allow("https://a.example/mcp?key=1")
 
@@ -55,7 +55,7 @@ def test_a_query_belongs_to_the_path() -> None:
 @pytest.mark.parametrize("pattern", ["/" + "*a" * 400, "/" + "a*" * 400 + "b$"])
 def test_wildcards_take_bounded_time(pattern: str) -> None:
     # Backtracking over each wildcard would not end.
-    rules = Rules(((pattern, False),))
+    rules = RobotsRules(((pattern, False),))
     assert rules.allow("https://a.example/" + "a" * 399)
 
 
@@ -95,7 +95,7 @@ async def test_long_lists_of_rules_are_read_and_matched_in_threads(harness: Harn
     harness.remotes.robots += b"Disallow: /other\n" * 500
     harness.prober._robots._kept.clear()
     assert (await harness.check("modern")).status is RemoteStatus.REFUSES_ROBOTS
-    assert called == ["parse", "allow"]
+    assert called == ["robots_rules", "allow"]
 
 
 @awaited

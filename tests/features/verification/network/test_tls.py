@@ -50,7 +50,8 @@ def secured(tmp_path: Path) -> Iterator[tuple[int, Path, list[bytes]]]:
 
 async def check(harness: Harness, url: str) -> RemoteCheck:
     names = Names({"a.example": [["127.0.0.1"]], "b.example": [["127.0.0.1"]], "127.0.0.1": [["127.0.0.1"]]})
-    prober = evolve(harness.prober, network=evolve(harness.prober._network, resolve=names))
+    network = harness.prober._network
+    prober = evolve(harness.prober, network=evolve(network, addresses=evolve(network.addresses, resolve=names)))
     return await prober.check(url, "streamable-http", False)
 
 

@@ -1,0 +1,220 @@
+"""HTTP agent for URLs that others name: it connects only to addresses that it has checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from socket import SOCK_STREAM, gaierror, getaddrinfo
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
+from twisted.internet.error import DNSLookupError
+from twisted.internet.interfaces import (
+    IHostnameResolver,
+    IHostResolution,
+    IReactorPluggableNameResolver,
+    IResolutionReceiver,
+    IStreamClientEndpoint,
+)
+from twisted.web.client import URI, Agent
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgent, IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
+from zope.interface import implementer
+
+from .. import hosts
+from ..domain.errors import DirectoryError
+from ..domain.ports.runtime import Offload
+from ._addresses import Networks, is_allowed, is_open_port
+from ._bounded_agent import HeadBoundedPool
+from ._responses import port_of
+
+MAX_ADDRESSES = 32
+"""Addresses of a name. All of them are checked."""
+
+MAX_TRIED = 4
+"""Addresses of a name that are tried."""
+
+MAX_URL = 2_000
+"""Characters of a URL."""
+
+
+class InvalidTarget(DirectoryError):
+    """A URL cannot be requested; the message says what is wrong with "its URL"."""
+
+    code = "invalid_target"
+
+
+class NotAllowed(DirectoryError):
+    """A port or address is not allowed; the message says which. No connection was made."""
+
+    code = "not_allowed"
+
+
+@frozen
+class Target:
+    """Host and port of a URL. `url` has the host in ASCII, `origin` is the URL without its path."""
+
+    url: str
+    origin: str
+    host: str
+    port: int
+
+
+def target_of(url: str) -> Target:
+    """Return the target of `url`. Raises InvalidTarget, or NotAllowed for its port."""
+    if len(url) > MAX_URL or not url.isprintable() or " " in url:
+        raise InvalidTarget("Its URL is too long or has invalid characters.")
+    if "{" in url or "}" in url:
+        raise InvalidTarget("Its URL has variables.")
+    try:
+        parts = urlsplit(url)
+        host = hosts.read(parts.hostname or "").name
+        port = port_of(parts)
+        netloc = host if parts.port is None else f"{host}:{port}"
+        # The target of a request has a path (RFC 9112, section 3.2.1).
+        plain = parts._replace(netloc=netloc, path=parts.path or "/", fragment="")
+        plain.geturl().encode("ascii")
+    except ValueError:
+        raise InvalidTarget("Its URL is no valid http or https URL.") from None
+    if parts.username is not None or parts.password is not None:
+        raise InvalidTarget("Its URL has a user name or password.")
+    if not is_open_port(port):
+        raise NotAllowed(f"Port {port} is not allowed.")
+    return Target(plain.geturl(), f"{parts.scheme}://{plain.netloc}", host.strip("[]"), port)
+
+
+@frozen(eq=False)
+class CheckedNetwork:
+    """Shared parts of CheckedAgents. `lookup` runs the look-ups of names, which may take long.
+
+    `allowed` are networks that are not public and allowed all the same. `connect_timeout` is in seconds.
+    """
+
+    reactor: Any
+    policy: IPolicyForHTTPS
+    allowed: Networks
+    lookup: Offload
+    connect_timeout: float
+    resolve: Callable[..., Sequence[Any]] = getaddrinfo
+
+
+@implementer(IAgent)
+class CheckedAgent:
+    """Agent that looks up each host once, and connects only to the addresses that were checked.
+
+    Its requests fail with InvalidTarget, NotAllowed and the errors of the network.
+    """
+
+    def __init__(self, network: CheckedNetwork) -> None:
+        self._network = network
+        self._checked: dict[str, Sequence[str]] = {}
+        self._pool = HeadBoundedPool(network.reactor)
+        self._pool.maxPersistentPerHost = 1
+        endpoints = _CheckedEndpoints(network.reactor, network.policy, network.connect_timeout, self._checked)
+        self._agent = Agent.usingEndpointFactory(network.reactor, endpoints, self._pool)
+
+    def close(self) -> Deferred[None]:
+        """Close the idle connections. Others end with the reading of their responses."""
+        closed: Deferred[None] = self._pool.closeCachedConnections()
+        return closed
+
+    def request(
+        self, method: bytes, uri: bytes, headers: Headers | None = None, bodyProducer: IBodyProducer | None = None
+    ) -> Deferred[IResponse]:
+        return Deferred.fromCoroutine(self._request(method, uri, headers, bodyProducer))
+
+    async def _request(
+        self, method: bytes, uri: bytes, headers: Headers | None, producer: IBodyProducer | None
+    ) -> IResponse:
+        target = target_of(uri.decode("ascii", "replace"))
+        await self._check(target.host)
+        response: IResponse = await self._agent.request(method, target.url.encode("ascii"), headers, producer)
+        return response
+
+    async def _check(self, host: str) -> None:
+        """Look `host` up, unless this was done before. Raises NotAllowed if one of its addresses is not allowed."""
+        if host in self._checked:
+            return
+        try:
+            found = await self._network.lookup(self._network.resolve, host, None, type=SOCK_STREAM)
+        except (gaierror, UnicodeError):
+            raise DNSLookupError(host) from None
+        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+        if not addresses:
+            raise DNSLookupError(host)
+        if len(addresses) > MAX_ADDRESSES:
+            raise NotAllowed(f"Its name has more than {MAX_ADDRESSES} addresses.")
+        for address in addresses:
+            if not is_allowed(address, self._network.allowed):
+                raise NotAllowed(f"Its address {address} is not public.")
+        self._checked[host] = addresses[:MAX_TRIED]
+
+
+@implementer(IAgentEndpointFactory)
+@frozen(eq=False)
+class _CheckedEndpoints:
+    """Endpoints that connect to the checked addresses. TLS and the Host header have the name."""
+
+    _reactor: Any
+    _policy: IPolicyForHTTPS
+    _timeout: float
+    _checked: Mapping[str, Sequence[str]]
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
+        host = uri.host.decode("ascii").strip("[]")
+        reactor = _CheckedReactor(self._reactor, _CheckedResolver(self._checked[host]))
+        # The name is not looked up: the reactor's resolver is replaced.
+        endpoint = HostnameEndpoint(reactor, "checked.invalid", uri.port, self._timeout)
+        if uri.scheme != b"https":
+            return endpoint
+        return wrapClientTLS(self._policy.creatorForNetloc(host.encode("ascii"), uri.port), endpoint)
+
+
+@implementer(IReactorPluggableNameResolver)
+@frozen(eq=False)
+class _CheckedReactor:
+    """The reactor with another resolver of names."""
+
+    _reactor: Any
+    nameResolver: IHostnameResolver
+
+    def installNameResolver(self, resolver: IHostnameResolver) -> IHostnameResolver:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reactor, name)
+
+
+@implementer(IHostnameResolver)
+@frozen(eq=False)
+class _CheckedResolver:
+    """Resolver of every name to `addresses`."""
+
+    _addresses: Iterable[str]
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: IResolutionReceiver,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Any = None,
+        transportSemantics: str = "TCP",
+    ) -> IHostResolution:
+        resolutionReceiver.resolutionBegan(resolution := _Resolution(hostName))
+        for address in self._addresses:
+            kind = IPv6Address if ":" in address else IPv4Address
+            resolutionReceiver.addressResolved(kind("TCP", address, portNumber))
+        resolutionReceiver.resolutionComplete()
+        return resolution
+
+
+@implementer(IHostResolution)
+@frozen
+class _Resolution:
+    name: str = field()
+
+    def cancel(self) -> None:
+        raise NotImplementedError
