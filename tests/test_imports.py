@@ -16,6 +16,7 @@ ONLY_IN = {
     "click": {"cli", "feature", "features"},
     "cryptography": {"sealing"},
     "httptools": {"http"},
+    "joserfc": {"issuers"},
     "json": {"serialization"},
     "klein": {"web"},
     "markdown_it": {"web.pages"},

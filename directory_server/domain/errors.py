@@ -56,6 +56,12 @@ class UnknownPublisher(DirectoryError):
         super().__init__("A valid publisher token is required. Send it in the header: Authorization: Bearer <token>.")
 
 
+class InvalidToken(DirectoryError):
+    """A token of an issuer is malformed, expired, wrongly signed, or for another audience; the message says which."""
+
+    code = "invalid_token"
+
+
 class InvalidServer(DirectoryError):
     """A server.json or another document is invalid; `issues` has the path of each invalid member."""
 

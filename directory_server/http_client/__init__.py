@@ -4,6 +4,7 @@ from ._addresses import networks
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
 from ._checked_agent import MAX_URL, CheckedAgent, CheckedNetwork, InvalidTarget, NotAllowed, Target, target_of
+from ._documents import DocumentClient, document_client
 from ._errors import BadCertificate, BadResponse, broken_off, unreachable
 from ._requests import RequestBody
 from ._responses import (
@@ -33,6 +34,7 @@ __all__ = [
     "CertificatePolicy",
     "CheckedAgent",
     "CheckedNetwork",
+    "DocumentClient",
     "HeadBoundedPool",
     "HeadBoundedProtocol",
     "InvalidTarget",
@@ -43,6 +45,7 @@ __all__ = [
     "broken_off",
     "cancellable",
     "date_of",
+    "document_client",
     "drop",
     "header",
     "networks",

@@ -29,6 +29,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     # The REST contract uses 401 for an exceeded quota too; the code `rate_limited` tells the two apart.
     errors.QuotaExceeded: 401,
     errors.UnknownPublisher: 401,
+    errors.InvalidToken: 401,
     errors.Forbidden: 403,
     errors.PasswordRefused: 403,
     errors.SignInRefused: 403,
@@ -97,7 +98,7 @@ def rest_error_body(error: ErrorResponse) -> ErrorBody:
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
-        case errors.Unauthorized() | errors.UnknownPublisher() | errors.QuotaExceeded():
+        case errors.Unauthorized() | errors.UnknownPublisher() | errors.InvalidToken() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
         case errors.Throttled() | errors.Unavailable():
             return {"Retry-After": str(error.retry_after)}

@@ -1,0 +1,83 @@
+"""Client that gets small documents: bounded in bytes and time, without redirects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+from OpenSSL import SSL
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError, SSLError
+from twisted.python.failure import Failure
+from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgent
+
+from .. import __version__
+from ._bounded_agent import BoundedAgent, HeadBoundedPool
+from ._certificates import CertificatePolicy
+from ._errors import BadCertificate, BadResponse, broken_off, unreachable
+from ._responses import cancellable, drop, read_body
+
+CONNECT = 5.0
+"""Timeout of a connection attempt in seconds."""
+
+
+@frozen(eq=False)
+class DocumentClient:
+    """Gets documents from hosts that the operator has named. `purpose` is a part of the user agent."""
+
+    _agent: IAgent
+    _clock: Any
+    _purpose: str
+
+    async def get(self, url: str, *, max_bytes: int, deadline: float, accept: str = "application/json") -> bytes:
+        """Return the body of the response 200 to a GET of `url`, within `deadline` seconds.
+
+        Raises BadResponse for everything else, a redirect too; its message says what "it" did.
+        """
+        fetching = Deferred.fromCoroutine(cancellable(self._get(url, max_bytes, accept)))
+        try:
+            return await fetching.addTimeout(deadline, self._clock, _late)
+        except (DNSLookupError, ConnectError) as error:
+            raise BadResponse(f"{unreachable(error)}.") from None
+        except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
+            raise BadResponse(_reason(error)) from None
+
+    async def _get(self, url: str, max_bytes: int, accept: str) -> bytes:
+        headers = Headers(
+            {
+                "Accept": [accept],
+                "Accept-Encoding": ["gzip"],
+                "User-Agent": [f"directory-server/{__version__} ({self._purpose})"],
+            }
+        )
+        response = await BoundedAgent(self._agent, max_bytes).request(b"GET", url.encode("ascii"), headers)
+        if response.code != 200:
+            drop(response)
+            raise BadResponse(f"It answered {response.code}.")
+        body = bytearray()
+        await read_body(response, body.extend)
+        return bytes(body)
+
+
+def document_client(reactor: Any, purpose: str) -> DocumentClient:
+    """Return a client on `reactor`. It trusts the machine's certificate authorities and keeps no connections."""
+    pool = HeadBoundedPool(reactor, persistent=False)
+    return DocumentClient(Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool), reactor, purpose)
+
+
+def _late(result: Any, deadline: float) -> Failure:
+    """Return the failure of a request that was cancelled, with whatever error the Agent reports that."""
+    return Failure(BadResponse(f"It did not answer within {deadline:g} seconds."))
+
+
+def _reason(error: Exception) -> str:
+    for cause in [failure.value for failure in getattr(error, "reasons", [])] or [error]:
+        if isinstance(cause, BadResponse | BadCertificate):
+            return cause.message
+        if isinstance(cause, CancelledError):
+            raise cause
+        if isinstance(cause, SSL.Error | SSLError):
+            return "No TLS connection was possible."
+    return f"Its response broke off: {broken_off(error)}."

@@ -1,0 +1,151 @@
+"""An issuer: its discovery document and keys, cached, and the verification of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.logger import Logger
+
+from ..domain.errors import BadInput, Unavailable
+from ..domain.ports.runtime import Offload
+from ..http_client import BadResponse, document_client
+from ..serialization import decode
+from ._keys import VerificationKey, keys_of
+from ._tokens import VerifiedToken, check_claims, read_header, verified_payload
+from ._urls import issuer_url
+
+MAX_DOCUMENT = 262_144
+"""Bytes of the discovery document and of the key set."""
+
+DEADLINE = 5.0
+"""Timeout of each of both in seconds."""
+
+FRESH = 3_600.0
+"""Seconds after which both are fetched again."""
+
+STALE = 86_400.0
+"""Seconds for which they are used while the issuer does not answer."""
+
+PAUSE = 30.0
+"""Least seconds between two fetches: unknown key ids and failures cause no more."""
+
+MAX_WAITING = 1_000
+"""Requests that wait for a fetch."""
+
+
+class Documents(Protocol):
+    """Gets documents, as DocumentClient does."""
+
+    async def get(self, url: str, *, max_bytes: int, deadline: float) -> bytes:
+        """Return the body of a document. Raises BadResponse."""
+
+
+@frozen
+class IssuerState:
+    """State of an issuer: when its keys were fetched last, in seconds since the epoch, and the error since then."""
+
+    last_success: float | None
+    error: str
+
+
+@frozen
+class _Known:
+    metadata: Mapping[str, Any]
+    keys: Sequence[VerificationKey]
+
+
+class Issuer:
+    """An issuer that the operator trusts. All fetches are bounded, and one at a time serves all that wait.
+
+    `clock` is an IReactorTime, `now` returns seconds since the epoch.
+    """
+
+    _log = Logger()
+
+    def __init__(self, url: str, documents: Documents, offload: Offload, clock: Any, now: Callable[[], float]) -> None:
+        self.url = issuer_url(url)
+        self._documents = documents
+        self._offload = offload
+        self._clock = clock
+        self._now = now
+        self._known: _Known | None = None
+        self._loaded = self._paused_until = float("-inf")
+        self._waiting: list[Deferred[None]] | None = None
+        self.state = IssuerState(None, "")
+
+    async def metadata(self) -> Mapping[str, Any]:
+        """Return the discovery document, whose `issuer` is this one. Raises Unavailable."""
+        return (await self._current()).metadata
+
+    async def verify(self, token: str, audiences: Collection[str]) -> VerifiedToken:
+        """Return a token of this issuer for one of `audiences`. Raises InvalidToken and Unavailable."""
+        header = read_header(token)
+        keys = [key.key for key in (await self._current()).keys if key.fits(header)]
+        if not keys:
+            # The issuer may have a new key.
+            keys = [key.key for key in (await self._current(again=True)).keys if key.fits(header)]
+        claims = verified_payload(token, header, keys)
+        check_claims(claims, self.url, audiences, self._now())
+        return VerifiedToken(header.kind, claims)
+
+    async def _current(self, *, again: bool = False) -> _Known:
+        seconds = self._clock.seconds
+        if (again or seconds() - self._loaded > FRESH) and seconds() >= self._paused_until:
+            await self._load_once()
+        if self._known is None or seconds() - self._loaded > STALE:
+            reason = self.state.error or "Too many requests wait for it."
+            message = f"The keys of the issuer {self.url} cannot be fetched. {reason}"
+            raise Unavailable(message, code="issuer_unavailable", retry_after=int(PAUSE))
+        return self._known
+
+    async def _load_once(self) -> None:
+        """Fetch both documents, or wait for the fetch that runs. Errors become the state."""
+        if self._waiting is None:
+            self._waiting = []
+            loading = Deferred.fromCoroutine(self._load())
+            loading.addErrback(lambda failure: self._log.failure("The keys of an issuer were not read", failure))
+            loading.addCallback(lambda _: self._wake())
+        if self._waiting is not None and len(self._waiting) < MAX_WAITING:
+            waiting: Deferred[None] = Deferred()
+            self._waiting.append(waiting)
+            await waiting
+
+    def _wake(self) -> None:
+        self._paused_until = self._clock.seconds() + PAUSE
+        waiting, self._waiting = self._waiting or [], None
+        for each in waiting:
+            # A request whose client has left is cancelled.
+            if not each.called:
+                each.callback(None)
+
+    async def _load(self) -> None:
+        try:
+            self._known = await self._fetch()
+        except (BadResponse, BadInput) as error:
+            self.state = IssuerState(self.state.last_success, error.message)
+        else:
+            self._loaded = self._clock.seconds()
+            self.state = IssuerState(self._now(), "")
+
+    async def _fetch(self) -> _Known:
+        # OpenID Connect Discovery 1.0, section 4.
+        body = await self._get(f"{self.url.rstrip('/')}/.well-known/openid-configuration")
+        metadata = decode(body, what="Its discovery document")
+        if not isinstance(metadata, dict) or metadata.get("issuer") != self.url:
+            raise BadResponse("Its discovery document names another issuer.")
+        try:
+            keys_url = issuer_url(str(metadata.get("jwks_uri", "")))
+        except ValueError:
+            raise BadResponse("Its discovery document has no https URL of keys (jwks_uri).") from None
+        return _Known(metadata, await self._offload(keys_of, await self._get(keys_url)))
+
+    async def _get(self, url: str) -> bytes:
+        return await self._documents.get(url, max_bytes=MAX_DOCUMENT, deadline=DEADLINE)
+
+
+def issuer_of(url: str, reactor: Any, offload: Offload, now: Callable[[], float]) -> Issuer:
+    """Return the issuer at `url`. Raises ValueError for an invalid URL."""
+    return Issuer(url, document_client(reactor, "tokens"), offload, reactor, now)
