@@ -66,9 +66,9 @@ def disabled_account() -> BadInput:
 class Account:
     """A user account, which may own API keys. Times are seconds since the epoch.
 
-    `active` is whether the account has a password. `approved` is whether the operator created or approved the account.
-    A self-registered account is pending until then. `limit` is that of its new keys, in requests per 60 minutes; None
-    for the limit of the setting.
+    `active` is whether the account has a password, or a person of an issuer who signs in to it. `approved` is whether
+    the operator or an issuer created the account, or the operator approved it. A self-registered account is pending
+    until then. `limit` is that of its new keys, in requests per 60 minutes; None for the limit of the setting.
     """
 
     id: str

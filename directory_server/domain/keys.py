@@ -51,7 +51,8 @@ class ApiKey:
 
     Times are seconds since the epoch. `limit` is in requests per 60 minutes, None for unlimited. `owner` is the id of
     the owning account, None for a key of the operator. `shared` is the id of the owner if that account is pending and
-    its keys share one quota, else None.
+    its keys share one quota, else None. `is_subject` is whether the key has no secret: clients of one subject
+    authenticate with access tokens of an issuer.
     """
 
     id: str
@@ -63,6 +64,7 @@ class ApiKey:
     revoked_at: float | None = None
     owner: str | None = None
     shared: str | None = None
+    is_subject: bool = field(converter=bool, default=False)
 
     @property
     def quota_id(self) -> str:
@@ -146,7 +148,9 @@ def check_grace(grace: float) -> None:
 
 
 def check_rotation(key: ApiKey, now: float) -> None:
-    """Raise BadInput if `key` has ended and cannot be rotated."""
+    """Raise BadInput if `key` has ended or has no secret, and cannot be rotated."""
+    if key.is_subject:
+        raise BadInput(f"The key {key.id} is that of access tokens of an issuer. It has no secret.")
     if key.revoked_at is not None:
         raise BadInput(f"The key {key.id} is revoked and cannot be rotated. Create a new one.")
     if key.has_expired(now):
@@ -179,6 +183,11 @@ _SECRET = re.compile(r"(mcp[dp]_[0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 def new_id() -> str:
     """Return a random id for a key, a token or an account. It is not secret."""
     return "".join(secrets.choice(_ID_LETTERS) for _ in range(8))
+
+
+def subject_key_id(subject: bytes) -> str:
+    """Return the id of the key of a subject with a digest. It is not secret, and twice as long as a random id."""
+    return "".join(_ID_LETTERS[byte % 32] for byte in subject[:16])
 
 
 def new_token() -> str:

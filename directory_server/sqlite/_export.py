@@ -37,10 +37,14 @@ _DIRECTORY = {
         SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role, key_limit
         FROM account ORDER BY id
     """,
+    "identity": """
+        SELECT digest, account, issuer, groups, created_at, signed_in_at FROM identity ORDER BY digest
+    """,
     "link": "SELECT account, digest, expires_at FROM link ORDER BY account",
     "session": "SELECT digest, account, created_at, seen_at, network, client FROM session ORDER BY digest",
     "api_key": """
-        SELECT id, rowid AS ordinal, label, quota, created_at, expires_at, revoked_at, owner FROM api_key ORDER BY id
+        SELECT id, rowid AS ordinal, label, quota, created_at, expires_at, revoked_at, owner, is_subject
+        FROM api_key ORDER BY id
     """,
     "key_use": "SELECT key_id, at, network, client FROM key_use ORDER BY key_id",
     "secret": "SELECT digest, key_id, last_four, created_at, expires_at FROM secret ORDER BY digest",

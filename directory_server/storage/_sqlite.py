@@ -58,6 +58,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         key_uses=tables.StoredKeyUses(access),
         quota=quota,
         accounts=tables.StoredAccounts(access, now),
+        identities=tables.StoredIdentities(access, now),
         sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
         new_secrets=tables.StoredNewSecrets(access, now),
         roster=tables.StoredRoster(access),

@@ -12,7 +12,7 @@ from twisted.application.service import IService
 
 from ..config import Config
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
-from ..domain.ports.accounts import Accounts, NewSecrets, Sessions
+from ..domain.ports.accounts import Accounts, Identities, NewSecrets, Sessions
 from ..domain.ports.roster import Roster
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
 from ..domain.ports.storage import Curation, Mirrors, Store
@@ -123,6 +123,7 @@ class Storage:
     key_uses: KeyUses
     quota: Quota
     accounts: Accounts
+    identities: Identities
     sessions: Sessions
     new_secrets: NewSecrets
     roster: Roster

@@ -5,6 +5,7 @@ from ._curation import StoredCuration
 from ._dialects import input_columns, postgres_statement, sqlite_statement
 from ._engines import Engine
 from ._entries import StoredEntries, Write
+from ._identities import StoredIdentities
 from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
@@ -27,6 +28,7 @@ __all__ = [
     "StoredAccounts",
     "StoredCuration",
     "StoredEntries",
+    "StoredIdentities",
     "StoredKeyRing",
     "StoredKeyUses",
     "StoredMirrors",

@@ -24,7 +24,9 @@ from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_id, new_to
 from ._tables import Rows, Tables
 
 COLUMNS = """
-    account.id, email, account.created_at, password IS NOT NULL, disabled_at, approved_at IS NOT NULL, role, key_limit
+    account.id, email, account.created_at,
+    CASE WHEN password IS NULL THEN EXISTS (SELECT 1 FROM identity WHERE identity.account = account.id) ELSE TRUE END,
+    disabled_at, approved_at IS NOT NULL, role, key_limit
 """
 """The columns of an Account, in the order of its fields."""
 
@@ -41,7 +43,7 @@ _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
 
-_SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
+SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
 
 _SET_LIMIT = (
     "UPDATE account SET key_limit = :key_limit WHERE id = :id",
@@ -52,7 +54,7 @@ _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
 _LOCK = f"{_ACCOUNT} WHERE id = :id FOR UPDATE"
 
-_BY_EMAIL = f"{_ACCOUNT} WHERE email = :email"
+BY_EMAIL = f"{_ACCOUNT} WHERE email = :email"
 
 _ALL = f"{_ACCOUNT} ORDER BY created_at, ordinal"
 
@@ -62,7 +64,10 @@ _UNUSED = f"{_ACCOUNT} WHERE id > :after AND {_IS_UNUSED} ORDER BY id LIMIT :lim
 
 _STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED} FOR UPDATE"
 
-_REMOVE = (
+_KEEP_SUBJECTS = "UPDATE api_key SET owner = NULL WHERE owner = :id AND is_subject"  # their quotas count on
+
+REMOVE = (
+    _KEEP_SUBJECTS,
     "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM api_key WHERE owner = :id",
     "DELETE FROM session WHERE account = :id",
@@ -72,6 +77,7 @@ _REMOVE = (
 """Deletes an account and its rows in other tables, in the order of the foreign keys."""
 
 _DELETE = (
+    _KEEP_SUBJECTS,
     "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
@@ -129,7 +135,7 @@ class StoredAccounts:
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
         address, now = checked_email(email), self._now()
-        return await self._tables.write(lambda rows: _add(rows, address, hashed, now, approved_at=now))
+        return await self._tables.write(lambda rows: add_account(rows, address, hashed, now, approved_at=now))
 
     async def register(self, email: str, hashed: str, *, most: int) -> Account:
         address, now = checked_email(email), self._now()
@@ -138,7 +144,7 @@ class StoredAccounts:
             rows.lock(_REGISTERING)
             if rows.one(_PENDING)[0] >= most:
                 raise TooManyAccounts
-            return _add(rows, address, hashed, now, approved_at=None)
+            return add_account(rows, address, hashed, now, approved_at=None)
 
         return await self._tables.write(write)
 
@@ -148,8 +154,8 @@ class StoredAccounts:
 
     async def set_role(self, account_id: str, role: Role) -> None:
         def write(rows: Rows) -> None:
-            check_role(_lock(rows, account_id), role)
-            rows.execute(_SET_ROLE, id=account_id, role=role)
+            check_role(lock_account(rows, account_id), role)
+            rows.execute(SET_ROLE, id=account_id, role=role)
 
         await self._tables.write(write)
 
@@ -165,8 +171,8 @@ class StoredAccounts:
         def write(rows: Rows) -> bool:
             if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
                 return False
-            ended = _keys_of(rows, account_id)
-            for statement in _REMOVE:
+            ended = keys_of(rows, account_id)
+            for statement in REMOVE:
                 rows.execute(statement, id=account_id)
             rows.end_keys(ended)
             return True
@@ -177,9 +183,9 @@ class StoredAccounts:
         now = self._now()
 
         def write(rows: Rows) -> None:
-            _lock(rows, account_id)
+            lock_account(rows, account_id)
             rows.lock(_LOCK_KEYS, id=account_id)
-            ended = _keys_of(rows, account_id)
+            ended = keys_of(rows, account_id)
             for statement in _DELETE:
                 rows.execute(statement, id=account_id, now=now)
             rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
@@ -189,7 +195,7 @@ class StoredAccounts:
 
     async def find(self, email: str) -> Account | None:
         address = normalized_email(email)
-        row = await self._tables.one(_BY_EMAIL, email=address) if is_email(address) else None
+        row = await self._tables.one(BY_EMAIL, email=address) if is_email(address) else None
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:
@@ -200,10 +206,10 @@ class StoredAccounts:
         return row[0] if row else None
 
     async def set_password(self, account_id: str, hashed: str) -> None:
-        await self._replace_password(account_id, hashed)
+        await self._set_password(account_id, hashed)
 
     async def forget_password(self, account_id: str) -> None:
-        await self._replace_password(account_id, None)
+        await self._set_password(account_id, None)
 
     async def disable(self, account_id: str) -> None:
         """Disable an account; end all its sessions and links. Raises NotFound."""
@@ -213,7 +219,7 @@ class StoredAccounts:
         """Undo `disable`; ended sessions and links stay ended. Raises NotFound."""
 
         def write(rows: Rows) -> None:
-            _lock(rows, account_id)
+            lock_account(rows, account_id)
             rows.execute(_ENABLE, id=account_id)
 
         await self._tables.write(write)
@@ -222,7 +228,7 @@ class StoredAccounts:
         token, expires_at = new_token(), self._now() + lifetime
 
         def write(rows: Rows) -> str:
-            if _lock(rows, account_id).disabled_at is not None:
+            if lock_account(rows, account_id).disabled_at is not None:
                 raise disabled_account()
             rows.execute(_LINK, id=account_id, digest=digest(token), expires_at=expires_at)
             return token
@@ -233,17 +239,17 @@ class StoredAccounts:
         row = await self._tables.one(_LINKED, digest=digest(token), now=self._now())
         return Account(*row) if row else None
 
-    async def redeem(self, token: str, hashed: str) -> Account:
+    async def redeem(self, token: str, hashed: str | None) -> Account:
         """Set the password of the account of a link, once. Raises NotFound if unknown, used or expired."""
         link = {"digest": digest(token), "now": self._now()}
 
         def write(rows: Rows) -> Account:
             linked = rows.one(_LINKED, **link)
             # Another caller may have used the link before this one got the lock of the account.
-            if linked is None or not (_lock(rows, linked[0]) and rows.one(_LINKED, **link)):
+            if linked is None or not (lock_account(rows, linked[0]) and rows.one(_LINKED, **link)):
                 raise unknown_link()
             _set_password(rows, linked[0], hashed)
-            return _lock(rows, linked[0])
+            return lock_account(rows, linked[0])
 
         return await self._tables.write(write)
 
@@ -251,31 +257,31 @@ class StoredAccounts:
         """Run statements on a locked account, and end the cached look-ups of its keys. Raises NotFound."""
 
         def write(rows: Rows) -> None:
-            _lock(rows, account_id)
+            lock_account(rows, account_id)
             for statement in statements:
                 rows.execute(statement, id=account_id, **values)
-            rows.end_keys(_keys_of(rows, account_id))
+            rows.end_keys(keys_of(rows, account_id))
 
         await self._tables.write(write)
 
-    async def _replace_password(self, account_id: str, hashed: str | None) -> None:
+    async def _set_password(self, account_id: str, hashed: str | None) -> None:
         def write(rows: Rows) -> None:
-            _lock(rows, account_id)
+            lock_account(rows, account_id)
             _set_password(rows, account_id, hashed)
 
         await self._tables.write(write)
 
 
-def _add(rows: Rows, address: str, hashed: str | None, now: float, approved_at: float | None) -> Account:
+def add_account(rows: Rows, address: str, hashed: str | None, now: float, approved_at: float | None) -> Account:
     """Insert an account. Raises BadInput if the address is taken."""
     account_id = new_id()
     row = {"id": account_id, "email": address, "password": hashed, "created_at": now, "approved_at": approved_at}
     if not rows.execute(_ADD, **row):
         raise email_taken(address)
-    return _lock(rows, account_id)
+    return lock_account(rows, account_id)
 
 
-def _lock(rows: Rows, account_id: str) -> Account:
+def lock_account(rows: Rows, account_id: str) -> Account:
     """Return an account, locked until the end of the transaction. Raises NotFound."""
     row = rows.one(_LOCK, id=account_id) if is_storable(account_id) else None
     if row is None:
@@ -289,6 +295,6 @@ def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:
     rows.execute(_UNLINK, id=account_id)
 
 
-def _keys_of(rows: Rows, account_id: str) -> list[str]:
+def keys_of(rows: Rows, account_id: str) -> list[str]:
     """Return the ids of the keys of an account, whose row is locked."""
     return [key_id for (key_id,) in rows.all(_KEYS, id=account_id)]

@@ -22,6 +22,7 @@ from ..domain.keys import (
     is_key_secret,
     new_id,
     new_key_secret,
+    subject_key_id,
 )
 from ._tables import Row, Rows, Tables
 
@@ -33,7 +34,7 @@ _CREATE = """
 _LOCK_OWNER = "SELECT 1 FROM account WHERE id = :owner FOR UPDATE"
 
 _COUNT = """
-    SELECT count(*) FROM api_key WHERE owner = :owner
+    SELECT count(*) FROM api_key WHERE owner = :owner AND NOT is_subject
     AND coalesce(least(revoked_at, expires_at), revoked_at, expires_at, :now) > :counted_since
 """
 
@@ -41,10 +42,10 @@ _ADD_SECRET = """
     INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (:digest, :key_id, :last_four, :created_at)
 """
 
-# The last field: the keys of a pending account share one quota, which is charged to the account.
+# The last but one: the keys of a pending account share one quota, which is charged to the account.
 FIELDS = """
     api_key.id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
-    (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL)
+    (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL), is_subject
 """
 
 # `last_four` is of the current secret, also while an older one is still valid.
@@ -72,7 +73,20 @@ _IN_ORDER = "ORDER BY api_key.created_at, api_key.ordinal"
 
 _LIST = f"{_KEY} {_IN_ORDER}"
 
-_OWNED = f"{_KEY} WHERE owner = :owner {_IN_ORDER}"
+_OWNED = f"{_KEY} WHERE owner = :owner AND NOT is_subject {_IN_ORDER}"
+
+_KNOWN = "SELECT 1 FROM secret WHERE digest = :digest"
+
+_OWNER = "SELECT account FROM identity WHERE digest = :digest"
+
+_LIMIT = "SELECT key_limit FROM account WHERE id = :owner FOR KEY SHARE"
+
+_CREATE_SUBJECT = """
+    INSERT INTO api_key (id, label, quota, created_at, owner, is_subject)
+    VALUES (:id, :label, :quota, :created_at, :owner, TRUE) ON CONFLICT (id) DO NOTHING
+"""
+
+_ADD_SUBJECT = f"{_ADD_SECRET} ON CONFLICT (digest) DO NOTHING"
 
 _RENAME = "UPDATE api_key SET label = :label WHERE id = :id"
 
@@ -181,6 +195,24 @@ class StoredKeyRing:
         if given not in self._cache and not is_key_secret(secret):
             return None
         return await self._cache.look_up(given, now)
+
+    async def of_subject(self, subject: bytes, label: str, *, limit: int | None) -> ApiKey | None:
+        now = self._now()
+        key = self._cache.get(subject, now) or await self._cache.look_up(subject, now)
+        if key is not None or await self._tables.one(_KNOWN, digest=subject) is not None:
+            return key
+        check_new_key(label, limit, None, now)
+        row = {"id": subject_key_id(subject), "label": label, "created_at": now}
+
+        def write(rows: Rows) -> None:
+            (owner,) = rows.one(_OWNER, digest=subject) or (None,)
+            account = None if owner is None else rows.one(_LIMIT, owner=owner)
+            quota = limit if account is None or account[0] is None else account[0]
+            rows.execute(_CREATE_SUBJECT, quota=quota, owner=None if account is None else owner, **row)
+            rows.execute(_ADD_SUBJECT, digest=subject, key_id=row["id"], last_four="", created_at=now)
+
+        await self._tables.write(write)
+        return await self._cache.look_up(subject, now)
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         rows: Sequence[Row] = []

@@ -98,7 +98,8 @@ _TOTAL_KEYS = """
 
 _TOTAL_ACCOUNTS = """
     SELECT CASE WHEN disabled_at IS NOT NULL THEN 'disabled' WHEN approved_at IS NULL THEN 'pending'
-        WHEN password IS NOT NULL THEN 'active' ELSE 'invited' END AS state, count(*)
+        WHEN password IS NOT NULL OR EXISTS (SELECT 1 FROM identity WHERE identity.account = account.id) THEN 'active'
+        ELSE 'invited' END AS state, count(*)
     FROM account GROUP BY state
 """
 

@@ -13,8 +13,9 @@ from directory_server.domain.keys import ApiKey
 from directory_server.postgres import Database, PostgresKeyCache, PostgresTables, Pulse, _key_cache
 from directory_server.postgres._pulse import CONFIRMED, end_keys
 from directory_server.run_sync import run_sync
-from directory_server.tables import StoredAccounts, StoredKeyRing
+from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing
 
+from ..contract.identities import IdentitiesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
 from ..engines import Engine
@@ -22,7 +23,7 @@ from ..process.conftest import TIMEOUT
 from .conftest import Open, PostgresAdapterTest
 
 
-class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract):
+class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract, IdentitiesContract):
     """Keys with a cache; accounts are of the process of the first keys that the test opened."""
 
     @pytest.fixture(autouse=True)
@@ -39,6 +40,9 @@ class TestCachedKeyRing(PostgresAdapterTest, KeyRingContract, OwnedKeysContract)
 
     async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
         return StoredAccounts(PostgresTables(self.databases[0]), now)
+
+    async def identities(self, now: Callable[[], float]) -> StoredIdentities:
+        return StoredIdentities(PostgresTables(self.databases[0]), now)
 
     async def wait_a_second(self) -> None:
         self.time.advance(1.0)

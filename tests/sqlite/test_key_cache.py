@@ -14,10 +14,11 @@ from directory_server.domain.keys import KeyUse
 from directory_server.domain.ports.runtime import Turn
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteKeyCache, SqliteTables, _key_cache
-from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses
+from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, StoredKeyUses
 from directory_server.turn import ImmediateTurn, ReactorTurn
 
 from ..conftest import Open
+from ..contract.identities import IdentitiesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
 from .conftest import SqliteAdapterTest
@@ -30,12 +31,15 @@ def open_keys(
     return StoredKeyRing(SqliteTables(database), now, SqliteKeyCache(database, turn or ImmediateTurn()))
 
 
-class TestCachedKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract):
+class TestCachedKeyRing(SqliteAdapterTest, KeyRingContract, OwnedKeysContract, IdentitiesContract):
     async def keys(self, now: Callable[[], float]) -> StoredKeyRing:
         return open_keys(self.open_database("directory"), now=now)
 
     async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
         return StoredAccounts(SqliteTables(self.open_database("directory")), now)
+
+    async def identities(self, now: Callable[[], float]) -> StoredIdentities:
+        return StoredIdentities(SqliteTables(self.open_database("directory")), now)
 
 
 @pytest.fixture

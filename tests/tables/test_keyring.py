@@ -9,8 +9,9 @@ import pytest
 
 from directory_server.domain.errors import NotFound, TooManyKeys, Unavailable
 from directory_server.run_sync import run_sync
-from directory_server.tables import StoredAccounts, StoredKeyRing, Tables
+from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, Tables
 
+from ..contract.identities import IdentitiesContract
 from ..contract.keyring import KeyRingContract
 from ..contract.owned_keys import OwnedKeysContract
 from ..sqlite.conftest import run_concurrently
@@ -21,12 +22,15 @@ def now() -> float:
     return 1_000_000.0
 
 
-class TestKeyRing(TablesTest, KeyRingContract, OwnedKeysContract):
+class TestKeyRing(TablesTest, KeyRingContract, OwnedKeysContract, IdentitiesContract):
     async def keys(self, now: Callable[[], float]) -> StoredKeyRing:
         return StoredKeyRing(self.open_tables(), now)
 
     async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
         return StoredAccounts(self.open_tables(), now)
+
+    async def identities(self, now: Callable[[], float]) -> StoredIdentities:
+        return StoredIdentities(self.open_tables(), now)
 
 
 @pytest.fixture

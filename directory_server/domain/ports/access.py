@@ -34,8 +34,15 @@ class KeyRing(Protocol):
         None if it is malformed, unknown, revoked or expired, or its owner is disabled.
         """
 
+    async def of_subject(self, subject: bytes, label: str, *, limit: int | None) -> ApiKey | None:
+        """Return the key of a subject, by the digest of issuer and subject; create it if there is none.
+
+        Its owner is the account that the subject signs in to, if there is one. None if the key was revoked or its owner
+        is disabled. `label` and `limit` are those of a new key.
+        """
+
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
-        """Return all keys, or all keys of `owner`, oldest first, including revoked and expired ones."""
+        """Return all keys, or all keys with a secret of `owner`, oldest first, including revoked and expired ones."""
 
     async def rename(self, key_id: str, label: str) -> None:
         """Change the label of a key. Raises NotFound, and BadInput for the label."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..accounts import Account, BrowserSession, Role
 from ..clients import UNKNOWN, Client
+from ..identities import Identity
 from ..keys import NewSecret
 
 
@@ -73,8 +74,28 @@ class Accounts(Protocol):
     async def linked(self, token: str) -> Account | None:
         """Return the account of a link, without using the link; None if unknown, used or expired."""
 
-    async def redeem(self, token: str, hashed: str) -> Account:
-        """Use a link: `set_password` for its account. Raises NotFound. Of two concurrent calls one succeeds."""
+    async def redeem(self, token: str, hashed: str | None) -> Account:
+        """Use a link: set the password of its account, or delete it if `hashed` is None.
+
+        Raises NotFound. Of two concurrent calls one succeeds.
+        """
+
+
+class Identities(Protocol):
+    """Persons of issuers, who sign in to accounts."""
+
+    async def sign_in(
+        self, identity: Identity, email: str | None, *, creates: bool, role: Role | None = None
+    ) -> Account | None:
+        """Return the account of a person, and store her groups, and her `role` if it is not None.
+
+        A person without an account gets that with the address `email`, which the issuer has verified, or a new one if
+        `creates`. A pending account with this address is deleted first: whoever registered it has not proved to own the
+        address. None if there is no account. Raises BadInput for an invalid address.
+        """
+
+    async def of(self, account_id: str) -> Sequence[Identity]:
+        """Return the persons who sign in to an account, the last one first."""
 
 
 class Sessions(Protocol):

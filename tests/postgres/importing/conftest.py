@@ -14,6 +14,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
 from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.identities import Identity
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
@@ -43,6 +44,7 @@ from directory_server.sqlite import (
 from directory_server.tables import (
     StoredAccounts,
     StoredCuration,
+    StoredIdentities,
     StoredKeyRing,
     StoredKeyUses,
     StoredMirrors,
@@ -158,6 +160,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(StoredNewSecrets(SqliteTables(data.directory), now).put("session", key.id, NEW_SECRET))
     run_sync(StoredKeyUses(SqliteTables(data.directory)).record([KeyUse(key.id, 999_999.5, CLIENT)]))
     run_sync(keys.revoke(first.id))
+    person = Identity("https://issuer.example.org", bytes(32), ("staff",))
+    run_sync(StoredIdentities(SqliteTables(data.directory), now).sign_in(person, "0@example.org", creates=False))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
     run_sync(accounts.set_limit(run_sync(accounts.list())[4].id, 500))
     quota_requests = QuotaRequests(SqliteTables(data.directory))

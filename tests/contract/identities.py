@@ -1,0 +1,167 @@
+"""Contract of Accounts and KeyRing: persons of issuers, and the keys of subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve
+
+from directory_server.domain.errors import BadInput
+from directory_server.domain.identities import Identity, subject_digest
+from directory_server.domain.ports.access import KeyRing
+from directory_server.domain.ports.accounts import Accounts, Identities
+
+from . import awaited
+from .keyring import WithKeyRing
+
+ISSUER = "https://issuer.example.org"
+
+ANN = subject_digest(ISSUER, "ann")
+
+PERSON = Identity(ISSUER, ANN, ("staff", "mcp-admins"))
+
+
+def test_digests_differ_for_each_issuer_and_subject() -> None:
+    pairs = [("a", "b:c"), ("a:b", "c"), ("1:a", "b"), ("", "1:ab"), ("ab", "")]
+    assert len({subject_digest(*pair) for pair in pairs}) == len(pairs)
+
+
+class IdentitiesContract(WithKeyRing):
+    """Sign-in to accounts by persons of issuers, and the keys of clients with access tokens."""
+
+    async def identities(self, now: Callable[[], float]) -> Identities:
+        """Return the persons who sign in to the accounts."""
+        raise NotImplementedError
+
+    async def open_all(self) -> tuple[KeyRing, Accounts, Identities]:
+        now = self.clock.seconds
+        return await self.keys(now), await self.accounts(now), await self.identities(now)
+
+    @awaited
+    async def test_a_person_gets_an_account_and_keeps_it_with_another_address(self) -> None:
+        _, accounts, identities = await self.open_all()
+        account = await identities.sign_in(PERSON, "Ann@Example.org", creates=True)
+        assert account is not None
+        assert (account.email, account.state, account.role) == ("ann@example.org", "active", "member")
+        assert await accounts.password(account.id) is None
+        again = await identities.sign_in(evolve(PERSON, groups=("staff",)), "married@example.org", creates=False)
+        assert again == account
+        assert list(await identities.of(account.id)) == [evolve(PERSON, groups=("staff",))]
+
+    @awaited
+    async def test_no_account_without_an_address_or_the_permission_to_create_one(self) -> None:
+        _, accounts, identities = await self.open_all()
+        assert await identities.sign_in(PERSON, None, creates=True) is None
+        assert await identities.sign_in(PERSON, "ann@example.org", creates=False) is None
+        assert list(await accounts.list()) == []
+
+    @awaited
+    async def test_an_invalid_address_is_rejected(self) -> None:
+        _, _, identities = await self.open_all()
+        for address in ("ann", "a b@example.org", "a\0@example.org"):
+            try:
+                await identities.sign_in(PERSON, address, creates=True)
+            except BadInput:
+                continue
+            raise AssertionError(address)
+
+    @awaited
+    async def test_a_person_signs_in_to_the_approved_account_with_her_address(self) -> None:
+        _, accounts, identities = await self.open_all()
+        invited = await accounts.add("ann@example.org", "hash")
+        account = await identities.sign_in(PERSON, "ann@example.org", creates=False)
+        assert account is not None
+        assert account.id == invited.id
+        assert await accounts.password(invited.id) == "hash"
+
+    @awaited
+    async def test_a_pending_account_with_her_address_is_deleted_with_its_keys(self) -> None:
+        keys, accounts, identities = await self.open_all()
+        squatter = await accounts.register("ann@example.org", "hash", most=10)
+        _, secret = await keys.create("theirs", limit=20, expires_at=None, owner=squatter.id)
+        assert await identities.sign_in(PERSON, "ann@example.org", creates=False) is None
+        account = await identities.sign_in(PERSON, "ann@example.org", creates=True)
+        assert account is not None
+        assert account.id != squatter.id
+        assert account.approved
+        await self.wait_a_second()
+        assert await keys.find(secret) is None
+
+    @awaited
+    async def test_the_role_changes_with_the_claims(self) -> None:
+        _, _, identities = await self.open_all()
+        roles = []
+        for role in ("operator", None, "member"):
+            account = await identities.sign_in(PERSON, "ann@example.org", creates=True, role=role)
+            roles.append(account and account.role)
+        assert roles == ["operator", "operator", "member"]
+
+    @awaited
+    async def test_a_deleted_account_leaves_no_person(self) -> None:
+        _, accounts, identities = await self.open_all()
+        account = await identities.sign_in(PERSON, "ann@example.org", creates=True)
+        assert account is not None
+        await accounts.delete(account.id)
+        assert list(await identities.of(account.id)) == []
+        assert await identities.sign_in(PERSON, None, creates=True) is None
+
+    @awaited
+    async def test_a_subject_has_one_key_which_no_secret_opens(self) -> None:
+        keys = await self.keys(self.clock.seconds)
+        key = await keys.of_subject(ANN, "tokens", limit=20)
+        assert key is not None
+        assert (key.label, key.limit, key.owner, key.is_subject) == ("tokens", 20, None, True)
+        other = await self.keys(self.clock.seconds)
+        assert await other.of_subject(ANN, "tokens", limit=7) == key
+        assert await keys.of_subject(subject_digest(ISSUER, "bob"), "tokens", limit=20) != key
+        assert [each.id for each in await keys.list()].count(key.id) == 1
+        for secret in (ANN.hex(), ANN.decode("latin-1"), key.id):
+            assert await keys.find(secret) is None
+        try:
+            await keys.rotate(key.id, grace=0)
+        except BadInput:
+            return
+        raise AssertionError("rotated")
+
+    @awaited
+    async def test_a_revoked_subject_stays_rejected(self) -> None:
+        keys = await self.keys(self.clock.seconds)
+        key = await keys.of_subject(ANN, "tokens", limit=20)
+        assert key is not None
+        await keys.revoke(key.id)
+        await self.wait_a_second()
+        assert await keys.of_subject(ANN, "tokens", limit=20) is None
+        assert await (await self.keys(self.clock.seconds)).of_subject(ANN, "tokens", limit=20) is None
+
+    @awaited
+    async def test_the_key_of_a_subject_belongs_to_the_account_of_the_person(self) -> None:
+        keys, accounts, identities = await self.open_all()
+        before = await keys.of_subject(ANN, "tokens", limit=20)
+        account = await identities.sign_in(PERSON, "ann@example.org", creates=True)
+        assert account is not None
+        assert before is not None
+        await self.wait_a_second()
+        key = await keys.of_subject(ANN, "tokens", limit=20)
+        assert key == evolve(before, owner=account.id)
+        # It takes no place of a key with a secret.
+        assert list(await keys.list(account.id)) == []
+        await keys.create("laptop", limit=20, expires_at=None, owner=account.id, most=1)
+        await accounts.disable(account.id)
+        await self.wait_a_second()
+        assert await keys.of_subject(ANN, "tokens", limit=20) is None
+        await accounts.enable(account.id)
+        await self.wait_a_second()
+        assert await keys.of_subject(ANN, "tokens", limit=20) == key
+        await accounts.delete(account.id)
+        await self.wait_a_second()
+        assert await keys.of_subject(ANN, "tokens", limit=20) == before
+
+    @awaited
+    async def test_a_new_key_of_a_subject_has_the_limit_of_the_account(self) -> None:
+        keys, accounts, identities = await self.open_all()
+        account = await identities.sign_in(PERSON, "ann@example.org", creates=True)
+        assert account is not None
+        await accounts.set_limit(account.id, 500)
+        key = await keys.of_subject(ANN, "tokens", limit=20)
+        assert key is not None
+        assert (key.limit, key.owner) == (500, account.id)
