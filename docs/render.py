@@ -37,6 +37,7 @@ DOCUMENTS = {
         "operate",
         "Install, configure, invite people, follow registries, back up, upgrade, measure.",
     ),
+    "docs/offline.md": ("operate", "Carry all entries as a file into a network without internet, and verify it."),
     "SECURITY.md": ("operate", "What the directory protects, and how to report a vulnerability."),
     "CHANGELOG.md": ("operate", "What each version changes, and what an upgrade needs."),
     "CONTRIBUTING.md": ("develop", "How to build, test and change the code."),

@@ -34,7 +34,7 @@ def public_paths() -> list[str]:
 
 def extensions() -> tuple[Extension, ...]:
     """Return what all features add to the pages."""
-    return tuple(part.extension for part in web_parts())
+    return tuple(part.extension for part in web_parts() if part.extension is not None)
 
 
 def openapi_parts() -> tuple[OpenApiPart, ...]:

@@ -112,8 +112,10 @@ def build_web(
     away_since = core.storage.away_since if core.storage.is_shared else None
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
-    kernel = _kernel(core, publishers, people, connections, key_uses, upstreams)
+    readers: list[registry.RegistryReaders] = []
+    kernel = _kernel(core, publishers, people, connections, key_uses, upstreams, readers)
     endpoints = [part.serve(kernel) for part in web_parts()]
+    readers += [reader for served in endpoints for reader in served.registry_readers]
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     routes = routing.Routes(all_routes(), groups, people.pages.layout)
     log = build_access_log(core)
@@ -133,15 +135,7 @@ def _handlers(
     """Return the groups of handlers of the APIs, of the pages, and of the `endpoints` of features."""
     config, storage, directory = core.config, core.storage, core.search.directory
     hub, offload, authenticator = publishers.hub, core.runtime.offload, kernel.authenticator
-    readers = [reader for served in endpoints for reader in served.registry_readers]
-    access = registry.RegistryAccess(
-        mode=config.registry.access,
-        authenticator=authenticator,
-        tokens=storage.registry_tokens,
-        reads=kernel.registry_reads,
-        failures=kernel.failed_keys,
-        readers=readers,
-    )
+    access, readers = kernel.registry_access, kernel.registry_access.readers
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
@@ -209,9 +203,14 @@ def _kernel(
     connections: http.Connections,
     key_uses: KeyUseRecorder,
     upstreams: Sequence[Upstream],
+    readers: Sequence[registry.RegistryReaders],
 ) -> Kernel:
-    """Return the parts that features use."""
+    """Return the parts that features use. `readers` of the registry API may be added later."""
     storage, failed_keys = core.storage, _limiter(core, core.config.http.failed_keys)
+    registry_reads = _limiter(core, core.config.registry.per_minute)
+    authenticator = authentication.Authenticator(
+        storage.keys, storage.quota, failed_keys, key_uses, core.metrics.count_exceeded_quota
+    )
 
     def numbers() -> dict[str, int]:
         return {
@@ -223,19 +222,26 @@ def _kernel(
 
     return Kernel(
         config=core.config,
-        authenticator=authentication.Authenticator(
-            storage.keys, storage.quota, failed_keys, key_uses, core.metrics.count_exceeded_quota
-        ),
+        authenticator=authenticator,
         storage=storage,
         directory=core.search.directory,
         proxies=core.proxies,
+        reactor=core.reactor,
         now=core.runtime.now,
         offload=core.runtime.offload,
         layout=people.pages.layout,
         access=people.pages.access,
         operators=OperatorRequests(people.cookies, people.pages.layout),
         failed_keys=failed_keys,
-        registry_reads=_limiter(core, core.config.registry.per_minute),
+        registry_reads=registry_reads,
+        registry_access=registry.RegistryAccess(
+            mode=core.config.registry.access,
+            authenticator=authenticator,
+            tokens=storage.registry_tokens,
+            reads=registry_reads,
+            failures=failed_keys,
+            readers=readers,
+        ),
         public_paths=public_paths,
         openapi=document(openapi_parts()),
         bus=core.serving.bus,

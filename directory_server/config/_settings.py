@@ -216,6 +216,9 @@ class UpstreamConfig:
     name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
     url: str = setting("", "A registry with the official API, or the URL or path of a file.", url_or_path)
     interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
+    start: str = setting(
+        "", "URL or path of a dump of the registry, with which the first sync run begins; if empty: none.", url_or_path
+    )
     headers: tuple[str, ...] = setting(
         (),
         "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "

@@ -10,6 +10,7 @@ from ..feature import Feature
 from .ard import FEATURE as ARD
 from .curation import FEATURE as CURATION
 from .docs import FEATURE as DOCS
+from .dump import FEATURE as DUMP
 from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
 from .operators import FEATURE as OPERATORS
@@ -31,6 +32,7 @@ FEATURES: tuple[Feature, ...] = (
     DOCS,
     EMBEDDINGS,
     ARD,
+    DUMP,
 )
 
 SECTIONS: dict[str, type[AttrsInstance]] = {

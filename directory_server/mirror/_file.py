@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from .. import files
 from ..domain.ports.runtime import Offload
 from ._fetcher import Fetcher, Response, Validators
 from ._upstream import Upstream, UpstreamFailed
@@ -34,6 +35,22 @@ async def open_file(
         response = await fetch.get(upstream.url, file.write, validators=validators, deadline=DEADLINE)
         file.flush()
         yield response, file.name
+
+
+def dump_date(path: str) -> float:
+    """Return the date of a dump, in seconds since the epoch: the MTIME of its gzip header (RFC 1952, section 2.3.1).
+
+    Raises UpstreamFailed if it has none.
+    """
+    try:
+        with files.open_file(path) as file:
+            head = file.read(8)
+    except OSError as error:
+        raise UpstreamFailed(f"The file {path} cannot be read: {error.strerror}.") from None
+    date = int.from_bytes(head[4:8], "little") if head.startswith(b"\x1f\x8b") else 0
+    if not date:
+        raise UpstreamFailed("The file of its setting start is no dump: it has no date in a header of gzip.")
+    return float(date)
 
 
 def _stamp(path: str) -> Validators:

@@ -16,7 +16,7 @@ from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
-from ..http_client import MAX_DELAY
+from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
 from ..wording import counted
 from ._client import Client, client
@@ -89,7 +89,7 @@ class Mirror:
 
     def _lease(self, upstream: Upstream) -> Callable[[], Deferred[None]]:
         # The lease is not renewed during a download.
-        seconds = LEASE + (FILE_DEADLINE if upstream.is_file else 0)
+        seconds = LEASE + (FILE_DEADLINE if upstream.is_file or upstream.start else 0)
 
         async def renew() -> None:
             if not await self._mirrors.hold(upstream.name, self._holder, seconds=seconds):
@@ -106,8 +106,12 @@ class Mirror:
     ) -> SyncReport:
         started_at, report = self._now(), SyncReport()
         try:
+            state = await self.load_state(upstream)
+            dump = upstream.dump(state)
+            # The headers are for the host of the upstream only.
+            templates = upstream.headers if dump is None or redirect_target(upstream.url, dump.url)[1] else ()
             fetch = self._client.fetch(
-                headers(upstream.headers, self._environ), FILE_BYTES if upstream.is_file else PAGE_BYTES
+                headers(templates, self._environ), FILE_BYTES if dump or upstream.is_file else PAGE_BYTES
             )
             sync_run = SyncRun(
                 upstream,
@@ -120,7 +124,7 @@ class Mirror:
                 on_progress,
                 report,
             )
-            running = Deferred.fromCoroutine(sync_run.run(await self.load_state(upstream), full=full))
+            running = Deferred.fromCoroutine(sync_run.run(state, full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
         except TimeoutError:
             error = UpstreamFailed(f"It took more than {DEADLINE:g} seconds; the next sync run continues from there.")

@@ -19,7 +19,7 @@ from ..serialization import rfc3339, with_official_flag
 from ..wording import entries
 from . import _page
 from ._fetcher import Fetcher, Response, Validators
-from ._file import MAX_BYTES, open_file
+from ._file import MAX_BYTES, dump_date, open_file
 from ._report import SyncReport
 from ._upstream import Upstream, UpstreamFailed
 from ._versions import Stored, deleted_versions, unmarked_names, versions_of, wanted_versions
@@ -81,12 +81,14 @@ class SyncRun:
         )
         if progress.full and not progress.cursor:
             await self._mirrors.forget_seen(state.name)
-        validators = Validators() if full else Validators(state.etag, state.modified)
-        read = self._file if self._upstream.is_file else self._pages
+        dump = self._upstream.dump(state)
+        file = dump or (self._upstream if self._upstream.is_file else None)
+        validators = Validators() if full or dump else Validators(state.etag, state.modified)
+        read = self._pages if file is None else partial(self._file, file)
         try:
             state, response = await read(evolve(state, progress=progress), progress, validators)
             if self.report.over_limit:
-                raise self._over_limit()
+                raise self._upstream.over_limit(self.report.over_limit)
             if progress.full and not response.unchanged:
                 state = await self._remove_missing(state)
         except UpstreamFailed as error:
@@ -108,12 +110,17 @@ class SyncRun:
         return SyncProgress(full or due or self._upstream.is_file, now)
 
     async def _file(
-        self, state: UpstreamState, progress: SyncProgress, validators: Validators
+        self, file: Upstream, state: UpstreamState, progress: SyncProgress, validators: Validators
     ) -> tuple[UpstreamState, Response]:
-        """Publish the entries of the file; return the new state and the response."""
-        async with open_file(self._upstream, self._fetch, validators, self._offload) as (response, path):
+        """Publish the entries of the file; return the new state and the response.
+
+        After a dump, the incremental syncs request what has changed since its date.
+        """
+        async with open_file(file, self._fetch, validators, self._offload) as (response, path):
             if response.unchanged:
                 return state, response
+            if file is not self._upstream:
+                state = evolve(state, progress=evolve(progress, began=await self._offload(dump_date, path)))
             imported = importer.ImportReport()
             batches = importer.batches([path], imported, batch=BATCH, most=MAX_BYTES)
             while entries := await self._offload(next, batches, ()):
@@ -247,15 +254,7 @@ class SyncRun:
             await self._renew_lease()
             self.report.count(await self._publish(self._upstream.name, entries[start : start + BATCH]))
             if self.report.over_limit >= MAX_OVER_LIMIT:
-                raise self._over_limit()
-
-    def _over_limit(self) -> UpstreamFailed:
-        upstream = self._upstream
-        return UpstreamFailed(
-            f"It exceeds its limits, max_entries = {upstream.max_entries} and max_bytes = "
-            f"{upstream.max_bytes}: {entries(self.report.over_limit)} not stored, and nothing was removed. "
-            f"Raise the limits of the upstream {upstream.name}, or exclude names."
-        )
+                raise self._upstream.over_limit(self.report.over_limit)
 
     async def _remove_missing(self, state: UpstreamState) -> UpstreamState:
         """Remove the entries that a full sync has not seen.

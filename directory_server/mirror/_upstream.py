@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Literal
 from urllib.parse import quote, urlencode, urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..domain.errors import DirectoryError
 from ..domain.patterns import NamePatterns
+from ..domain.upstreams import UpstreamState
 from ..files import read_regular_file
+from ..wording import entries
 
 
 class UpstreamFailed(DirectoryError):
@@ -53,6 +55,7 @@ class Upstream:
     Nothing is removed if a full sync has fewer entries than the share `floor` of the last one. An `official` upstream
     is trusted about which entries the official registry lists. `versions` is what is stored of a name: all versions, or
     those that were the latest at a sync run. The store keeps at most `max_entries` names and `max_bytes` of documents.
+    `start` is the URL or path of a dump of the registry, which the first sync run reads in place of all pages.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Upstream:
     versions: Versions = "all"
     max_entries: int = 100_000
     max_bytes: int = 1_000_000_000
+    start: str = ""
 
     @property
     def is_path(self) -> bool:
@@ -76,6 +80,20 @@ class Upstream:
     def is_file(self) -> bool:
         """Whether it is a file, local or remote, not a registry."""
         return self.is_path or _FILE.search(urlsplit(self.url).path) is not None
+
+    def dump(self, state: UpstreamState) -> Upstream | None:
+        """Return the dump that a sync run after `state` begins with, None if it reads `url`."""
+        progress = state.progress
+        is_first = state.full_sync_at is None and not (progress and progress.cursor)
+        return evolve(self, url=self.start) if self.start and is_first else None
+
+    def over_limit(self, count: int) -> UpstreamFailed:
+        """Return the error of a sync run that did not store `count` entries because of the limits."""
+        return UpstreamFailed(
+            f"It exceeds its limits, max_entries = {self.max_entries} and max_bytes = {self.max_bytes}: "
+            f"{entries(count)} not stored, and nothing was removed. "
+            f"Raise the limits of the upstream {self.name}, or exclude names."
+        )
 
     @cached_property
     def _list(self) -> str:

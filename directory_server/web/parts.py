@@ -16,7 +16,7 @@ from .authentication import Authenticator
 from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
 from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess
-from .registry import RegistryReaders
+from .registry import RegistryAccess, RegistryReaders
 from .routes import Route
 from .throttling import AddressLimiter
 
@@ -44,9 +44,10 @@ class Kernel:
 
     `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
     epoch. `failed_keys` limits requests with unknown secrets, `registry_reads` requests of the registry API, both by
-    address. `public_paths` returns the paths of the public pages of all features. `openapi` is the OpenAPI document.
-    `bus` announces changes of entries. `numbers` returns numbers of this process by name: entries, streams and
-    connections. `notices` read the notices of all features, and `key_parts` are what all features show of keys.
+    address. `registry_access` authenticates clients of the registry API. `reactor` runs delayed calls. `public_paths`
+    returns the paths of the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of
+    entries. `numbers` returns numbers of this process by name: entries, streams and connections. `notices` read the
+    notices of all features, and `key_parts` are what all features show of keys.
     """
 
     config: Config
@@ -54,6 +55,7 @@ class Kernel:
     storage: Any
     directory: Directory
     proxies: Proxies
+    reactor: Any
     now: Callable[[], float]
     offload: Offload
     layout: Layout
@@ -61,6 +63,7 @@ class Kernel:
     operators: OperatorRequests
     failed_keys: AddressLimiter
     registry_reads: AddressLimiter
+    registry_access: RegistryAccess
     public_paths: Callable[[], Sequence[str]]
     openapi: bytes
     bus: Bus
@@ -98,13 +101,13 @@ def no_paths() -> Sequence[str]:
 class WebPart:
     """The web part of a feature.
 
-    `extension` adds templates, texts and links to the pages. `serve` returns the handlers of the `routes`.
-    `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI document.
-    `notices` read the notices of the feature on the overview of operators. `key_parts` are what the feature shows of
-    keys.
+    `extension` adds templates, texts and links to the pages, if it has pages. `serve` returns the handlers of the
+    `routes`. `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI
+    document. `notices` read the notices of the feature on the overview of operators. `key_parts` are what the feature
+    shows of keys.
     """
 
-    extension: Extension
+    extension: Extension | None = None
     routes: tuple[Route, ...] = ()
     serve: Callable[[Kernel], Endpoints] = nothing_to_serve
     public_paths: Callable[[], Sequence[str]] = no_paths

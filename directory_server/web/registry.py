@@ -69,7 +69,7 @@ class RegistryAccess:
     _tokens: RegistryTokens
     _reads: AddressLimiter
     _failures: AddressLimiter
-    _readers: Sequence[RegistryReaders]
+    readers: Sequence[RegistryReaders]
 
     async def authenticate(self, request: Request, token: str | None) -> str:
         """Authenticate a request whose path contains `token`, or None.
@@ -78,7 +78,7 @@ class RegistryAccess:
 
         Raises UnknownPath if the mode has no such path or the token is unknown, Unauthorized, or Throttled.
         """
-        for readers in self._readers:
+        for readers in self.readers:
             if token is None and readers.recognizes(request):
                 await readers.authenticate(request)
                 return self._reads.client(request)

@@ -19,7 +19,7 @@ KERNEL = [
 ]
 """Settings and sections without those of features, in the order of the configuration."""
 
-KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*", "ard.*"])
+KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*", "ard.*", "dump.*"])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 
@@ -62,7 +62,7 @@ UNIQUE = "must each have a url and a name that no other has"
             'uri = "https://a.example"',
             "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known settings: upstream.name, "
             "upstream.url, "
-            "upstream.interval, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
+            "upstream.interval, upstream.start, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
             "upstream.official, upstream.versions, upstream.max_entries, upstream.max_bytes",
         ),
     ],

@@ -201,6 +201,11 @@ VALID_REQUESTS = {
             *(f"/.well-known/{name}.json" for name in ("ai-catalog", "ard", "mcp/catalog")),
         )
     },
+    **{
+        f"GET {prefix}/v0.1/{name}": [ValidRequest("GET", f"{prefix.format(token='x' * 32)}/v0.1/{name}")]
+        for prefix in ("", "/r/{token}")
+        for name in ("dump.jsonl.gz", "dump.jsonl.gz.sha256")
+    },
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],

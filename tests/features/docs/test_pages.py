@@ -38,7 +38,7 @@ def test_contents_have_three_parts_with_a_line_for_each_document_once(server: Se
     text = page(server, "/docs").body.decode()
     assert re.findall(r"<h2[^>]*>([^<]*)</h2>", text) == ["Use", "Operate", "Develop"]
     links = re.findall(r'<a href="/docs/([^"]*)">', text)
-    assert len(links) == len(set(links)) == 12
+    assert len(links) == len(set(links)) == 13
     assert links[0] == "connect"
     for document in contents().pages.values():
         assert (document.summary != "") == (document.part != "")
