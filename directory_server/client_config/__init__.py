@@ -14,9 +14,10 @@ from ._editors import Editor, Setup
 from ._keys import Names, names_of
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
+from ._policies import Deployment, NoRule, Rule, deployment_of
 from ._remotes import remote_config
 from ._server_config import Input, ServerConfig, Template, as_text
-from ._setups import Configuration, Missing, SetupInput, Setups, configurations
+from ._setups import Configuration, Missing, SetupInput, Setups, configurations, whole_server
 from ._setups import setups as setups_of
 
 __all__ = [
@@ -24,16 +25,20 @@ __all__ = [
     "REASONS",
     "WARNINGS",
     "Configuration",
+    "Deployment",
     "Editor",
     "Input",
     "InstallOption",
     "Installation",
     "Missing",
     "Names",
+    "NoRule",
     "Notice",
+    "Rule",
     "Setup",
     "SetupInput",
     "Setups",
+    "deployments",
     "endpoint_setups",
     "install_options",
     "installations",
@@ -45,6 +50,8 @@ MAX_SOURCES = 8
 
 MAX_CONFIGURATION = 2_000
 """Characters of one configuration. They are repeated about six times: for each editor, and in the inputs."""
+
+_CLAUDE_CODE = next(editor for editor in EDITORS if editor.id == "claude-code")
 
 
 @frozen
@@ -128,6 +135,24 @@ def install_options(
         else InstallOption(kind, name, setups_of(names, server), server.warnings)
         for kind, name, server in ways
         if kind != "sse" or "streamable-http" not in kinds
+    )
+
+
+def deployments(
+    server_name: str,
+    mcp_id: str,
+    packages: Sequence[Mapping[str, Any]],
+    remotes: Sequence[Mapping[str, Any]],
+    tools: Iterable[str] = (),
+) -> tuple[str, tuple[tuple[str, str, Deployment | Notice], ...]]:
+    """Return the key of a server, and what administrators deploy of each remote and package, by kind and name.
+
+    A Notice is the reason why no configuration is possible.
+    """
+    names = names_of(server_name, mcp_id, tools)
+    return names.key, tuple(
+        (kind, name, server if isinstance(server, Notice) else deployment_of(_CLAUDE_CODE, whole_server(names, server)))
+        for kind, name, server in _servers(packages, remotes)
     )
 
 

@@ -76,14 +76,11 @@ def setups(names: Names, server: ServerConfig) -> Setups:
 
     The variables are ours: a publisher who could choose a name could read a variable that the user already has.
     """
-    used = {each.name: each for each in server.used_inputs}
-    variables = dict(_variables(names.variables, (each for each in used.values() if _is_secret(each))))
-    # VS Code hides what is entered for a secret.
-    marked = [evolve(each, secret=_is_secret(each)) for each in server.inputs]
-    whole = Server(names, evolve(server, inputs=marked), variables)
+    whole = whole_server(names, server)
+    used, variables = {each.name for each in server.used_inputs}, whole.variables
     inputs = [
         SetupInput(each.name, each.description, each.secret, variables.get(each.name, ""), is_used=each.name in used)
-        for each in marked
+        for each in whole.config.inputs
     ]
     written = [
         (editor, editor.write(editor, whole) if whole.transport in editor.transports else None) for editor in EDITORS
@@ -94,6 +91,15 @@ def setups(names: Names, server: ServerConfig) -> Setups:
         if setup is None
     ]
     return Setups([setup for _, setup in written if setup is not None], inputs, missing, whole.needs_review)
+
+
+def whole_server(names: Names, server: ServerConfig) -> Server:
+    """Return `server` with the variables of its secrets, of which it has those that a configuration contains."""
+    used = {each.name: each for each in server.used_inputs}
+    variables = dict(_variables(names.variables, (each for each in used.values() if _is_secret(each))))
+    # VS Code hides what is entered for a secret.
+    marked = [evolve(each, secret=_is_secret(each)) for each in server.inputs]
+    return Server(names, evolve(server, inputs=marked), variables)
 
 
 def _is_secret(each: Input) -> bool:

@@ -13,6 +13,7 @@ from .docs import FEATURE as DOCS
 from .dump import FEATURE as DUMP
 from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
+from .managed_settings import FEATURE as MANAGED_SETTINGS
 from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
 from .quota_requests import FEATURE as QUOTA_REQUESTS
@@ -24,6 +25,7 @@ FEATURES: tuple[Feature, ...] = (
     OPERATORS,
     QUOTA_REQUESTS,
     CURATION,
+    MANAGED_SETTINGS,
     PUBLISHING,
     VERIFICATION,
     STATISTICS,

@@ -182,10 +182,10 @@ class StoredEntries:
         requested = list(filter(is_storable, mcp_ids))
         return await self._tables.read(lambda rows: versions_of_ids(rows, requested, version, most))
 
-    async def version(self, name: str, version: str) -> Version | None:
+    async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
         if not (is_storable(name) and is_storable(version)):
             return None
-        return await self._tables.read(lambda rows: one_version(rows, name, version))
+        return await self._tables.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
 
     def _record_read(self, seq: int, mark: int | None) -> None:
         """Record that the change `seq` was read."""

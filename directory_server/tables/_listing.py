@@ -94,9 +94,11 @@ _OF_IDS = f"{_SIZED}, entry.mcp_id {_LATEST} {_REQUESTED}"
 
 _VERSION_OF_IDS = f"{_SIZED}, entry.mcp_id {_ALL} {_REQUESTED} AND record.version = :version"
 
-_THE_LATEST = f"{_SIZED} {_LATEST} WHERE entry.name = :name AND NOT hidden"
+_THE_LATEST = f"{_SIZED} {_LATEST} WHERE entry.name = :name AND (NOT hidden OR :include_hidden)"
 
-_THE_VERSION = f"{_SIZED} {_ALL} WHERE entry.name = :name AND record.version = :version AND NOT hidden"
+_THE_VERSION = f"""
+    {_SIZED} {_ALL} WHERE entry.name = :name AND record.version = :version AND (NOT hidden OR :include_hidden)
+"""
 
 _READ = f"""
     SELECT record.id, record.name, record.version, record.body, {_PUBLISHED_AT}, {_CHANGED_AT},
@@ -170,10 +172,10 @@ def versions_of_ids(rows: Rows, mcp_ids: Sequence[str], version: str, most: int)
     return _read(rows, [sizes[mcp_id] for mcp_id in mcp_ids if mcp_id in sizes], most)
 
 
-def one_version(rows: Rows, name: str, version: str) -> Version | None:
+def one_version(rows: Rows, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
     """Return one version of `name`, for Store.version."""
     statement = _THE_LATEST if version == "latest" else _THE_VERSION
-    sizes = rows.all(statement, name=name, version=version)
+    sizes = rows.all(statement, name=name, version=version, include_hidden=include_hidden)
     return next(iter(_read(rows, sizes, 1)), None)
 
 

@@ -19,7 +19,9 @@ KERNEL = [
 ]
 """Settings and sections without those of features, in the order of the configuration."""
 
-KNOWN = ", ".join([*KERNEL, "publish.*", "verify.*", "statistics.*", "reports.*", "embeddings.*", "ard.*", "dump.*"])
+FEATURES = ("managed_settings", "publish", "verify", "statistics", "reports", "embeddings", "ard", "dump")
+
+KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in FEATURES)])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 

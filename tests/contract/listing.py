@@ -201,6 +201,10 @@ class ListingContract:
         assert list(await store.versions(NAME)) == []
         assert await store.version(NAME, "latest") is None
         assert await store.version(NAME, "1.0.0") is None
+        for version in ("latest", "1.0.0"):
+            hidden = await store.version(NAME, version, include_hidden=True)
+            assert hidden is not None
+            assert (hidden.name, hidden.version) == (NAME, "1.0.0")
         await store.publish("a", [entry(brief="It snows.")])
         assert await store.entry(mcp_id_of(NAME)) is None
         assert await curation.mark(NAME, "hidden", False)

@@ -206,6 +206,7 @@ VALID_REQUESTS = {
         for prefix in ("", "/r/{token}")
         for name in ("dump.jsonl.gz", "dump.jsonl.gz.sha256")
     },
+    "GET /api/open/v1/managed-settings/{file}": [ValidRequest("GET", "/api/open/v1/managed-settings/copilot.json")],
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],

@@ -122,8 +122,11 @@ class Store(Protocol):
         brings the total bytes of bodies to `most`.
         """
 
-    async def version(self, name: str, version: str) -> Version | None:
-        """Return the `version` of `name`, deleted or not; "latest" is the latest one. None if there is none."""
+    async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
+        """Return the `version` of `name`, deleted or not; "latest" is the latest one. None if there is none.
+
+        Hidden names have none, except with `include_hidden`.
+        """
 
     async def published(self, name: str) -> Sequence[Entry]:
         """Return the versions of `name` of the source PUBLISHED in the order of writing, also if others are visible."""

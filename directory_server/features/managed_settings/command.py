@@ -1,0 +1,57 @@
+"""`directory-server managed-settings`: files by which editors allow the curated entries."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+import click
+
+from ...cli.context import command_context, wait_for
+from ...cli.output import Group, echo, json_option, print_json, print_listing
+from ...run_sync import inline
+from ...wording import counted
+from .documents import FILES, FileName, Policy
+from .selection import Selection
+
+_KEYWORDS = click.argument("keywords", nargs=-1, metavar="[KEYWORDS]...")
+
+
+@click.group("managed-settings", cls=Group)
+def managed_settings() -> None:
+    """Write files by which editors allow exactly the servers of curated entries."""
+
+
+@managed_settings.command()
+@click.argument("file", type=click.Choice(FILES))
+@_KEYWORDS
+@click.pass_context
+def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...]) -> None:
+    """Print FILE for the curated entries that match KEYWORDS, such as category:databases; of all without KEYWORDS.
+
+    copilot.json and claude-code.json are the managed-settings.json of GitHub Copilot and of Claude Code,
+    managed-mcp.json is a fixed set of servers for Claude Code. Hidden entries are denied.
+    """
+    policy = _policy(ctx, keywords)
+    print_json(policy.document(file))
+    if policy.warnings:
+        echo(
+            f"{counted(len(policy.warnings), 'warning')}, see: directory-server managed-settings warnings "
+            f"{' '.join(keywords)}".rstrip(),
+            err=True,
+        )
+
+
+@managed_settings.command()
+@_KEYWORDS
+@json_option
+@click.pass_context
+def warnings(ctx: click.Context, keywords: tuple[str, ...], as_json: bool) -> None:
+    """List the packages and remotes of the selected entries that the files do not contain, and the reasons."""
+    names = ("server", "source", "code", "message")
+    records = [{name: getattr(each, name) for name in names} for each in _policy(ctx, keywords).warnings]
+    print_listing(records, {name.upper(): itemgetter(name) for name in names if name != "code"}, as_json)
+
+
+def _policy(ctx: click.Context, keywords: tuple[str, ...]) -> Policy:
+    storage = command_context(ctx).storage
+    return wait_for(Selection(storage.store, storage.curation, inline).policy(" ".join(keywords)))

@@ -1,0 +1,117 @@
+"""Handlers of managed settings: the address that device management polls, and the page of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import urlencode
+
+from attrs import define, field, frozen
+from twisted.internet.defer import Deferred, DeferredLock
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ... import serialization
+from ...domain.errors import DirectoryError
+from ...http import Request
+from ...http.headers import query
+from ...web.authentication import Authenticator
+from ...web.operator_requests import ADMIN, OperatorRequests, parameters
+from ...web.responses import conditional_response, json_response
+from .documents import FILES, FileName, Policy
+from .selection import Selection
+
+PATH = "/api/open/v1/managed-settings"
+PAGE = f"{ADMIN}/managed-settings"
+
+FRESH = 60.0
+"""Seconds for which a policy is served without reading the entries again."""
+
+MAX_CACHED = 20
+"""Policies in memory."""
+
+MAX_WARNINGS = 500
+"""Warnings on the page. The command prints all."""
+
+
+@define
+class Policies:
+    """Policies by keywords. They are built one at a time: a fleet of machines may poll at once."""
+
+    _selection: Selection
+    _seconds: Callable[[], float]
+    _cached: dict[str, tuple[float, Policy]] = field(factory=dict, init=False)
+    _lock: DeferredLock = field(factory=DeferredLock, init=False)
+
+    async def get(self, keywords: str) -> Policy:
+        """Return the policy of the selected entries, at most FRESH seconds old. Raises as Selection.policy does."""
+        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords))))
+
+    async def _get(self, keywords: str) -> Policy:
+        built_at, policy = self._cached.get(keywords, (0.0, None))
+        if policy is None or not 0 <= self._seconds() - built_at < FRESH:
+            policy = await self._selection.policy(keywords)
+            self._cached.pop(keywords, None)
+            self._cached[keywords] = self._seconds(), policy
+            if len(self._cached) > MAX_CACHED:
+                del self._cached[next(iter(self._cached))]
+        return policy
+
+
+@frozen
+class ManagedSettingsHandlers:
+    """Handles the files for clients with an API key, and the page and downloads of operators."""
+
+    _is_on: bool
+    _authenticator: Authenticator
+    _requests: OperatorRequests
+    _policies: Policies
+
+    async def get(self, request: Request, file: str) -> bytes:
+        """Respond with a file. Raises UnknownPath if the feature is off or for another name."""
+        if not self._is_on:
+            raise UnknownPath
+        name = _name(file)
+        async with self._authenticator.authenticate(request) as authenticated:
+            keywords = serialization.url_parameters(query(request), "keywords").get("keywords", "")
+            await authenticated.charge()
+            body = serialization.encode((await self._policies.get(keywords)).document(name))
+        return conditional_response(request, body, "private, no-cache")
+
+    async def page(self, request: Request) -> bytes:
+        """Return the page with the files, and the warnings of the selected entries."""
+        member = await self._requests.member(request)
+        keywords = parameters(request).get("q", "").strip()
+        policy, reason = None, ""
+        try:
+            policy = await self._policies.get(keywords)
+        except DirectoryError as error:
+            reason = error.message
+        values = {
+            "text": keywords,
+            "policy": policy,
+            "reason": reason,
+            "warnings": policy.warnings[:MAX_WARNINGS] if policy else (),
+            "files": FILES,
+            "is_on": self._is_on,
+            "base_url": f"{self._requests.base_url(request)}{PATH}",
+            "query": f"?{urlencode({'keywords': keywords})}" if keywords else "",
+            "page_query": f"?{urlencode({'q': keywords})}" if keywords else "",
+        }
+        return self._requests.page(request, member.session, "list", values)
+
+    async def download(self, request: Request, file: str) -> bytes:
+        """Return a file as a download of an operator."""
+        await self._requests.member(request)
+        name = _name(file)
+        policy = await self._policies.get(parameters(request).get("q", "").strip())
+        saved_as = "managed-mcp.json" if name == "managed-mcp.json" else "managed-settings.json"
+        disposition = f'attachment; filename="{saved_as}"'
+        body = f"{serialization.pretty(policy.document(name))}\n".encode()
+        return json_response(request, body, 200, **{"Content-Disposition": disposition})
+
+
+def _name(file: str) -> FileName:
+    """Return the name of a file. Raises UnknownPath for another text."""
+    if file not in FILES:
+        raise UnknownPath
+    return file

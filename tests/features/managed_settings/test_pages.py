@@ -1,0 +1,129 @@
+"""Managed settings over HTTP, on the page of operators and as a command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from directory_server.domain.entries import Entry
+from directory_server.domain.versions import LOCAL
+from directory_server.features.managed_settings.handlers import FRESH
+from directory_server.run_sync import run_sync
+
+from ...cli.conftest import CommandLine
+from ...web.browsers import Browser
+from ...web.conftest import Server
+
+PATH = "/api/open/v1/managed-settings"
+PAGE = "/admin/managed-settings"
+
+enabled = pytest.mark.parametrize("server", [{"managed_settings.enabled": True}], indirect=True)
+
+
+def entry(name: str, **server: object) -> Entry:
+    url = f"https://{name.rpartition('/')[2]}.example/mcp"
+    given = {"name": name, "description": "A tool.", "version": "1.0.0", "remotes": [{"type": "sse", "url": url}]}
+    return Entry({**given, **server})
+
+
+GOOD, HIDDEN, EDITABLE = entry("com.acme/good"), entry("com.evil/hidden"), entry("com.acme/own")
+VARIABLE = entry("com.acme/variable", remotes=[{"type": "sse", "url": "https://{tenant}.acme.example/mcp"}])
+
+
+def curate(server: Server) -> None:
+    run_sync(server.directory.publish("official", [GOOD, HIDDEN, VARIABLE, entry("com.other/entry")]))
+    run_sync(server.directory.publish(LOCAL, [EDITABLE]))
+    curation = server.application.storage.curation
+    for name, mark in ((GOOD.name, "allowed"), (VARIABLE.name, "allowed"), (HIDDEN.name, "hidden")):
+        run_sync(curation.mark(name, mark, True))
+    server.clock.advance(1)
+
+
+@enabled
+def test_a_client_with_a_key_polls_a_file(server: Server) -> None:
+    curate(server)
+    response = server.get(f"{PATH}/claude-code.json")
+    assert response.status == 200
+    assert response.json == {
+        "allowedMcpServers": [{"serverUrl": "https://good.example/mcp"}, {"serverUrl": "https://own.example/mcp"}],
+        "deniedMcpServers": [{"serverUrl": "https://hidden.example/mcp"}],
+        "allowManagedMcpServersOnly": True,
+    }
+    assert response.headers["Cache-Control"] == "private, no-cache"
+    again = server.get(f"{PATH}/claude-code.json", headers={"If-None-Match": response.headers["ETag"]})
+    assert (again.status, again.body) == (304, b"")
+    copilot = server.get(f"{PATH}/copilot.json").json
+    assert copilot["deniedMcpServers"][1:] == [{"serverName": HIDDEN.name}]
+    assert server.get(f"{PATH}/managed-mcp.json").json["mcpServers"].keys() == {"good", "own"}
+
+
+@enabled
+def test_keywords_select_entries(server: Server) -> None:
+    curate(server)
+    path = f"{PATH}/claude-code.json?keywords="
+    assert len(server.get(f"{path}namespace%3Acom.acme").json["allowedMcpServers"]) == 2
+    assert len(server.get(f"{path}good").json["allowedMcpServers"]) == 1
+    missing = server.get(f"{path}nothing-has-this")
+    # An empty allow list would block all servers.
+    assert (missing.status, "would block all servers" in missing.json["message"]) == (404, True)
+    wrong = server.get(f"{path}runs%3Anowhere")
+    assert (wrong.status, wrong.json["error"]) == (400, "bad_request")
+    assert server.get(f"{PATH}/claude-code.json?other=1").status == 400
+
+
+@enabled
+def test_a_change_counts_after_a_minute(server: Server) -> None:
+    curate(server)
+    assert len(server.get(f"{PATH}/managed-mcp.json").json["mcpServers"]) == 2
+    run_sync(server.application.storage.curation.mark(GOOD.name, "allowed", False))
+    assert len(server.get(f"{PATH}/managed-mcp.json").json["mcpServers"]) == 2
+    server.clock.advance(FRESH)
+    assert len(server.get(f"{PATH}/managed-mcp.json").json["mcpServers"]) == 1
+
+
+@enabled
+@pytest.mark.parametrize("file", ["passwd", "copilot.json%00", "..%2Fcopilot.json", "COPILOT.JSON", "a" * 4_000])
+def test_other_files_do_not_exist(server: Server, file: str) -> None:
+    assert server.get(f"{PATH}/{file}").status in (400, 404)
+
+
+@enabled
+def test_the_address_needs_a_key(server: Server) -> None:
+    assert server.get(f"{PATH}/copilot.json", key=None).status == 401
+
+
+def test_the_address_is_off_by_default(server: Server) -> None:
+    curate(server)
+    assert server.get(f"{PATH}/copilot.json").status == 404
+
+
+def test_operators_see_warnings_and_download_files(server: Server, operator: Browser, member: Browser) -> None:
+    curate(server)
+    operator.get(f"{PAGE}?q=namespace:com.acme")
+    assert "2 allowed rules" in operator.text
+    assert VARIABLE.name in operator.text
+    assert "The user enters a part of the URL" in operator.text
+    assert "managed_settings.enabled" in operator.text
+    response = operator.get(f"{PAGE}/copilot.json?q=good")
+    assert json.loads(response.body)["allowedMcpServers"] == [{"serverUrl": "https://good.example/mcp"}]
+    assert response.headers["Content-Disposition"] == 'attachment; filename="managed-settings.json"'
+    assert operator.get(f"{PAGE}/none.json").status == 404
+    operator.get(f"{PAGE}?q=nothing-has-this")
+    assert "would block all servers" in operator.text
+    assert member.get(PAGE).status == 404
+    assert member.get(f"{PAGE}/copilot.json").status == 404
+
+
+def test_the_command_prints_a_file_and_warnings(directory: CommandLine) -> None:
+    run_sync(directory.store.publish(LOCAL, [GOOD, VARIABLE]))
+    result = directory.run("managed-settings", "write", "claude-code.json", "namespace:com.acme")
+    assert json.loads(result.stdout)["allowedMcpServers"] == [{"serverUrl": "https://good.example/mcp"}]
+    assert result.stderr.strip() == ("2 warnings, see: directory-server managed-settings warnings namespace:com.acme")
+    warnings = json.loads(directory.succeed("managed-settings", "warnings", "--json"))
+    assert [(warning["server"], warning["code"]) for warning in warnings] == [
+        (VARIABLE.name, "input"),
+        (VARIABLE.name, "review"),
+    ]
+    assert "The user enters a part of the URL" in directory.succeed("managed-settings", "warnings")
+    assert directory.fail("managed-settings", "write", "copilot.json", "nothing").startswith("Error: No entry is")
