@@ -98,4 +98,5 @@ def _print_report(name: str, report: mirror.SyncReport, seconds: float) -> None:
         f"{name}: {kind} of {entries(report.entries)} in {pages}{seconds:.1f} seconds: "
         f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.removed:,} removed, {report.rejected:,} rejected."
+        f"{report.note and f' {report.note}'}"
     )

@@ -55,7 +55,7 @@ def log(ctx: click.Context, name: str | None, as_json: bool) -> None:
             "SECONDS": lambda record: f"{record['ended_at'] - record['started_at']:.1f}",
             "KIND": lambda record: "full" if record["full"] else "incremental",
             **{number.upper(): itemgetter(number) for number in _NUMBERS},
-            "RESULT": lambda record: record["error"] or "done",
+            "RESULT": lambda record: record["error"] or record["note"] or "done",
         },
         as_json,
     )
@@ -85,4 +85,5 @@ def _run_record(name: str, run: FinishedRun) -> dict[str, Any]:
         "full": run.full,
         **{number: getattr(run, number) for number in _NUMBERS},
         "error": run.error,
+        "note": run.note,
     }

@@ -16,12 +16,12 @@ from ._settings import (
     MetricsConfig,
     QuotaConfig,
     StreamsConfig,
-    UpstreamConfig,
     WebConfig,
 )
 from ._sources import FILE_VARIABLE, ConfigError
 from ._types import Bytes, Seconds, Sections
-from ._validators import AtLeast, above_zero, each_matches, endpoint_url, name_patterns, setting
+from ._upstreams import UpstreamConfig
+from ._validators import AtLeast, above_zero, each_matches, endpoint_url, name_patterns, networks, setting
 
 __all__ = [
     "FILE_VARIABLE",
@@ -48,6 +48,7 @@ __all__ = [
     "endpoint_url",
     "load",
     "name_patterns",
+    "networks",
     "record_folder",
     "setting",
     "setting_names",

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import attrs
 from attrs import AttrsInstance
 
-from ._settings import Config, UpstreamConfig
+from ._settings import Config
 from ._sources import Name
 from ._types import (
     UNLIMITED,
@@ -27,6 +27,7 @@ from ._types import (
     structure,
     table_class,
 )
+from ._upstreams import UpstreamConfig
 from ._validators import AtLeast
 
 _TYPE_NAMES: Sequence[tuple[Any, str]] = (

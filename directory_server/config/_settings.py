@@ -10,6 +10,7 @@ from attrs import AttrsInstance, field, frozen
 
 from ._apis import McpConfig, RegistryConfig
 from ._types import UNLIMITED, Bytes, Seconds, Words
+from ._upstreams import UpstreamConfig, unique_names, upstream_of_text
 from ._validators import (
     AtLeast,
     above_zero,
@@ -18,16 +19,10 @@ from ._validators import (
     connection_string,
     each_matches,
     endpoint,
-    fraction,
     line,
     listen_endpoints,
-    name_patterns,
     proxies,
     setting,
-    source_name,
-    unique_names,
-    upstream_of_text,
-    url_or_path,
 )
 
 Section = TypeVar("Section", bound=AttrsInstance)
@@ -207,42 +202,6 @@ class WebConfig:
         "streams.total.",
         AtLeast(0),
     )
-
-
-@frozen
-class UpstreamConfig:
-    """An upstream: a registry, or a file of entries, that the directory follows."""
-
-    name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
-    url: str = setting("", "A registry with the official API, or the URL or path of a file.", url_or_path)
-    interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
-    start: str = setting(
-        "", "URL or path of a dump of the registry, with which the first sync run begins; if empty: none.", url_or_path
-    )
-    headers: tuple[str, ...] = setting(
-        (),
-        "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "
-        "Authorization: file:/run/secrets/token.",
-        each_matches(
-            r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"
-        ),
-        secret=True,
-    )
-    include: tuple[str, ...] = setting(
-        (), "Patterns of names to import, * for any characters; if empty: all.", name_patterns
-    )
-    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", name_patterns)
-    floor: float = setting(
-        0.85,
-        "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
-        fraction,
-    )
-    official: bool = setting(False, "Whether this source decides which entries the official registry lists.")
-    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: all, or the latest at each sync.")
-    max_entries: int = setting(
-        100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
-    )
-    max_bytes: Bytes = setting(1_000_000_000, "Maximum size of stored entries of this source.", AtLeast(1_000_000))
 
 
 @frozen

@@ -137,6 +137,15 @@ def proxies(_: object, __: object, items: tuple[str, ...]) -> None:
             raise ValueError("must be addresses or networks such as 127.0.0.1, 10.0.0.0/8, or unix") from None
 
 
+def networks(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate addresses and networks."""
+    for item in items:
+        try:
+            ip_network(item, strict=False)
+        except ValueError:
+            raise ValueError("must be addresses or networks such as 10.0.0.0/8 or fd00::/8") from None
+
+
 def source_name(_: object, __: object, name: str) -> None:
     """Validate the name of a source of entries. Entries without an upstream have other sources."""
     if name in ("local", "published", "imported") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
@@ -163,28 +172,3 @@ def endpoint_url(_: object, __: object, text: str) -> None:
         is_url = False
     if text and not (is_url and text.isascii() and text.isprintable() and " " not in text):
         raise ValueError("must be an http or https URL without a password")
-
-
-OFFICIAL_REGISTRY = "https://registry.modelcontextprotocol.io"
-
-
-def upstream_of_text(text: str) -> dict[str, object]:
-    """Return the table of an upstream from its URL, or from "official" for the official registry.
-
-    The name is that of the host, or of the file. Raises ValueError.
-    """
-    if text == "official":
-        return {"name": "official", "url": OFFICIAL_REGISTRY, "official": True}
-    try:
-        url_or_path(None, None, text)
-    except ValueError as error:
-        raise ValueError(f"each {error}, or official; separate them with spaces") from None
-    name = (urlsplit(text).hostname or text.rpartition("/")[2]).lower()
-    return {"name": re.sub(r"[^a-z0-9._-]+", "-", name).lstrip("._-")[:40], "url": text}
-
-
-def unique_names(_: object, __: object, upstreams: tuple[Any, ...]) -> None:
-    """Validate that each upstream has a URL and a name, and that no two names are the same."""
-    names = [upstream.name for upstream in upstreams]
-    if not all(upstream.name and upstream.url for upstream in upstreams) or len(set(names)) < len(names):
-        raise ValueError("must each have a url and a name that no other has")

@@ -19,7 +19,7 @@ class FinishedRun:
     """A finished sync run. Times are seconds since the epoch; `error` is empty after a success.
 
     The numbers are of entries: read, added, changed, removed and rejected. A continued run counts from its
-    continuation.
+    continuation. `note` says what else the operator should know.
     """
 
     started_at: float
@@ -31,6 +31,7 @@ class FinishedRun:
     removed: int = 0
     rejected: int = 0
     error: str = ""
+    note: str = ""
 
     @property
     def seconds(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from socket import getaddrinfo
 from typing import Any
 
 from attrs import frozen
@@ -11,7 +12,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.web.client import Agent
 from twisted.web.iweb import IAgent
 
-from ..http_client import BoundedAgent, CertificatePolicy, HeadBoundedPool
+from ..domain.ports.runtime import Offload
+from ..http_client import BoundedAgent, CertificatePolicy, CheckedAgent, CheckedNetwork, HeadBoundedPool, networks
 from ._fetcher import Fetcher
 
 CONNECT = 10.0
@@ -23,16 +25,34 @@ IDLE = 10
 
 @frozen(eq=False)
 class Client:
-    """Factory of the Fetcher of a sync run; `close` ends the idle connections."""
+    """Factory of the Fetcher of a sync run; `close` ends the idle connections.
+
+    Checked Fetchers connect with `reactor`, to addresses that `resolve` returns.
+    """
 
     _agent: IAgent
     _clock: Any
     _now: Callable[[], float]
     close: Callable[[], Deferred[None]] = lambda: succeed(None)
+    _reactor: Any = None
+    _resolve: Callable[..., Sequence[Any]] = getaddrinfo
 
     def fetch(self, headers: Mapping[str, str], max_bytes: int) -> Fetcher:
         """Return a Fetcher of responses of at most `max_bytes`, which sends `headers` in each request."""
         return Fetcher(HTTPClient(BoundedAgent(self._agent, max_bytes)), self._clock, self._now, headers)
+
+    def fetch_checked(
+        self, home: str, headers: Mapping[str, str], max_bytes: int, allowed: Iterable[str], lookup: Offload
+    ) -> tuple[Fetcher, Callable[[], Deferred[None]]]:
+        """Return a Fetcher of URLs that others name, and what closes its connections.
+
+        It connects to public addresses and those of the networks `allowed`, and follows redirects to other hosts. It
+        sends `headers` to the origin of `home` only. `lookup` runs the look-ups of names.
+        """
+        network = CheckedNetwork(self._reactor, CertificatePolicy(), networks(allowed), lookup, CONNECT, self._resolve)
+        agent = CheckedAgent(network)
+        client = HTTPClient(BoundedAgent(agent, max_bytes))
+        return Fetcher(client, self._clock, self._now, headers, home), agent.close
 
 
 def client(reactor: Any, now: Callable[[], float]) -> Client:
@@ -44,4 +64,4 @@ def client(reactor: Any, now: Callable[[], float]) -> Client:
     pool.maxPersistentPerHost = 1
     pool.cachedConnectionTimeout = IDLE
     agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
-    return Client(agent, reactor, now, pool.closeCachedConnections)
+    return Client(agent, reactor, now, pool.closeCachedConnections, reactor)

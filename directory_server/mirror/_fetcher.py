@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
 from typing import Any
 
 from attrs import field, frozen
@@ -18,6 +19,8 @@ from ..http_client import (
     REDIRECT_CODES,
     BadCertificate,
     BadResponse,
+    InvalidTarget,
+    NotAllowed,
     broken_off,
     cancellable,
     date_of,
@@ -26,6 +29,7 @@ from ..http_client import (
     read_body,
     redirect_target,
     retry_after,
+    target_of,
     unreachable,
 )
 from ._upstream import UpstreamFailed
@@ -35,6 +39,9 @@ DEADLINE = 30.0
 
 REDIRECTS = 3
 """Maximum redirects of a request, each to the same host."""
+
+MAX_RETRY_AFTER, MAX_ATTEMPTS = 30.0, 5
+"""Maximum Retry-After in seconds for a retry within the sync run, and maximum attempts per page."""
 
 USER_AGENT = f"directory-server/{__version__} (mirror)"
 
@@ -66,12 +73,17 @@ class Response:
 
 @frozen(eq=False)
 class Fetcher:
-    """HTTP client with a deadline per request; `client` limits the bytes, `now` returns seconds since the epoch."""
+    """HTTP client with a deadline per request; `client` limits the bytes, `now` returns seconds since the epoch.
+
+    With `home`, a URL, `client` checks addresses: redirects to other hosts are followed, and only requests to the
+    origin of `home` have `headers`.
+    """
 
     _client: HTTPClient
     _clock: Any
     _now: Callable[[], float]
     _headers: Mapping[str, str] = field(factory=dict)
+    _home: str = ""
 
     async def get(
         self,
@@ -92,7 +104,7 @@ class Fetcher:
             raise _resumable(f"It did not answer within {deadline:g} seconds") from None
         except (DNSLookupError, ConnectError) as error:
             raise _resumable(unreachable(error)) from None
-        except BadResponse as error:
+        except (BadResponse, InvalidTarget, NotAllowed) as error:
             raise UpstreamFailed(error.message) from None
         except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
             for failure in getattr(error, "reasons", []):
@@ -107,18 +119,16 @@ class Fetcher:
         await deferLater(self._clock, seconds)
 
     async def _get(self, url: str, write: Callable[[bytes], object], validators: Validators) -> Response:
-        headers = Headers()
-        for name, value in {
-            "Accept": "application/json",
-            "User-Agent": USER_AGENT,
-            **self._headers,
-            **validators.headers(),
-        }.items():
-            headers.setRawHeaders(name, [value])
         for _ in range(REDIRECTS + 1):
+            fields = self._fields(url, validators)
             try:
                 response = await self._client.request(
-                    "GET", url, headers=headers, allow_redirects=False, unbuffered=True, reactor=self._clock
+                    "GET",
+                    url,
+                    headers=fields,
+                    allow_redirects=False,
+                    unbuffered=True,
+                    reactor=self._clock,
                 )
             except ValueError:
                 raise UpstreamFailed("Its URL, or the URL it redirects to, is invalid.") from None
@@ -126,7 +136,7 @@ class Fetcher:
                 break
             # The body is not read, so the connection is closed.
             drop(response)
-            url = _redirected(url, header(response, b"location"))
+            url = _redirected(url, header(response, b"location"), any_host=bool(self._home))
         else:
             raise UpstreamFailed(f"It redirects more than {REDIRECTS} times.")
         result = Response(
@@ -141,21 +151,54 @@ class Fetcher:
             drop(response)
             resumable = response.code in (408, 429) or response.code >= 500
             raise UpstreamFailed(
-                f"It answered {response.code}.", retry_after=retry_after(response, self._now()), resumable=resumable
+                f"It answered {response.code}.",
+                retry_after=retry_after(response, self._now()),
+                resumable=resumable,
+                is_absent=response.code in (404, 410),
             )
         await read_body(response, write)
         return result
 
+    def _fields(self, url: str, validators: Validators) -> Headers:
+        """Return the header fields of a request. Raises InvalidTarget."""
+        is_home = not self._home or target_of(url).origin == target_of(self._home).origin
+        given = {**(self._headers if is_home else {}), **validators.headers()}
+        fields = {"Accept": "application/json", "User-Agent": USER_AGENT, **given}
+        return Headers({name: [value] for name, value in fields.items()})
 
-def _redirected(url: str, location: str) -> str:
+
+async def get_patiently(
+    fetch: Fetcher, url: str, validators: Validators, deadline: float, renew_lease: Callable[[], Awaitable[None]]
+) -> tuple[Response, bytes]:
+    """Return the response at `url` and its body, after retries within MAX_RETRY_AFTER seconds. Raises UpstreamFailed.
+
+    Upstreams with a rate limit answer 429 during a long sync run. The timeout of an attempt is `deadline` seconds.
+    """
+    for attempt in count(1):
+        chunks: list[bytes] = []
+        try:
+            response = await fetch.get(url, chunks.append, validators=validators, deadline=deadline)
+            break
+        except UpstreamFailed as error:
+            if attempt == MAX_ATTEMPTS or not 0 < error.retry_after <= MAX_RETRY_AFTER:
+                raise
+            await fetch.pause(error.retry_after)
+            await renew_lease()
+    return response, b"".join(chunks)
+
+
+def _redirected(url: str, location: str, *, any_host: bool) -> str:
     """Return the target of a redirect, which must have the same host and port, or be its https. Raises UpstreamFailed.
 
-    So a redirect reaches no internal address, and no other host gets the headers.
+    So a redirect reaches no internal address, and no other host gets the headers. With `any_host` it may have another
+    host, but no http instead of https.
     """
     target, same_host = redirect_target(url, location)
     if not target:
         raise UpstreamFailed("It redirects to an invalid URL.")
-    if not same_host:
+    if not same_host and any_host and target.startswith("http:") and url.startswith("https:"):
+        raise UpstreamFailed("It redirects to a URL without TLS.")
+    if not same_host and not any_host:
         raise UpstreamFailed("It redirects to another host, which is not followed. Set url to the target.")
     return target
 

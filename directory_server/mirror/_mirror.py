@@ -8,7 +8,7 @@ from secrets import token_hex
 from typing import Any
 
 from attrs import evolve, field, frozen
-from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.defer import Deferred, TimeoutError, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -19,6 +19,7 @@ from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
 from ..wording import counted
+from ._catalog import KnownCard
 from ._client import Client, client
 from ._file import DEADLINE as FILE_DEADLINE
 from ._file import MAX_BYTES as FILE_BYTES
@@ -42,7 +43,7 @@ LAST_RETRY = 21_600.0
 """Maximum seconds until a retry, unless the interval is longer."""
 
 MAX_ERROR = 500
-"""Characters of the error of a stored run."""
+"""Characters of the error, and of the note, of a stored run."""
 
 JITTER = 0.1
 """The random share of a delay, so that directories do not all send requests at once."""
@@ -63,6 +64,8 @@ class Mirror:
     _holder: str
     _logged: set[str] = field(factory=set, init=False)
     """The upstreams whose failure this process has logged; another process has a log of its own."""
+    _cards: dict[str, dict[str, KnownCard]] = field(factory=dict, init=False)
+    """The cards of catalogs that this process has read, by upstream and URL, for conditional requests."""
 
     _log = Logger()
 
@@ -104,15 +107,18 @@ class Mirror:
         renew_lease: Callable[[], Deferred[None]],
         on_progress: Callable[[SyncReport], None],
     ) -> SyncReport:
-        started_at, report = self._now(), SyncReport()
+        started_at, report, close = self._now(), SyncReport(), _nothing_to_close
         try:
             state = await self.load_state(upstream)
             dump = upstream.dump(state)
             # The headers are for the host of the upstream only.
             templates = upstream.headers if dump is None or redirect_target(upstream.url, dump.url)[1] else ()
-            fetch = self._client.fetch(
-                headers(templates, self._environ), FILE_BYTES if dump or upstream.is_file else PAGE_BYTES
-            )
+            sent = headers(templates, self._environ)
+            if upstream.is_catalog:
+                allowed = upstream.allowed_networks
+                fetch, close = self._client.fetch_checked(upstream.url, sent, PAGE_BYTES, allowed, self._offload)
+            else:
+                fetch = self._client.fetch(sent, FILE_BYTES if dump or upstream.is_file else PAGE_BYTES)
             sync_run = SyncRun(
                 upstream,
                 fetch,
@@ -123,6 +129,7 @@ class Mirror:
                 renew_lease,
                 on_progress,
                 report,
+                self._cards.setdefault(upstream.name, {}),
             )
             running = Deferred.fromCoroutine(sync_run.run(state, full=full))
             state = await running.addTimeout(DEADLINE, self._clock)
@@ -135,6 +142,8 @@ class Mirror:
         except DirectoryError as error:
             await self._failed(upstream, error, started_at, report)
             raise
+        finally:
+            await close()
         await self._succeeded(upstream, state, started_at, report)
         return report
 
@@ -203,7 +212,12 @@ def _finished(report: SyncReport, started_at: float, ended_at: float, error: str
         report.removed,
         report.rejected,
         error[:MAX_ERROR],
+        report.note[:MAX_ERROR],
     )
+
+
+def _nothing_to_close() -> Deferred[None]:
+    return succeed(None)
 
 
 def mirror(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from attrs import define, field
@@ -11,13 +12,17 @@ from ..domain.changes import PublishReport
 MAX_REASONS = 100
 """Rejected entries whose reasons a report lists."""
 
+MAX_KINDS = 6
+"""Media types of skipped entries that a report names."""
+
 
 @define
 class SyncReport(PublishReport):
     """Counts of a sync run so far. `expected` is the number of names in the last full sync, 0 if unknown.
 
     `entries` counts versions, and `names` their names. `look_ups` counts the names whose versions were read apart.
-    `nameless` counts the `rejected` entries whose name is unknown too.
+    `nameless` counts the `rejected` entries whose name is unknown too. `skipped` counts the entries of a catalog that
+    are no MCP servers, by their media type.
     """
 
     full: bool = False
@@ -31,11 +36,20 @@ class SyncReport(PublishReport):
     rejected: int = 0
     nameless: int = 0
     reasons: list[str] = field(factory=list)
+    skipped: Counter[str] = field(factory=Counter)
 
     @property
     def changes(self) -> int:
         """The number of entries that were added, changed or removed."""
         return self.added + self.changed + self.removed
+
+    @property
+    def note(self) -> str:
+        """The numbers of skipped entries by media type, those of most entries first; empty if there are none."""
+        shown = [f"{number:,} {kind}" for kind, number in self.skipped.most_common(MAX_KINDS)]
+        if others := self.skipped.total() - sum(number for _, number in self.skipped.most_common(MAX_KINDS)):
+            shown.append(f"{others:,} others")
+        return f"Skipped: {', '.join(shown)}." if shown else ""
 
     def reject(self, reasons: Sequence[str]) -> None:
         """Count rejected entries and list their reasons."""

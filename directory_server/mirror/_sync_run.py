@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
-from itertools import count
 
 from attrs import evolve, field, frozen
 
@@ -16,9 +15,10 @@ from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
 from ..importer import BATCH, BATCH_BYTES, Publish
 from ..serialization import rfc3339, with_official_flag
-from ..wording import entries
 from . import _page
-from ._fetcher import Fetcher, Response, Validators
+from ._catalog import Crawl, KnownCard
+from ._catalog_client import CatalogClient
+from ._fetcher import DEADLINE, Fetcher, Response, Validators, get_patiently
 from ._file import MAX_BYTES, dump_date, open_file
 from ._report import SyncReport
 from ._upstream import Upstream, UpstreamFailed
@@ -36,9 +36,6 @@ OVERLAP = 600.0
 MAX_PAGES = 20_000
 """Maximum pages of a sync run."""
 
-MAX_RETRY_AFTER, MAX_ATTEMPTS = 30.0, 5
-"""Maximum Retry-After in seconds for a retry within the sync run, and maximum attempts per page."""
-
 MAX_LOOK_UPS = 200
 """Maximum names of a sync run whose versions are read apart."""
 
@@ -51,7 +48,7 @@ class SyncRun:
     """A sync run of `upstream`.
 
     `renew_lease` is called before each page and batch; it raises UpstreamBusy if the lease is lost. `on_progress` gets
-    the report after each page.
+    the report after each page. `cards` are those that this process has read of the catalog.
     """
 
     _upstream: Upstream
@@ -63,6 +60,7 @@ class SyncRun:
     _renew_lease: Callable[[], Awaitable[None]]
     _on_progress: Callable[[SyncReport], None]
     report: SyncReport = field(factory=SyncReport)
+    _cards: dict[str, KnownCard] = field(factory=dict)
 
     async def run(self, state: UpstreamState, *, full: bool) -> UpstreamState:
         """Run the sync run after `state` and return the new state. Raises UpstreamFailed.
@@ -74,17 +72,16 @@ class SyncRun:
                 state, selection=self._upstream.selection, updated_since=None, etag="", modified="", progress=None
             )
         progress = self._begin(state, full)
-        self.report.full, self.report.resumed, self.report.expected = (
-            progress.full,
-            bool(progress.cursor),
-            state.full_sync_names,
-        )
+        report = self.report
+        report.full, report.resumed, report.expected = progress.full, bool(progress.cursor), state.full_sync_names
         if progress.full and not progress.cursor:
             await self._mirrors.forget_seen(state.name)
         dump = self._upstream.dump(state)
         file = dump or (self._upstream if self._upstream.is_file else None)
         validators = Validators() if full or dump else Validators(state.etag, state.modified)
-        read = self._pages if file is None else partial(self._file, file)
+        if full:
+            self._cards.clear()
+        read = self._catalog if self._upstream.is_catalog else partial(self._file, file) if file else self._pages
         try:
             state, response = await read(evolve(state, progress=progress), progress, validators)
             if self.report.over_limit:
@@ -107,7 +104,7 @@ class SyncRun:
         if progress and progress.cursor and now - progress.began < STALE and (progress.full or not full):
             return progress
         due = state.updated_since is None or state.full_sync_at is None or now - state.full_sync_at >= FULL_INTERVAL
-        return SyncProgress(full or due or self._upstream.is_file, now)
+        return SyncProgress(full or due or self._upstream.is_whole, now)
 
     async def _file(
         self, file: Upstream, state: UpstreamState, progress: SyncProgress, validators: Validators
@@ -133,6 +130,24 @@ class SyncRun:
             if imported.unfinished:
                 raise UpstreamFailed(f"Its file cannot be read completely. {imported.rejections[-1].reason}")
             return state, response
+
+    async def _catalog(
+        self, state: UpstreamState, progress: SyncProgress, validators: Validators
+    ) -> tuple[UpstreamState, Response]:
+        """Publish the entries of the catalog; return the new state and the response, with validators of a whole one."""
+        client = CatalogClient(self._upstream, self._get, self._offload, self._renew_lease)
+        crawl = Crawl(client, self._offload, self.report, self._cards)
+        response = await crawl.open(validators)
+        if response.unchanged:
+            return state, response
+        async for batch in crawl.batches():
+            selected, names = self._select(batch.entries)
+            await self._publish_wanted(selected, await self._stored(selected))
+            self.report.unchanged += len(batch.unchanged)
+            names |= {name: self._upstream.selects(name) for name in batch.unchanged}
+            await self._mirrors.put(state, seen=names)
+            self._on_progress(self.report)
+        return state, response if crawl.is_single else evolve(response, validators=Validators())
 
     async def _pages(
         self, state: UpstreamState, progress: SyncProgress, validators: Validators
@@ -183,19 +198,8 @@ class SyncRun:
                 return state, response if len(bodies) == 1 else evolve(response, validators=Validators())
             cursor, validators = page.next, Validators()
 
-    async def _get(self, url: str, validators: Validators) -> tuple[Response, bytes]:
-        for attempt in count(1):
-            chunks: list[bytes] = []
-            try:
-                response = await self._fetch.get(url, chunks.append, validators=validators)
-                break
-            except UpstreamFailed as error:
-                if attempt == MAX_ATTEMPTS or not 0 < error.retry_after <= MAX_RETRY_AFTER:
-                    raise
-                # Upstreams with a rate limit answer 429 during a long sync run.
-                await self._fetch.pause(error.retry_after)
-                await self._renew_lease()
-        return response, b"".join(chunks)
+    async def _get(self, url: str, validators: Validators, deadline: float = DEADLINE) -> tuple[Response, bytes]:
+        return await get_patiently(self._fetch, url, validators, deadline, self._renew_lease)
 
     def _began(self, response: Response) -> float:
         """Return the start of the sync run by the upstream's clock, or by ours if that is absent or far off."""
@@ -263,13 +267,10 @@ class SyncRun:
         """
         if self.report.nameless:
             return evolve(state, full_sync_at=self._now())
-        name, floor = self._upstream.name, self._upstream.floor
+        name = self._upstream.name
         seen = await self._mirrors.count_seen(name)
-        if seen < floor * state.full_sync_names:
-            raise UpstreamFailed(
-                f"It has {entries(seen)} where it had {state.full_sync_names:,}, fewer than {floor:.0%}: nothing was "
-                f"removed. If that is right, lower the floor of the upstream {name}."
-            )
+        if seen < self._upstream.floor * state.full_sync_names:
+            raise self._upstream.shrunken(seen, state.full_sync_names)
         while bodies := await self._mirrors.unseen(name, BATCH):
             await self._renew_lease()
             removed = await self._offload(deleted_versions, bodies)
@@ -281,7 +282,7 @@ class SyncRun:
     def _final_state(self, state: UpstreamState, response: Response) -> UpstreamState:
         progress, validators = state.progress, response.validators
         assert progress is not None, "set when the sync run began"
-        if not self._upstream.is_file and (progress.full or self.report.changes):
+        if not self._upstream.is_whole and (progress.full or self.report.changes):
             # The next request has another updated_since, so these validators do not apply.
             return evolve(state, updated_since=progress.began - OVERLAP, etag="", modified="", progress=None)
         if response.unchanged:

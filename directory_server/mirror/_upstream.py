@@ -21,14 +21,18 @@ class UpstreamFailed(DirectoryError):
     """A sync run failed; the message is for the operator.
 
     `retry_after` is the delay in seconds that the upstream requested. A `resumable` run continues where it stopped.
+    `is_absent` is whether the requested document does not exist.
     """
 
     code = "upstream_failed"
 
-    def __init__(self, message: str, *, retry_after: float = 0.0, resumable: bool = False) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float = 0.0, resumable: bool = False, is_absent: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.resumable = resumable
+        self.is_absent = is_absent
 
 
 class UpstreamBusy(DirectoryError):
@@ -47,15 +51,18 @@ _FILE = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$")
 
 @frozen
 class Upstream:
-    """A registry with the official API, or a file of entries, which is mirrored as the source `name`.
+    """A registry with the official API, a file of entries, or a catalog of ARD, mirrored as the source `name`.
 
-    `url` is the registry's URL, with or without `/v0.1/servers`, or a file's URL or path. `interval` is the seconds
+    `url` is the registry's URL, with or without `/v0.1/servers`, or a file's URL or path; if `kind` is `catalog`, the
+    URL of a manifest, or of a domain that has one. `interval` is the seconds
     between two sync runs. `headers` are templates such as `Authorization: env:TOKEN`, see `headers()`. A name is
     selected if it matches a pattern of `include` (or that is empty) and no pattern of `exclude`; `*` matches any text.
     Nothing is removed if a full sync has fewer entries than the share `floor` of the last one. An `official` upstream
     is trusted about which entries the official registry lists. `versions` is what is stored of a name: all versions, or
     those that were the latest at a sync run. The store keeps at most `max_entries` names and `max_bytes` of documents.
     `start` is the URL or path of a dump of the registry, which the first sync run reads in place of all pages.
+    A catalog has names of its own domain, and of those that match `publishers`. Its documents may be in
+    `allowed_networks`, which are not public.
     """
 
     name: str
@@ -70,22 +77,35 @@ class Upstream:
     max_entries: int = 100_000
     max_bytes: int = 1_000_000_000
     start: str = ""
+    kind: Literal["registry", "catalog"] = "registry"
+    publishers: tuple[str, ...] = ()
+    allowed_networks: tuple[str, ...] = ()
 
     @property
     def is_path(self) -> bool:
         """Whether it is a local file."""
-        return not self.url.startswith(("http://", "https://"))
+        return not self.is_catalog and not self.url.startswith(("http://", "https://"))
 
     @property
     def is_file(self) -> bool:
         """Whether it is a file, local or remote, not a registry."""
-        return self.is_path or _FILE.search(urlsplit(self.url).path) is not None
+        return self.is_path or (not self.is_catalog and _FILE.search(urlsplit(self.url).path) is not None)
+
+    @property
+    def is_catalog(self) -> bool:
+        """Whether it is a catalog of ARD."""
+        return self.kind == "catalog"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every sync run reads all entries, because there is no list of changes."""
+        return self.is_file or self.is_catalog
 
     def dump(self, state: UpstreamState) -> Upstream | None:
         """Return the dump that a sync run after `state` begins with, None if it reads `url`."""
         progress = state.progress
         is_first = state.full_sync_at is None and not (progress and progress.cursor)
-        return evolve(self, url=self.start) if self.start and is_first else None
+        return evolve(self, url=self.start) if self.start and is_first and not self.is_catalog else None
 
     def over_limit(self, count: int) -> UpstreamFailed:
         """Return the error of a sync run that did not store `count` entries because of the limits."""
@@ -93,6 +113,13 @@ class Upstream:
             f"It exceeds its limits, max_entries = {self.max_entries} and max_bytes = {self.max_bytes}: "
             f"{entries(count)} not stored, and nothing was removed. "
             f"Raise the limits of the upstream {self.name}, or exclude names."
+        )
+
+    def shrunken(self, seen: int, before: int) -> UpstreamFailed:
+        """Return the error of a full sync that has `seen` fewer entries than it may, of those `before`."""
+        return UpstreamFailed(
+            f"It has {entries(seen)} where it had {before:,}, fewer than {self.floor:.0%}: nothing was removed. If "
+            f"that is right, lower the floor of the upstream {self.name}."
         )
 
     @cached_property
@@ -116,7 +143,8 @@ class Upstream:
     def selection(self) -> str:
         """The URL, patterns, trust and versions as text; a change of it causes a full sync."""
         official = "official" if self.official else ""
-        return " ".join(filter(None, (self.url, self._patterns.text, official, f"versions={self.versions}")))
+        catalog = f"catalog={' '.join(self.publishers)}" if self.is_catalog else ""
+        return " ".join(filter(None, (self.url, self._patterns.text, official, f"versions={self.versions}", catalog)))
 
     def selects(self, name: str) -> bool:
         """Return whether entries with this name are mirrored."""

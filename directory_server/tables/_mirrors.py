@@ -43,7 +43,7 @@ _PUT = f"""
     ON CONFLICT (name) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])}
 """
 
-_RUN = ("started_at", "ended_at", "is_full", "entries", "added", "changed", "removed", "rejected", "error")
+_RUN = ("started_at", "ended_at", "is_full", "entries", "added", "changed", "removed", "rejected", "error", "note")
 """The columns of a run, in the order of the fields of FinishedRun."""
 
 _ADD_RUN = f"""
@@ -162,7 +162,7 @@ def _put(rows: Rows, state: UpstreamState, seen: Mapping[str, bool], run: Finish
     rows.execute(_PUT, **dict(zip(_COLUMNS, (*fields, *progress), strict=True)))
     rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": seen[name]} for name in sorted(seen)])
     if run is not None:
-        values = dict(zip(_RUN, astuple(evolve(run, error=storable(run.error))), strict=True))
+        values = dict(zip(_RUN, astuple(evolve(run, error=storable(run.error), note=storable(run.note))), strict=True))
         rows.execute(_ADD_RUN, upstream=state.name, **values)
         rows.execute(_DROP_RUNS, upstream=state.name)
 

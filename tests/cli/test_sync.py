@@ -110,19 +110,20 @@ def test_upstreams_and_their_runs_are_listed(tmp_path: Path) -> None:
     with closing(Database(tmp_path / "data", "directory")) as database:
         mirrors = StoredMirrors(SqliteTables(database), lambda: 0.0)
         state = UpstreamState("b", error="It answered 500.", failures=1, entries=3)
-        run_sync(mirrors.put(state, run=FinishedRun(60.0, 61.5, True, 5, 4, 0, 0, 1)))
+        run_sync(mirrors.put(state, run=FinishedRun(60.0, 61.5, True, 5, 4, 0, 0, 1, note="Skipped: 2 a/b.")))
         run_sync(mirrors.put(state, run=FinishedRun(120.0, 120.0, False, error="It answered 500.")))
         run_sync(mirrors.put(UpstreamState("a")))
     (first, second) = json.loads(run(tmp_path, "upstream", "list", "--json").stdout)
     assert (first["name"], first["next_run_at"], second["error"]) == ("a", None, "It answered 500.")
     assert [line.split() for line in run(tmp_path, "upstream", "log").stdout.splitlines()[1:]] == [
         ["b", "1970-01-01", "00:02", "0.0", "incremental", "0", "0", "0", "0", "0", "It", "answered", "500."],
-        ["b", "1970-01-01", "00:01", "1.5", "full", "5", "4", "0", "0", "1", "done"],
+        ["b", "1970-01-01", "00:01", "1.5", "full", "5", "4", "0", "0", "1", "Skipped:", "2", "a/b."],
     ]
     (_, oldest) = json.loads(run(tmp_path, "upstream", "log", "b", "--json").stdout)
     assert oldest == {
         **{"upstream": "b", "started_at": "1970-01-01T00:01:00Z", "ended_at": "1970-01-01T00:01:01Z", "full": True},
         **{"entries": 5, "added": 4, "changed": 0, "removed": 0, "rejected": 1, "error": ""},
+        "note": "Skipped: 2 a/b.",
     }
     assert run(tmp_path, "upstream", "log", "a", "--json").stdout == "[]\n"
     result = run(tmp_path, "upstream", "log", "c")

@@ -63,7 +63,7 @@ UNIQUE = "must each have a url and a name that no other has"
         (
             'uri = "https://a.example"',
             "upstream.uri ({}, table 1): is not a setting; did you mean upstream.url? known settings: upstream.name, "
-            "upstream.url, "
+            "upstream.url, upstream.kind, upstream.publishers, upstream.allowed_networks, "
             "upstream.interval, upstream.start, upstream.headers, upstream.include, upstream.exclude, upstream.floor, "
             "upstream.official, upstream.versions, upstream.max_entries, upstream.max_bytes",
         ),

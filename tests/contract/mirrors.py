@@ -138,7 +138,7 @@ class MirrorsContract(ContractWithClock):
     async def test_the_last_runs_of_each_upstream_stay(self) -> None:
         mirrors = await self.mirrors()
         assert list(await mirrors.runs("a")) == []
-        first = FinishedRun(1.5, 2.5, True, 3, 4, 5, 6, 7, "No.")
+        first = FinishedRun(1.5, 2.5, True, 3, 4, 5, 6, 7, "No.", "Skipped: 1.")
         await mirrors.put(UpstreamState("a"), run=first)
         await mirrors.put(UpstreamState("a"))
         await mirrors.put(UpstreamState("b"), run=FinishedRun(0.0, 1.0, False))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
+from socket import AI_NUMERICHOST, getaddrinfo
 from typing import Any
 
 import pytest
@@ -78,6 +79,13 @@ class Harness:
         return entry.brief if entry else None
 
 
+def resolve_examples(host: str, port: Any, **options: Any) -> Sequence[Any]:
+    """Return the loopback address for names of examples, and addresses for themselves."""
+    if host.endswith(".example"):
+        return [(None, None, 6, "", ("127.0.0.1", 0))]
+    return getaddrinfo(host, port, flags=AI_NUMERICHOST, **options)
+
+
 @pytest.fixture
 def harness(directory_database: Database) -> Iterator[Harness]:
     from twisted.internet import reactor as global_reactor
@@ -90,7 +98,9 @@ def harness(directory_database: Database) -> Iterator[Harness]:
     site = Site(registry)
     port = reactor.listenTCP(0, site, interface="127.0.0.1")
     pool = HeadBoundedPool(reactor, persistent=False)
-    client = Client(Agent(reactor, pool=pool), clock, clock.seconds, pool.closeCachedConnections)
+    client = Client(
+        Agent(reactor, pool=pool), clock, clock.seconds, pool.closeCachedConnections, reactor, resolve_examples
+    )
     logged: list[str] = []
 
     @provider(ILogObserver)

@@ -1,0 +1,100 @@
+"""Settings of upstreams."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from ._types import Bytes, Seconds
+from ._validators import (
+    AtLeast,
+    each_matches,
+    fraction,
+    name_patterns,
+    networks,
+    setting,
+    source_name,
+    url_or_path,
+)
+
+OFFICIAL_REGISTRY = "https://registry.modelcontextprotocol.io"
+
+
+def upstream_of_text(text: str) -> dict[str, object]:
+    """Return the table of an upstream from its URL, or from "official" for the official registry.
+
+    The name is that of the host, or of the file. Raises ValueError.
+    """
+    if text == "official":
+        return {"name": "official", "url": OFFICIAL_REGISTRY, "official": True}
+    try:
+        url_or_path(None, None, text)
+    except ValueError as error:
+        raise ValueError(f"each {error}, or official; separate them with spaces") from None
+    name = (urlsplit(text).hostname or text.rpartition("/")[2]).lower()
+    return {"name": re.sub(r"[^a-z0-9._-]+", "-", name).lstrip("._-")[:40], "url": text}
+
+
+def unique_names(_: object, __: object, upstreams: tuple[Any, ...]) -> None:
+    """Validate that each upstream has a URL and a name, and that no two names are the same."""
+    names = [upstream.name for upstream in upstreams]
+    if not all(upstream.name and upstream.url for upstream in upstreams) or len(set(names)) < len(names):
+        raise ValueError("must each have a url and a name that no other has")
+    if any(upstream.kind == "catalog" and "://" not in upstream.url for upstream in upstreams):
+        raise ValueError("must have an http or https URL if their kind is catalog")
+
+
+@frozen
+class UpstreamConfig:
+    """An upstream: a registry, a file of entries, or a catalog of ARD, that the directory follows."""
+
+    name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
+    url: str = setting(
+        "", "A registry with the official API, the URL or path of a file, or the URL of a catalog.", url_or_path
+    )
+    kind: Literal["registry", "catalog"] = setting(
+        "registry",
+        "A registry or file of entries (registry), or a manifest of ARD (catalog): its URL, or that of a domain with "
+        "one.",
+    )
+    publishers: tuple[str, ...] = setting(
+        (),
+        "Domains besides its own whose servers a catalog may list, such as example.org or *.example.org; *: all.",
+        each_matches(r"[A-Za-z0-9.*-]+", "domains such as example.org or *.example.org"),
+    )
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        "Networks that are not public in which documents of a catalog may be, such as 10.0.0.0/8.",
+        networks,
+    )
+    interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
+    start: str = setting(
+        "", "URL or path of a dump of the registry, with which the first sync run begins; if empty: none.", url_or_path
+    )
+    headers: tuple[str, ...] = setting(
+        (),
+        "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "
+        "Authorization: file:/run/secrets/token.",
+        each_matches(
+            r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"
+        ),
+        secret=True,
+    )
+    include: tuple[str, ...] = setting(
+        (), "Patterns of names to import, * for any characters; if empty: all.", name_patterns
+    )
+    exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", name_patterns)
+    floor: float = setting(
+        0.85,
+        "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
+        fraction,
+    )
+    official: bool = setting(False, "Whether this source decides which entries the official registry lists.")
+    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: all, or the latest at each sync.")
+    max_entries: int = setting(
+        100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
+    )
+    max_bytes: Bytes = setting(1_000_000_000, "Maximum size of stored entries of this source.", AtLeast(1_000_000))

@@ -1,0 +1,220 @@
+"""Documents of a catalog: manifests of ARD, their entries, and cards of MCP servers. All of them are hostile.
+
+Sources: ARD v0.9, sections 4 and 6; SEP-2127 for the cards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, Literal
+
+from attrs import frozen
+
+from ..domain.entries import OFFICIAL, PUBLISHER, Entry
+from ..domain.errors import BadInput
+from ..domain.tools import line_of
+from ..http_client import robots_fields
+from ..serialization import decode, decode_entry, encode
+from ._page import MAX_ELEMENTS
+from ._upstream import UpstreamFailed
+
+MAX_ITEMS = 10_000
+"""Entries of a catalog that are read; a longer one is rejected."""
+
+MAX_KIND = 60
+"""Characters of a media type in reports."""
+
+MAX_MAPS = 5
+"""Manifests that a robots.txt, or links of a page, can name."""
+
+MAX_HTML = 262_144
+"""Bytes of a page in which a link to a manifest is looked for."""
+
+CARD_TYPES = frozenset({"application/mcp-server-card+json", "application/mcp-server+json", "application/mcp-server"})
+"""Media types of cards of MCP servers; the second one is the older name (ADR 0008 of ARD)."""
+
+CATALOG_TYPES = frozenset({"application/ai-catalog+json"})
+
+_COPIED = ("websiteUrl", "repository", "icons", "remotes", "packages")
+"""Members of a card that a server.json has as well."""
+
+_CLAIMED = {"tags": "tags", "capabilities": "capabilities", "representativeQueries": "representativeQueries"}
+"""Members of a catalog entry, and the publisher metadata that they become."""
+
+_URN = re.compile(r"urn:air:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
+_NAME = re.compile(r"([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)/[A-Za-z0-9._-]+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+_LINK = re.compile(rb"<link\b([^<>]{0,2000})>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rb"""\b(rel|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_LEGACY_TRANSPORTS = {"streamable-http": "streamable-http", "http": "streamable-http", "sse": "sse"}
+
+
+@frozen
+class Item:
+    """An entry of a catalog: a card, a catalog, or another `kind`, whose media type is then in `type`.
+
+    `publisher` is the domain in the identifier, in lower case. Its content is at `url`, or is `data`. `digest` is
+    of all `fields`.
+    """
+
+    identifier: str
+    publisher: str
+    kind: Literal["card", "catalog", "other"]
+    type: str
+    url: str
+    data: Mapping[str, Any] | None
+    fields: Mapping[str, Any]
+    digest: bytes
+
+
+@frozen
+class Catalog:
+    """The valid entries of a catalog, and the reasons why the others were rejected."""
+
+    items: tuple[Item, ...]
+    rejected: tuple[str, ...]
+
+
+def read_catalog(body: bytes) -> Catalog:
+    """Return the catalog in `body`. Raises UpstreamFailed if it is none, or exceeds a bound."""
+    return catalog_of(_decoded(body))
+
+
+def catalog_of(value: Any) -> Catalog:
+    """Return the catalog `value`. Raises UpstreamFailed."""
+    entries = value.get("entries") if isinstance(value, dict) else None
+    if not isinstance(entries, list):
+        raise UpstreamFailed("It did not send a manifest: an object with a list of entries in 'entries'.")
+    if len(entries) > MAX_ITEMS:
+        raise UpstreamFailed(f"It sent a manifest of {len(entries):,} entries; at most {MAX_ITEMS:,} are allowed.")
+    items, rejected = [], []
+    for number, each in enumerate(entries, 1):
+        try:
+            items.append(_item(each))
+        except BadInput as error:
+            name = line_of(each.get("identifier"), 100) if isinstance(each, dict) else ""
+            rejected.append(f"{name or f'entry {number} of a manifest'}: {error.message}")
+    return Catalog(tuple(items), tuple(rejected))
+
+
+def _item(value: Any) -> Item:
+    if not isinstance(value, dict):
+        raise BadInput("must be an object.")
+    # Manifests of the first drafts have mediaType.
+    media_type = line_of(value.get("type", value.get("mediaType")), MAX_KIND).partition(";")[0].strip().lower()
+    kind: Literal["card", "catalog", "other"] = "other"
+    if media_type in CARD_TYPES:
+        kind = "card"
+    elif media_type in CATALOG_TYPES:
+        kind = "catalog"
+    identifier, url, data = value.get("identifier"), value.get("url"), value.get("data")
+    found = _URN.fullmatch(identifier) if isinstance(identifier, str) else None
+    if kind == "card" and found is None:
+        raise BadInput("identifier: must be urn:air:, a domain, and one or more parts with colons between them.")
+    has_url, has_data = isinstance(url, str) and url and data is None, isinstance(data, dict) and url is None
+    if kind != "other" and not (has_url or has_data):
+        raise BadInput("must have either url, a string, or data, an object.")
+    digest = blake2b(encode(value), digest_size=16).digest()
+    name, publisher = (found[0], found[1].lower()) if found else ("", "")
+    return Item(name, publisher, kind, media_type or "no type", url or "", data, value, digest)
+
+
+def read_card(item: Item, body: bytes, speaks_for: Callable[[str], bool]) -> Entry:
+    """Return the entry of `item`, whose card is `body`. Raises BadInput."""
+    try:
+        value = _decoded(body)
+    except UpstreamFailed as error:
+        raise BadInput(error.message) from None
+    return card_entry(item, value, speaks_for)
+
+
+def card_entry(item: Item, card: Any, speaks_for: Callable[[str], bool]) -> Entry:
+    """Return the entry of `item` with the decoded `card`. `speaks_for` says of a domain if the catalog may use it.
+
+    The name is that of the card if it is in the namespace of such a domain, which is that of the identifier, above or
+    below it. Else it comes from the identifier. Raises BadInput.
+    """
+    if not isinstance(card, dict):
+        raise BadInput("its card must be an object.")
+    fields = item.fields
+    publisher = {name: fields[member] for member, name in _CLAIMED.items() if isinstance(fields.get(member), list)}
+    if isinstance(card.get("tools"), list):
+        publisher["tools"] = card["tools"]
+    server = {
+        "name": _name_of(item, card, speaks_for),
+        "version": _first_text(card.get("version"), fields.get("version"), "0.0.0"),
+        "title": _first_text(card.get("title"), fields.get("displayName")),
+        "description": _first_text(card.get("description"), fields.get("description"), fields.get("displayName")),
+        **{name: card[name] for name in _COPIED if name in card},
+        **({"_meta": {PUBLISHER: publisher}} if publisher else {}),
+    }
+    if "remotes" not in server and (remote := _legacy_remote(card)):
+        server["remotes"] = [remote]
+    updated = fields.get("updatedAt")
+    dates = {"updatedAt": updated} if isinstance(updated, str) and _DATE.fullmatch(updated) else {}
+    return decode_entry({"server": server, "_meta": {OFFICIAL: dates} if dates else {}})
+
+
+def _name_of(item: Item, card: Mapping[str, Any], speaks_for: Callable[[str], bool]) -> str:
+    name = card.get("name")
+    if isinstance(name, str) and (found := _NAME.fullmatch(name)):
+        domain = reversed_domain(found[1]).lower()
+        is_related = is_within(domain, item.publisher) or is_within(item.publisher, domain)
+        if is_related and speaks_for(domain):
+            return name
+    *_, parts = item.identifier.split(":", 3)
+    return f"{reversed_domain(item.publisher)}/{parts.replace(':', '.')}"
+
+
+def _legacy_remote(card: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the remote of a card from before SEP-2127, which has a URL and a transport at its top."""
+    url, transport = card.get("url"), card.get("transport")
+    kind = _LEGACY_TRANSPORTS.get(transport) if isinstance(transport, str) else None
+    return {"type": kind, "url": url} if kind and isinstance(url, str) else {}
+
+
+def _first_text(*values: Any) -> str:
+    return next((value for value in values if isinstance(value, str) and value.strip()), "")
+
+
+def _decoded(body: bytes) -> Any:
+    # Checked before decoding: a value has two bytes of JSON and takes sixty of memory.
+    if sum(map(body.count, (b",", b"[", b"{"))) > MAX_ELEMENTS:
+        raise UpstreamFailed(f"It sent a document of more than {MAX_ELEMENTS:,} JSON values.")
+    try:
+        return decode(body)
+    except BadInput as error:
+        raise UpstreamFailed(f"It sent invalid JSON: {error.message}") from None
+
+
+def reversed_domain(domain: str) -> str:
+    """Return the labels of a domain, or of a namespace, in the opposite order: `com.acme` for `acme.com`."""
+    return ".".join(reversed(domain.split(".")))
+
+
+def is_within(domain: str, owner: str) -> bool:
+    """Return whether `domain` is `owner` or below it."""
+    return domain == owner or domain.endswith(f".{owner}")
+
+
+def agent_maps(robots: bytes) -> list[str]:
+    """Return the manifests that a robots.txt names (ARD v0.9, section 6.1)."""
+    return _first(value for name, value in robots_fields(robots) if name == "agentmap" and value)
+
+
+def catalog_links(html: bytes) -> list[str]:
+    """Return the links to manifests in the beginning of a page: `<link rel="ai-catalog" href="…">`."""
+    return _first(_hrefs(html[:MAX_HTML]))
+
+
+def _hrefs(html: bytes) -> Iterator[str]:
+    for link in _LINK.finditer(html):
+        found = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(link[1])}
+        if b"ai-catalog" in found.get(b"rel", b"").lower().split() and (href := found.get(b"href")):
+            yield href.decode("utf-8", "replace")
+
+
+def _first(urls: Iterable[str]) -> list[str]:
+    return [url for url, _ in zip(dict.fromkeys(urls), range(MAX_MAPS), strict=False)]
