@@ -14,7 +14,7 @@ ONLY_IN = {
     "argon2": {"passwords"},
     "cattrs": {"serialization", "config"},
     "click": {"cli", "feature", "features"},
-    "cryptography": {"sealing"},
+    "cryptography": {"sealing", "features.publishing"},
     "httptools": {"http"},
     "joserfc": {"issuers"},
     "json": {"serialization"},

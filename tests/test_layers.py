@@ -105,6 +105,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {
         "config",
         "web.authentication",
+        "web.health",
         "web.openapi",
         "web.operator_requests",
         "web.pages",

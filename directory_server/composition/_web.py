@@ -110,12 +110,13 @@ def build_web(
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
     away_since = core.storage.away_since if core.storage.is_shared else None
-    checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since)
     key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
     readers: list[registry.RegistryReaders] = []
     kernel = _kernel(core, publishers, people, connections, key_uses, upstreams, readers)
     endpoints = [part.serve(kernel) for part in web_parts()]
     readers += [reader for served in endpoints for reader in served.registry_readers]
+    issuers = [issuer for served in endpoints for issuer in served.issuers]
+    checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since, issuers)
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     routes = routing.Routes(all_routes(), groups, people.pages.layout)
     log = build_access_log(core)
@@ -223,6 +224,7 @@ def _kernel(
     return Kernel(
         config=core.config,
         authenticator=authenticator,
+        replaced=core.runtime.replaced,
         storage=storage,
         directory=core.search.directory,
         proxies=core.proxies,

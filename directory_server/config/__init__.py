@@ -21,7 +21,7 @@ from ._settings import (
 from ._sources import FILE_VARIABLE, ConfigError
 from ._types import Bytes, Seconds, Sections
 from ._upstreams import UpstreamConfig
-from ._validators import AtLeast, above_zero, each_matches, endpoint_url, name_patterns, networks, setting
+from ._validators import AtLeast, above_zero, each_matches, endpoint_url, issuer_url, name_patterns, networks, setting
 
 __all__ = [
     "FILE_VARIABLE",
@@ -46,6 +46,7 @@ __all__ = [
     "describe",
     "each_matches",
     "endpoint_url",
+    "issuer_url",
     "load",
     "name_patterns",
     "networks",

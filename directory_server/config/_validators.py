@@ -172,3 +172,11 @@ def endpoint_url(_: object, __: object, text: str) -> None:
         is_url = False
     if text and not (is_url and text.isascii() and text.isprintable() and " " not in text):
         raise ValueError("must be an http or https URL without a password")
+
+
+def issuer_url(_: object, __: object, text: str) -> None:
+    """Validate the URL of an issuer of tokens: https, or http on this machine; or an empty string."""
+    endpoint_url(_, __, text)
+    parts = urlsplit(text)
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ValueError("must be an https URL, or an http URL of this machine")

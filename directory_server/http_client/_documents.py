@@ -16,6 +16,7 @@ from twisted.web.iweb import IAgent
 from .. import __version__
 from ._bounded_agent import BoundedAgent, HeadBoundedPool
 from ._certificates import CertificatePolicy
+from ._checked_agent import InvalidTarget, NotAllowed
 from ._errors import BadCertificate, BadResponse, broken_off, unreachable
 from ._responses import cancellable, drop, read_body
 
@@ -25,7 +26,7 @@ CONNECT = 5.0
 
 @frozen(eq=False)
 class DocumentClient:
-    """Gets documents from hosts that the operator has named. `purpose` is a part of the user agent."""
+    """Gets documents. Hosts that others name need a CheckedAgent. `purpose` is a part of the user agent."""
 
     _agent: IAgent
     _clock: Any
@@ -41,6 +42,8 @@ class DocumentClient:
             return await fetching.addTimeout(deadline, self._clock, _late)
         except (DNSLookupError, ConnectError) as error:
             raise BadResponse(f"{unreachable(error)}.") from None
+        except (InvalidTarget, NotAllowed) as error:
+            raise BadResponse(error.message) from None
         except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
             raise BadResponse(_reason(error)) from None
 

@@ -1,6 +1,6 @@
 """Tokens of OpenID Connect issuers: the discovery document, the keys, and the verification of signed tokens."""
 
-from ._issuer import DEADLINE, FRESH, MAX_DOCUMENT, PAUSE, STALE, Issuer, IssuerState, issuer_of
+from ._issuer import DEADLINE, FRESH, MAX_DOCUMENT, PAUSE, STALE, Documents, Issuer, issuer_of
 from ._keys import MAX_KEYS
 from ._tokens import ALGORITHMS, LEEWAY, MAX_TOKEN, VerifiedToken
 from ._urls import issuer_url
@@ -15,8 +15,8 @@ __all__ = [
     "MAX_TOKEN",
     "PAUSE",
     "STALE",
+    "Documents",
     "Issuer",
-    "IssuerState",
     "VerifiedToken",
     "issuer_of",
     "issuer_url",

@@ -44,14 +44,6 @@ class Documents(Protocol):
 
 
 @frozen
-class IssuerState:
-    """State of an issuer: when its keys were fetched last, in seconds since the epoch, and the error since then."""
-
-    last_success: float | None
-    error: str
-
-
-@frozen
 class _Known:
     metadata: Mapping[str, Any]
     keys: Sequence[VerificationKey]
@@ -74,7 +66,10 @@ class Issuer:
         self._known: _Known | None = None
         self._loaded = self._paused_until = float("-inf")
         self._waiting: list[Deferred[None]] | None = None
-        self.state = IssuerState(None, "")
+        self.last_success: float | None = None
+        """When the keys were fetched last, in seconds since the epoch."""
+        self.error = ""
+        """The error since then."""
 
     async def metadata(self) -> Mapping[str, Any]:
         """Return the discovery document, whose `issuer` is this one. Raises Unavailable."""
@@ -96,7 +91,7 @@ class Issuer:
         if (again or seconds() - self._loaded > FRESH) and seconds() >= self._paused_until:
             await self._load_once()
         if self._known is None or seconds() - self._loaded > STALE:
-            reason = self.state.error or "Too many requests wait for it."
+            reason = self.error or "Too many requests wait for it."
             message = f"The keys of the issuer {self.url} cannot be fetched. {reason}"
             raise Unavailable(message, code="issuer_unavailable", retry_after=int(PAUSE))
         return self._known
@@ -125,10 +120,10 @@ class Issuer:
         try:
             self._known = await self._fetch()
         except (BadResponse, BadInput) as error:
-            self.state = IssuerState(self.state.last_success, error.message)
+            self.error = error.message
         else:
             self._loaded = self._clock.seconds()
-            self.state = IssuerState(self._now(), "")
+            self.last_success, self.error = self._now(), ""
 
     async def _fetch(self) -> _Known:
         # OpenID Connect Discovery 1.0, section 4.

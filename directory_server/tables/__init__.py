@@ -9,6 +9,7 @@ from ._identities import StoredIdentities
 from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
 from ._mirrors import StoredMirrors
+from ._namespace_proofs import NamespaceProofs, record_proof
 from ._new_secrets import StoredNewSecrets
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
@@ -21,6 +22,7 @@ __all__ = [
     "FIND_KEY",
     "PUBLISHERS",
     "Engine",
+    "NamespaceProofs",
     "NoCache",
     "Row",
     "Rows",
@@ -42,5 +44,6 @@ __all__ = [
     "input_columns",
     "log_change",
     "postgres_statement",
+    "record_proof",
     "sqlite_statement",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from attrs import field, frozen
 
@@ -42,12 +42,36 @@ class UpstreamHealth:
     last_success: str | None = field(metadata={"description": "Time of the last successful sync run (RFC 3339)."})
 
 
+class TokenIssuer(Protocol):
+    """An issuer whose tokens a feature accepts."""
+
+    url: str
+    last_success: float | None
+    """When its keys were fetched last, in seconds since the epoch."""
+
+    error: str
+    """The error since then."""
+
+
+@frozen
+class IssuerHealth:
+    """Public state of an issuer of tokens."""
+
+    status: Literal["new", "ok", "failing"] = field(
+        metadata={"description": "new before its keys were fetched, failing since a fetch failed."}
+    )
+    last_success: str | None = field(metadata={"description": "Time when its keys were fetched last (RFC 3339)."})
+
+
 @frozen
 class FullHealth(HealthResponse):
     """Body of `/healthz` with `http.health = "full"`."""
 
     version: str = field(metadata={"description": "Version of the server."})
     upstreams: Mapping[str, UpstreamHealth] = field(metadata={"description": "State of each upstream, by its name."})
+    issuers: Mapping[str, IssuerHealth] = field(
+        metadata={"description": "State of each issuer whose tokens are accepted, by its URL."}
+    )
 
 
 _DATABASE = field(
@@ -97,9 +121,9 @@ class Health:
     """Handlers of both paths. They read memory only: no response waits for a database.
 
     `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of `/healthz`
-    includes the version and the state of the upstreams. `away_since` returns since when the shared database does not
-    respond, in seconds since the epoch, None if it responds; it is None without such a database. The status is 200 in
-    any case: all machines lose the database together, and pages and open streams work without it.
+    includes the version and the state of the upstreams and of the issuers. `away_since` returns since when the shared
+    database does not respond, in seconds since the epoch, None if it responds; it is None without such a database. The
+    status is 200 in any case: all machines lose the database together, and pages and open streams work without it.
     """
 
     _index: Index
@@ -107,22 +131,24 @@ class Health:
     _is_full: bool = False
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
     _away_since: Callable[[], float | None] | None = None
+    _issuers: Sequence[TokenIssuer] = ()
 
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
         entries, generation = len(index), index.generation
         upstreams = {each.name: _state(each) for each in self._upstreams()} if self._is_full else {}
+        issuers = {issuer.url: _issuer_state(issuer) for issuer in self._issuers} if self._is_full else {}
         if self._away_since is None:
             if not self._is_full:
                 return json_response(request, HealthResponse("ok", entries, generation))
-            return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams))
+            return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams, issuers))
         away_since = self._away_since()
         database: DatabaseState = "available" if away_since is None else "away"
         since = None if away_since is None else serialization.rfc3339(away_since)
         if not self._is_full:
             return json_response(request, DatabaseHealth("ok", entries, generation, database, since))
-        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, database, since)
+        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, issuers, database, since)
         return json_response(request, body)
 
     async def ready(self, request: Request) -> bytes:
@@ -130,6 +156,11 @@ class Health:
         if reasons := self._not_ready_reasons():
             return json_response(request, NotReady("unavailable", list(reasons)), 503, **{"Retry-After": "1"})
         return json_response(request, Ready("ready"))
+
+
+def _issuer_state(issuer: TokenIssuer) -> IssuerHealth:
+    last_success = None if issuer.last_success is None else serialization.rfc3339(issuer.last_success)
+    return IssuerHealth("failing" if issuer.error else "ok" if last_success else "new", last_success)
 
 
 def _state(upstream: UpstreamState) -> UpstreamHealth:

@@ -13,6 +13,7 @@ from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.directory import Directory
 from .authentication import Authenticator
+from .health import TokenIssuer
 from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
 from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess
@@ -42,6 +43,7 @@ class Upstream(Protocol):
 class Kernel:
     """The parts of a server that the handlers of features use.
 
+    `replaced` has the parts of features that tests replace, by name.
     `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
     epoch. `failed_keys` limits requests with unknown secrets, `registry_reads` requests of the registry API, both by
     address. `registry_access` authenticates clients of the registry API. `reactor` runs delayed calls. `public_paths`
@@ -51,6 +53,7 @@ class Kernel:
     """
 
     config: Config
+    replaced: Mapping[str, Any]
     authenticator: Authenticator
     storage: Any
     directory: Directory
@@ -78,13 +81,15 @@ class Endpoints:
     """What a feature serves.
 
     `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry, and
-    `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode.
+    `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode. `issuers` are
+    those whose tokens the feature accepts.
     """
 
     handlers: Mapping[str, object] = field(factory=dict)
     entry_links: Sequence[EntryLink] = ()
     entry_bars: Sequence[EntryBar] = ()
     registry_readers: Sequence[RegistryReaders] = ()
+    issuers: Sequence[TokenIssuer] = ()
 
 
 def nothing_to_serve(kernel: Kernel) -> Endpoints:

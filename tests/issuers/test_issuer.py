@@ -90,7 +90,7 @@ def test_both_documents_are_fetched_once_until_they_are_old() -> None:
     setup.clock.advance(1)
     setup.verify(setup.token())
     assert len(setup.documents.requested) == 4
-    assert setup.issuer.state.last_success == NOW + FRESH + 1
+    assert setup.issuer.last_success == NOW + FRESH + 1
 
 
 def test_a_new_key_is_found_but_unknown_key_ids_cause_few_fetches() -> None:
@@ -114,7 +114,7 @@ def test_known_keys_are_used_for_a_day_while_the_issuer_does_not_answer() -> Non
     setup.documents.error = "It answered 500."
     setup.clock.advance(STALE)
     assert setup.verify(setup.token())
-    assert setup.issuer.state.error == "It answered 500."
+    assert setup.issuer.error == "It answered 500."
     setup.clock.advance(1)
     with pytest.raises(Unavailable, match=r"cannot be fetched. It answered 500."):
         setup.verify(setup.token())
@@ -126,7 +126,7 @@ def test_known_keys_are_used_for_a_day_while_the_issuer_does_not_answer() -> Non
     setup.documents.error = ""
     setup.clock.advance(PAUSE)
     assert setup.verify(setup.token())
-    assert setup.issuer.state.error == ""
+    assert setup.issuer.error == ""
 
 
 def test_one_fetch_serves_all_that_wait() -> None:

@@ -27,6 +27,7 @@ from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.features import SECTIONS
+from directory_server.features.publishing.login_methods import NETWORK
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.recorder import StatisticsRecorder
@@ -36,6 +37,7 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
 from directory_server.turn import ImmediateTurn
 
+from ..features.publishing.fake_logins import FakeLogins
 from ..features.verification.fake_checkers import FakeCheckers
 from ..responses import Response as Response
 
@@ -118,6 +120,7 @@ class Server:
     key_uses: Any
     application: Any
     fakes: FakeCheckers
+    logins: FakeLogins
     key: str
     key_id: str
     statistics: Any = None
@@ -288,7 +291,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     config = configured(tmp_path, settings)
     clock = Clock()
     clock.advance(1_800_000_000)
-    passwords, fakes = RecordingHasher(), FakeCheckers.of(clock.seconds)
+    passwords, fakes, logins = RecordingHasher(), FakeCheckers.of(clock.seconds), FakeLogins()
     runtime = composition.Runtime(
         now=clock.seconds,
         wall=clock.seconds,
@@ -300,7 +303,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         turn=ImmediateTurn(),
         new_random=lambda: Random(1),
         page_streams=2,
-        replaced={CHECKERS: fakes.checkers()},
+        replaced={CHECKERS: fakes.checkers(), NETWORK: logins.network()},
         wrap_viewer=viewer_of_test_cookie,
     )
     application = composition.build(config, clock, sockets=2_000, lost=pytest.fail, runtime=runtime)
@@ -326,6 +329,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
         application.web.key_uses,
         application,
         fakes,
+        logins,
         secret,
         key.id,
         statistics=_recorder(application),

@@ -127,10 +127,14 @@ def test_all_references_resolve(document: Any) -> None:
         assert which in document["components"][kind]
 
 
+LOGINS = ("github-oidc", "oidc", "dns", "http")
+
+
 def test_the_document_has_the_operations_of_publishers(document: Any) -> None:
     written = {
-        (endpoint.method, endpoint.path.replace("*", "{name}").replace("{method}", "github-at"))
+        (endpoint.method, endpoint.path.replace("*", "{name}").replace("{method}", method))
         for endpoint in ENDPOINTS.values()
+        for method in ("github-at", *LOGINS)
         # What is answered with 501 is no operation of this server.
         if endpoint.path.startswith("/v0.1/") and endpoint.method != "GET" and endpoint.status != 501
     }
@@ -148,6 +152,10 @@ def test_requests_and_responses_of_publishers_match_their_schemas(server: Server
         body = {"status": "deleted"} if path.endswith("{name}/status") else body
         target = path.format(name="io.acme%2Fweather", version="1.0.0")
         response = publisher.send(method, target, body)
+        if path.rpartition("/")[2] in LOGINS:
+            # These are off in the server of tests.
+            assert response.status == 404
+            continue
         assert response.status == 200, response.body
         assert_valid(response.json, operation["responses"]["200"]["content"]["application/json"]["schema"], document)
         secured = operation["security"] == [{"publisher": []}]

@@ -103,8 +103,8 @@ def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
     }
 
 
-def publisher_token_row(token: PublisherToken, secret: str) -> dict[str, object]:
-    """Return the columns of a new token as it is stored, with the digest of its secret."""
+def publisher_token_row(token: PublisherToken, secret: str, login: str | None = None) -> dict[str, object]:
+    """Return the columns of a new token as it is stored, with the digest of its secret and the kind of its login."""
     return {
         "id": token.id,
         "label": token.label,
@@ -113,6 +113,7 @@ def publisher_token_row(token: PublisherToken, secret: str) -> dict[str, object]
         "digest": digest(secret),
         "created_at": token.created_at,
         "expires_at": token.expires_at,
+        "login": login,
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
-from ...domain.errors import DirectoryError, NotFound, UnknownPublisher
+from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NotFound, UnknownPublisher
 from ...domain.keys import is_publisher_secret
 from ...domain.ports.runtime import Offload
 from ...http import Request
@@ -29,9 +30,11 @@ from .documents import (
     status_change,
     validation_result,
 )
+from .logins import LoginService
 from .service import PublishedVersion, Publisher, PublishingService
+from .tokens import PublisherToken
 
-LOGIN_HINT = "Log in with: mcp-publisher login github --token <publisher token> --registry <URL>."
+LOGIN_HINT = "Log in with: mcp-publisher login github --token <publisher token> --registry <URL>{}."
 
 LOGIN = "github-at"
 """The login of `mcp-publisher` that works with a publisher token: `login github --token`."""
@@ -45,11 +48,12 @@ class PublisherAccess:
     _service: PublishingService
     _failures: AddressLimiter
     _proxies: Proxies
+    _methods: Sequence[str] = ()
 
     @property
     def login_hint(self) -> str:
         """The text for clients of the registry API that try to log in with another method."""
-        return LOGIN_HINT
+        return LOGIN_HINT.format("".join(f", or with: login {method}" for method in self._methods))
 
     def recognizes(self, request: Request) -> bool:
         """Return whether a request has a publisher token in its Authorization header."""
@@ -70,6 +74,20 @@ class PublisherAccess:
             self._failures.charge(request)
             raise
 
+    async def log_in(
+        self, request: Request, log_in: Callable[[str], Awaitable[tuple[PublisherToken, str]]]
+    ) -> tuple[PublisherToken, str]:
+        """Return the token and the secret of a login, for which `log_in` gets the network of the client.
+
+        Raises what `log_in` raises, and Throttled after too many rejected logins of an address.
+        """
+        check_url(request)
+        try:
+            return await log_in(self._proxies.network(request))
+        except (InvalidToken, InvalidServer, Forbidden):
+            self._failures.charge(request)
+            raise
+
     def check_enabled(self) -> None:
         """Raise UnknownPath if publishing is off."""
         if not self.is_enabled:
@@ -78,10 +96,13 @@ class PublisherAccess:
 
 @frozen
 class PublishHandlers:
-    """Handlers of what publishers write. `now` returns seconds since the epoch; `validations` limits by address."""
+    """Handlers of what publishers write. `now` returns seconds since the epoch; `validations` limits by address,
+    logins too.
+    """
 
     _access: PublisherAccess
     _service: PublishingService
+    _logins: LoginService
     _validations: AddressLimiter
     _offload: Offload
     _now: Callable[[], float]
@@ -119,13 +140,21 @@ class PublishHandlers:
         return json_response(request, validation_result(issues))
 
     async def login(self, request: Request, method: str) -> bytes:
-        """Respond to `mcp-publisher login github --token TOKEN` with the same publisher token."""
+        """Respond to a login of `mcp-publisher` with a token.
+
+        `login github --token TOKEN` gets the same publisher token, the other logins get a new one for 5 minutes.
+        """
         self._access.check_enabled()
-        if method != LOGIN:
-            raise NotFound(LOGIN_HINT)
-        secret = login_secret(_body(request))
-        publisher = await self._access.authenticate(request, secret)
-        return json_response(request, {"registry_token": secret, "expires_at": int(publisher.token.expires_at or 0)})
+        if method == LOGIN:
+            secret = login_secret(_body(request))
+            token = (await self._access.authenticate(request, secret)).token
+        elif method in self._logins.methods:
+            self._validations.charge(request)
+            body = _body(request)
+            token, secret = await self._access.log_in(request, partial(self._logins.log_in, method, body))
+        else:
+            raise NotFound(self._access.login_hint)
+        return json_response(request, {"registry_token": secret, "expires_at": int(token.expires_at or 0)})
 
     async def _change(self, request: Request, name: str, version: str | None) -> list[PublishedVersion]:
         publisher = await self._access.authenticate(request)

@@ -42,6 +42,8 @@ _EXAMPLES = {
     "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
     "StatusChange": {"status": "deprecated"},
     "Login": {"github_token": "mcpp_" + "x" * 38},
+    "OidcLogin": {"oidc_token": "eyJ….eyJ….…"},
+    "DomainLogin": {"domain": "acme.io", "timestamp": "2026-01-31T12:00:00Z", "signed_timestamp": "0a" * 64},
 }
 """A body of each schema of requests."""
 
@@ -101,10 +103,29 @@ _SCHEMAS: dict[str, Schema] = {
         "required": ["github_token"],
         "additionalProperties": False,
     },
+    "OidcLogin": {
+        "type": "object",
+        "properties": {"oidc_token": {**TEXT, "description": "A signed token (JWT).", "minLength": 1}},
+        "required": ["oidc_token"],
+        "additionalProperties": False,
+    },
+    "DomainLogin": {
+        "type": "object",
+        "properties": {
+            "domain": {**TEXT, "description": "The domain, such as `acme.io`.", "maxLength": 190},
+            "timestamp": {**TEXT, "description": "The time (RFC 3339), within 15 seconds of that of the server."},
+            "signed_timestamp": {
+                **TEXT,
+                "description": "The signature of this text in hexadecimal, by Ed25519 or ECDSA P-384 with SHA-384.",
+            },
+        },
+        "required": ["domain", "timestamp", "signed_timestamp"],
+        "additionalProperties": False,
+    },
     "RegistryToken": {
         "type": "object",
         "properties": {
-            "registry_token": {**TEXT, "description": "The same publisher token."},
+            "registry_token": {**TEXT, "description": "A publisher token; of `github-at` the same one."},
             "expires_at": {"type": "integer", "description": "When it ends, in seconds since the epoch; 0 for never."},
         },
         "required": ["registry_token", "expires_at"],
@@ -191,7 +212,23 @@ def _paths() -> dict[str, Any]:
                 open_=True,
             )
         },
+        **{f"/v0.1/auth/{method}": _login(method, *login) for method, login in _LOGINS.items()},
     }
+
+
+_LOGINS = {
+    "github-oidc": ("Github", "OidcLogin", "a token of GitHub Actions (`id-token: write`)"),
+    "oidc": ("Oidc", "OidcLogin", "a token of the issuer that the operator has chosen"),
+    "dns": ("Dns", "DomainLogin", "a signature by a key in a TXT record of the domain"),
+    "http": ("Http", "DomainLogin", "a signature by a key in `/.well-known/mcp-registry-auth` of the domain"),
+}
+"""Of each login without a publisher token: a part of the name of its operation, its body, and what proves it."""
+
+
+def _login(method: str, name: str, body: str, proof: str) -> dict[str, Any]:
+    """Return the path item of a login."""
+    description = f"Returns a publisher token for 5 minutes for {proof}. 404 unless the operator has allowed it."
+    return {"post": _operation(f"login{name}", f"Log in by `{method}`", description, body, "RegistryToken", open_=True)}
 
 
 def _operation(

@@ -1,5 +1,6 @@
 """Rules of published server.json documents: those of the official schema 2025-12-11, and stricter ones.
 
+Two parts of its draft are accepted: `postInstallInstructions`, and URLs of endpoints that begin with a variable.
 Stricter rules: members are those of the schema, texts have no control or invisible characters, a version is one version
 and no range, and names, URLs and template variables are as the official registry requires them.
 """
@@ -36,6 +37,8 @@ _RANGE = re.compile(
 _VERSION = re.compile(r"[^\s/\\?#%]+")
 
 _WEB_URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
+
+_ENDPOINT_URL = re.compile(rf"{_WEB_URL.pattern}|\{{[A-Za-z_][A-Za-z0-9_]*\}}[^\s]*")
 
 _HTTPS_URL = re.compile(r"https://[^\s/?#]+[^\s]*")
 
@@ -143,9 +146,15 @@ _ARGUMENTS = List(
 
 _URL = Text(MAX_URL, 1, _WEB_URL, "an http or https URL")
 
-_HTTP = Object({"type": _ANY_TEXT, "url": _URL, "headers": _NAMED_INPUTS}, ["url"])
+_ENDPOINT = Text(MAX_URL, 1, _ENDPOINT_URL, "an http or https URL, or begin with a variable such as {base_url}/mcp")
+
+_HTTP = Object({"type": _ANY_TEXT, "url": _ENDPOINT, "headers": _NAMED_INPUTS}, ["url"])
 
 _REMOTE = evolve(_HTTP, members={**_HTTP.members, "variables": Map(_INPUT)})
+
+_INSTRUCTION = Object(
+    {"description": Text(500, 1), "command": Text(1_000, 1), "documentation": _URL, "optional": flag}, ["description"]
+)
 
 _PACKAGE = Object(
     {
@@ -159,6 +168,7 @@ _PACKAGE = Object(
         "runtimeArguments": _ARGUMENTS,
         "packageArguments": _ARGUMENTS,
         "environmentVariables": _NAMED_INPUTS,
+        "postInstallInstructions": List(_INSTRUCTION),
     },
     ["registryType", "identifier", "transport"],
 )

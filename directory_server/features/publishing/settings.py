@@ -6,9 +6,28 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from ...config import AtLeast, Bytes, Seconds, above_zero, setting
+from ...config import AtLeast, Bytes, Seconds, above_zero, each_matches, issuer_url, networks, setting
 from ...domain.publishing import SourceLimits
 from ...domain.versions import PUBLISHED
+from .tokens import ANY, MAX_NAMESPACES, is_pattern
+
+MAX_ALLOWED = 200
+"""Patterns of a setting."""
+
+
+def _check_namespaces(items: tuple[str, ...], most: int, *others: str) -> None:
+    if len(items) > most or not all(item in others or is_pattern(item) for item in items):
+        raise ValueError(f"must be at most {most} namespaces such as io.acme/*, io.acme/tool or io.acme.*/*")
+
+
+def proven_namespaces(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate patterns of names, or the pattern of all names that are proven."""
+    _check_namespaces(items, MAX_ALLOWED, ANY)
+
+
+def namespaces(_: object, __: object, items: tuple[str, ...]) -> None:
+    """Validate patterns of names, as of a token."""
+    _check_namespaces(items, MAX_NAMESPACES)
 
 
 @frozen
@@ -20,6 +39,42 @@ class PublishConfig:
     max_entries: int = setting(10_000, "Maximum number of published names, deleted entries included.", AtLeast(1))
     max_bytes: Bytes = setting(200_000_000, "Maximum size of published entries.", AtLeast(100_000))
     log: Seconds = setting(31_536_000.0, "Time for which a record of the audit log is stored.", above_zero)
+
+    github_namespaces: tuple[str, ...] = setting(
+        (),
+        "Namespaces that GitHub Actions publish without a token, such as io.github.acme/*; * for that of any owner.",
+        proven_namespaces,
+    )
+    github_audience: str = setting("", "Audience of tokens of GitHub Actions; if empty: web.url.")
+    github_issuer: str = setting(
+        "https://token.actions.githubusercontent.com", "Issuer of tokens of GitHub Actions.", issuer_url
+    )
+    dns_namespaces: tuple[str, ...] = setting(
+        (), "Namespaces that a TXT record of their domain proves, such as com.acme.*/*; * for any.", proven_namespaces
+    )
+    http_namespaces: tuple[str, ...] = setting(
+        (), "Namespaces that a file on the web server of their domain proves; * for any.", proven_namespaces
+    )
+    http_networks: tuple[str, ...] = setting(
+        (), "Networks that are not public and may be asked for this file, such as 10.0.0.0/8.", networks
+    )
+    oidc_issuer: str = setting(
+        "",
+        "URL of another issuer whose tokens publish, such as https://gitlab.example.org; if empty: none.",
+        issuer_url,
+    )
+    oidc_audience: str = setting("", "Audience of its tokens; if empty: web.url.")
+    oidc_claims: tuple[str, ...] = setting(
+        (),
+        "Claims that its tokens must have, such as project_path=acme/servers.",
+        each_matches(r"[^=\s]+=.+", "claims such as project_path=acme/servers"),
+    )
+    oidc_namespaces: tuple[str, ...] = setting((), "Namespaces that its tokens publish; if empty: none.", namespaces)
+
+    @property
+    def has_logins(self) -> bool:
+        """Whether there are logins without a publisher token."""
+        return bool(self.github_namespaces or self.dns_namespaces or self.http_namespaces or self.oidc_namespaces)
 
     @property
     def source_limits(self) -> Mapping[str, SourceLimits]:

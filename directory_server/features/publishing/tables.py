@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 from attrs import asdict, frozen
 
 from ...domain.entries import is_storable
+from ...domain.errors import InvalidToken
 from ...domain.keys import digest, is_publisher_secret
-from ...tables import Tables
+from ...tables import Rows, Tables, record_proof
 from .documents import publisher_token, publisher_token_row
 from .tokens import (
     LOG_PAGE,
     LOG_SIZE,
+    LOGIN_LIFETIME,
+    WINDOW,
+    Proven,
     Publication,
     PublisherToken,
     new_publisher_token,
@@ -22,8 +26,8 @@ from .tokens import (
 _COLUMNS = "id, label, namespaces, last_four, created_at, expires_at, revoked_at"
 
 _CREATE = """
-    INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at)
-    VALUES (:id, :label, :namespaces, :last_four, :digest, :created_at, :expires_at)
+    INSERT INTO publisher_token (id, label, namespaces, last_four, digest, created_at, expires_at, login)
+    VALUES (:id, :label, :namespaces, :last_four, :digest, :created_at, :expires_at, :login)
 """
 
 _LIST = f"SELECT {_COLUMNS} FROM publisher_token ORDER BY created_at, ordinal"
@@ -34,6 +38,12 @@ _FIND = f"""
 """
 
 _REVOKE = "UPDATE publisher_token SET revoked_at = coalesce(revoked_at, :now) WHERE id = :id"
+
+_FORGET_LOGINS = "DELETE FROM publisher_token WHERE login IS NOT NULL AND expires_at <= :now"
+
+_USE = "INSERT INTO used_proof (digest, expires_at) VALUES (:digest, :expires_at) ON CONFLICT (digest) DO NOTHING"
+
+_FORGET_USED = "DELETE FROM used_proof WHERE expires_at <= :now"
 
 _ADD = """
     INSERT INTO publication (at, token_id, label, action, name, version, network, outcome)
@@ -84,6 +94,28 @@ class PublisherTokens:
         token, secret = new_publisher_token(label, namespaces, self._now(), expires_at)
         row = publisher_token_row(token, secret)
         await self._tables.write(lambda rows: rows.execute(_CREATE, **row))
+        return token, secret
+
+    async def grant(self, proven: Proven, namespaces: Sequence[str]) -> tuple[PublisherToken, str]:
+        """Create a token for LOGIN_LIFETIME seconds, and store what was proven; return it and its secret.
+
+        Raises InvalidToken if the proof was used before, in any process.
+        """
+        now = self._now()
+        token, secret = new_publisher_token(proven.label, namespaces, now, now + LOGIN_LIFETIME)
+        row = publisher_token_row(token, secret, proven.kind)
+
+        def write(rows: Rows) -> None:
+            if proven.use is not None:
+                rows.execute(_FORGET_USED, now=now)
+                if not rows.execute(_USE, digest=proven.use, expires_at=now + 4 * WINDOW):
+                    raise InvalidToken("This timestamp was used already. Sign a new one.", code="invalid_proof")
+            rows.execute(_FORGET_LOGINS, now=now)
+            rows.execute(_CREATE, **row)
+            for fact in proven.facts(now):
+                record_proof(rows, fact)
+
+        await self._tables.write(write)
         return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
 from ...domain.errors import BadInput, NotFound, without_keys
-from ...domain.keys import check_expiry, check_label, new_id, new_publisher_secret
+from ...domain.keys import MAX_LABEL, check_expiry, check_label, new_id, new_publisher_secret
+from ...domain.namespace_proofs import NamespaceProof, ProofKind
 from ...sanitize import clean_line
 
 MAX_NAMESPACES = 20
@@ -22,6 +23,15 @@ MAX_LOGGED = 255
 
 LOG_PAGE = 1_000
 """The most records of the audit log that one call returns."""
+
+LOGIN_LIFETIME = 300.0
+"""Seconds for which the token of a login is valid, as in the official registry."""
+
+WINDOW = 15.0
+"""Seconds by which a signed timestamp may differ from the clock of this machine, as in the official registry."""
+
+ANY = "*"
+"""The pattern of all namespaces that a login proves."""
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 
@@ -59,6 +69,30 @@ class PublisherToken:
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
+
+
+@frozen
+class Proven:
+    """What a login has proven: who logs in, and patterns of the names that are theirs.
+
+    `use` identifies a proof that is good for one login, None for others.
+    """
+
+    kind: ProofKind
+    subject: str
+    namespaces: tuple[str, ...]
+    use: bytes | None = None
+
+    @property
+    def label(self) -> str:
+        """The label of the token."""
+        return clean_line(f"{self.kind}: {self.subject}", MAX_LABEL)
+
+    def facts(self, now: float) -> Sequence[NamespaceProof]:
+        """Return the proofs of whole namespaces, given at `now`, in seconds since the epoch."""
+        subject = clean_line(self.subject, MAX_LOGGED)
+        whole = [each.removesuffix("/*") for each in self.namespaces if each.endswith("/*")]
+        return [NamespaceProof(each, self.kind, subject, now) for each in whole if not each.endswith(".*")]
 
 
 @frozen
@@ -116,12 +150,28 @@ def _checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
     if not 1 <= len(unique) <= MAX_NAMESPACES:
         raise BadInput(f"namespace: a token needs 1 to {MAX_NAMESPACES} namespaces.")
     for pattern in unique:
-        if len(pattern) > _MAX_PATTERN or not _PATTERN.fullmatch(pattern):
+        if not is_pattern(pattern):
             raise BadInput(
                 f"namespace: {pattern[:100]!r} must be a namespace such as io.acme/*, one name such as io.acme/tool, "
                 "or all namespaces below one of two or more labels such as io.acme.*/*."
             )
     return unique
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether `text` is a pattern of names."""
+    return len(text) <= _MAX_PATTERN and _PATTERN.fullmatch(text) is not None
+
+
+def permitted(proven: Iterable[str], allowed: Sequence[str]) -> list[str]:
+    """Return patterns of the names that both `proven` and `allowed` permit, at most MAX_NAMESPACES."""
+    both: dict[str, None] = {}
+    for pattern in proven:
+        if ANY in allowed or any(_matches(each, pattern) for each in allowed):
+            both[pattern] = None
+        else:
+            both.update(dict.fromkeys(each for each in allowed if _matches(pattern, each)))
+    return list(both)[:MAX_NAMESPACES]
 
 
 def _matches(pattern: str, name: str) -> bool:

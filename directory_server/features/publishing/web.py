@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...domain.throttling import AttemptLimit
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, REGISTRY, Route
 from .handlers import PublisherAccess, PublishHandlers
+from .logins import AllowedLogin, LoginService
 from .openapi import PART as OPENAPI
 from .operator_pages import PUBLICATIONS, PublicationPages
 from .service import PublishingService
@@ -28,14 +31,33 @@ def _serve(kernel: Kernel) -> Endpoints:
         now=kernel.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
     )
-    access = PublisherAccess(settings.enabled, service, kernel.failed_keys, kernel.proxies)
+    logins = LoginService(
+        logins=_logins(kernel, settings),
+        tokens=PublisherTokens(storage.tables, kernel.now),
+        log=log,
+        attempts=storage.attempts,
+        now=kernel.now,
+        limit=AttemptLimit("login", settings.per_minute / 60, settings.per_minute),
+    )
+    access = PublisherAccess(settings.enabled, service, kernel.failed_keys, kernel.proxies, logins.methods)
     return Endpoints(
         handlers={
-            "publish": PublishHandlers(access, service, kernel.registry_reads, kernel.offload, kernel.now),
+            "publish": PublishHandlers(access, service, logins, kernel.registry_reads, kernel.offload, kernel.now),
             "publications": PublicationPages(kernel.operators.of_folder(NAME), log),
         },
         registry_readers=[access] if settings.enabled else [],
+        issuers=logins.issuers,
     )
+
+
+def _logins(kernel: Kernel, settings: PublishConfig) -> Mapping[str, AllowedLogin]:
+    """Return the logins that are configured, by their method."""
+    if not (settings.enabled and settings.has_logins):
+        return {}
+    # HTTP clients and JOSE take 10 MB and .2 seconds.
+    from .login_methods import allowed_logins
+
+    return allowed_logins(kernel)
 
 
 def _routes(version: str) -> list[Route]:

@@ -21,7 +21,7 @@ from ...serialization import (
     object_schema,
     required_fields,
 )
-from ..health import FullDatabaseHealth, HealthResponse, NotReady, Ready, UpstreamHealth
+from ..health import FullDatabaseHealth, HealthResponse, IssuerHealth, NotReady, Ready, UpstreamHealth
 
 TEXT: Schema = {"type": "string"}
 
@@ -42,6 +42,7 @@ _NAMES: dict[type, str] = {
     ChangesPage: "ChangesPage",
     FullDatabaseHealth: "Health",
     UpstreamHealth: "Upstream",
+    IssuerHealth: "Issuer",
     Ready: "Ready",
     NotReady: "NotReady",
     ErrorBody: "Error",

@@ -7,9 +7,16 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
-from directory_server.domain.errors import BadInput, NotFound
+from directory_server.domain.errors import BadInput, InvalidToken, NotFound
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
-from directory_server.features.publishing.tokens import LOG_PAGE, MAX_NAMESPACES, Publication, PublisherToken
+from directory_server.features.publishing.tokens import (
+    LOG_PAGE,
+    LOGIN_LIFETIME,
+    MAX_NAMESPACES,
+    Proven,
+    Publication,
+    PublisherToken,
+)
 
 from ...contract import ContractWithClock, awaited
 
@@ -91,6 +98,32 @@ class PublisherTokensContract(ContractWithClock):
         with pytest.raises(BadInput):
             await tokens.create(label, namespaces, expires_at=expires_at)
         assert list(await tokens.list()) == []
+
+    @awaited
+    async def test_a_proof_is_used_once_in_all_processes(self) -> None:
+        one, other = await self.open(), await self.open()
+        proven = Proven("dns", "acme.io", ("io.acme/*", "io.acme.*/*"), b"use")
+        token, secret = await one.grant(proven, ["io.acme/*"])
+        assert (token.label, token.namespaces) == ("dns: acme.io", ("io.acme/*",))
+        assert token.expires_at == 1_000_000 + LOGIN_LIFETIME
+        assert await other.find(secret) == token
+        for tokens in (one, other):
+            with pytest.raises(InvalidToken):
+                await tokens.grant(proven, ["io.acme/*"])
+        assert list(await one.list()) == [token]
+        # Others are not affected, and neither is a proof that may be used again.
+        await other.grant(evolve(proven, use=b"other"), ["io.acme/*"])
+        for _ in range(2):
+            await other.grant(evolve(proven, use=None), ["io.acme/*"])
+
+    @awaited
+    async def test_deletes_ended_tokens_of_logins_only(self) -> None:
+        tokens = await self.open()
+        kept, _ = await tokens.create("ci", ["io.acme/*"], expires_at=1_000_060.0)
+        await tokens.grant(Proven("oidc", "x", ("io.acme/*",)), ["io.acme/*"])
+        self.clock.advance(LOGIN_LIFETIME)
+        last, _ = await tokens.grant(Proven("oidc", "x" * 2_000, ("io.acme/*",)), ["io.acme/*"])
+        assert list(await tokens.list()) == [kept, last]
 
 
 class PublicationLogContract:

@@ -78,6 +78,16 @@ def test_a_full_document_is_valid() -> None:
     assert issues(SERVER) == []
 
 
+def test_parts_of_the_draft_are_valid() -> None:
+    steps = [
+        {"description": "Restart your editor."},
+        {"description": "Run it.", "command": "weather up", "documentation": "https://a.example", "optional": True},
+    ]
+    assert issues(changed("packages/1/postInstallInstructions", steps)) == []
+    remote = {"type": "sse", "url": "{base_url}/mcp", "variables": {"base_url": {"isRequired": True}}}
+    assert issues(changed("remotes/0", remote)) == []
+
+
 def test_a_minimal_document_is_valid() -> None:
     assert issues({"name": "a/b", "description": "x", "version": "1"}) == []
 
@@ -118,7 +128,24 @@ def test_a_minimal_document_is_valid() -> None:
             "remotes[0].url",
             "has the variable {tenant}, which is not defined; defined: none.",
         ),
-        ("remotes/1/url", "https://a b", "remotes[1].url", "must be an http or https URL."),
+        ("remotes/1/url", "https://a b", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
+        ("remotes/1/url", "x{base}/mcp", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
+        ("remotes/1/url", "{base} /mcp", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
+        ("remotes/1/url", "{ base}/mcp", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
+        ("remotes/1/url", "{base}/mcp", "remotes[1].url", "has the variable {base}, which is not defined"),
+        ("websiteUrl", "{base}/mcp", "websiteUrl", "must be an http or https URL."),
+        (
+            "packages/1/postInstallInstructions",
+            [{"command": "x"}],
+            "packages[1].postInstallInstructions[0].description",
+            "is required.",
+        ),
+        (
+            "packages/1/postInstallInstructions",
+            [{"description": "x", "documentation": "see the readme"}],
+            "packages[1].postInstallInstructions[0].documentation",
+            "must be an http or https URL.",
+        ),
         ("remotes/1/type", "stdio", "remotes[1].type", "must be 'streamable-http' or 'sse'."),
         ("packages/0/packageArguments/0", {"type": "positional"}, "packages[0].packageArguments[0]", "must have value"),
         ("packages/0/packageArguments/1/name", "--port 80", "packages[0].packageArguments[1].name", "must be a name"),

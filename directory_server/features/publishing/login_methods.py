@@ -1,0 +1,155 @@
+"""The logins: tokens of issuers for builds, and proofs of a domain. A server without them does not import this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+from twisted.logger import Logger
+
+from ...domain.errors import InvalidServer, InvalidToken, Unavailable
+from ...domain.namespace_proofs import ProofKind
+from ...domain.shapes import Object, Text
+from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of
+from ...web.parts import Kernel
+from .domain_keys import DomainTexts, text_records, well_known_file
+from .domain_proofs import check_time, domain_proof, public_keys, signing_key
+from .logins import AllowedLogin
+from .settings import PublishConfig
+from .tokens import ANY, Proven
+
+MAX_DOMAINS = 20
+"""Domains that are asked for their keys at a time."""
+
+_OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
+"""A name at GitHub, as far as it is a label of a namespace."""
+
+_LOGIN = Object({"oidc_token": Text(MAX_TOKEN, 1)}, ["oidc_token"])
+
+NETWORK = "publishing.network"
+"""The name of a LoginNetwork in `Kernel.replaced`."""
+
+_log = Logger()
+
+
+def oidc_token(body: Any) -> str:
+    """Return the token in the request of `mcp-publisher login github-oidc`. Raises InvalidServer."""
+    if issues := _LOGIN(body, ""):
+        raise InvalidServer(issues)
+    return str(body["oidc_token"])
+
+
+Claims = Mapping[str, Any]
+
+
+@frozen
+class IssuerLogin:
+    """A login with a token of an issuer for one of `audiences`. `namespaces_of` returns what its claims may publish."""
+
+    _kind: ProofKind
+    _issuer: Issuer
+    _audiences: Sequence[str]
+    _namespaces_of: Callable[[Claims], Sequence[str]]
+
+    async def prove(self, body: Any) -> Proven:
+        token = await self._issuer.verify(oidc_token(body), self._audiences)
+        return Proven(self._kind, token.subject, tuple(self._namespaces_of(token.claims)))
+
+
+def namespaces_of_owner(claims: Claims) -> Sequence[str]:
+    """Return the namespace of the owner of the repository in a token of GitHub Actions. Raises InvalidToken."""
+    owner = claims.get("repository_owner")
+    if not isinstance(owner, str) or not _OWNER.fullmatch(owner):
+        raise InvalidToken("The token has no repository_owner.")
+    return [f"io.github.{owner}/*"]
+
+
+@frozen
+class RequiredClaims:
+    """Returns `namespaces` for claims that have all `required` values, as texts. Raises InvalidToken for others."""
+
+    required: Mapping[str, str]
+    namespaces: Sequence[str]
+
+    def __call__(self, claims: Claims) -> Sequence[str]:
+        for name, wanted in self.required.items():
+            value = claims.get(name)
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            if not isinstance(value, str | int | float) or text != wanted:
+                raise InvalidToken(f"The claim {name} of the token has not the value that this server requires.")
+        return self.namespaces
+
+
+@define
+class DomainLogin:
+    """A login with a timestamp that a key of a domain has signed. The DNS of a domain stands for its subdomains too."""
+
+    _kind: ProofKind
+    _texts: DomainTexts
+    _now: Callable[[], float]
+    _running: int = field(default=0, init=False)
+
+    async def prove(self, body: Any) -> Proven:
+        proof = domain_proof(body)
+        check_time(proof, self._now())
+        if self._running >= MAX_DOMAINS:
+            raise Unavailable("Too many domains are asked for their keys at the moment. Try again in a few seconds.")
+        self._running += 1
+        try:
+            keys = public_keys(await self._texts(proof.domain))
+        finally:
+            self._running -= 1
+        use = signing_key(proof, keys).use_of(proof)
+        below = (f"{proof.namespace}.*/*",) if self._kind == "dns" else ()
+        return Proven(self._kind, proof.domain, (f"{proof.namespace}/*", *below), use)
+
+
+@frozen
+class LoginNetwork:
+    """The network side of logins: documents of issuers, and the texts of domains in their DNS and web servers."""
+
+    documents: Documents
+    records: DomainTexts
+    files: DomainTexts
+
+
+def allowed_logins(kernel: Kernel) -> Mapping[str, AllowedLogin]:
+    """Return the logins that are configured, by their method. A login that lacks its audience is off, and logged."""
+    settings = kernel.config.of(PublishConfig)
+    replaced: LoginNetwork | None = kernel.replaced.get(NETWORK)
+    logins: dict[str, AllowedLogin] = {}
+    github, oidc = settings.github_namespaces, settings.oidc_issuer and settings.oidc_namespaces
+    if github and (audiences := _audiences(kernel, "github", settings.github_audience)):
+        issuer = _issuer(kernel, settings.github_issuer, replaced)
+        login = IssuerLogin("github-oidc", issuer, audiences, namespaces_of_owner)
+        logins["github-oidc"] = AllowedLogin(login, github, issuer)
+    if oidc and (audiences := _audiences(kernel, "oidc", settings.oidc_audience)):
+        claims = RequiredClaims(dict(claim.split("=", 1) for claim in settings.oidc_claims), oidc)
+        issuer = _issuer(kernel, settings.oidc_issuer, replaced)
+        logins["oidc"] = AllowedLogin(IssuerLogin("oidc", issuer, audiences, claims), [ANY], issuer)
+    if settings.dns_namespaces:
+        records = replaced.records if replaced else text_records(kernel.reactor)
+        logins["dns"] = AllowedLogin(DomainLogin("dns", records, kernel.now), settings.dns_namespaces)
+    if settings.http_namespaces:
+        files = replaced.files if replaced else well_known_file(kernel.reactor, settings.http_networks)
+        logins["http"] = AllowedLogin(DomainLogin("http", files, kernel.now), settings.http_namespaces)
+    return logins
+
+
+def _audiences(kernel: Kernel, name: str, audience: str) -> Sequence[str]:
+    """Return the accepted audiences: `audience`, else the URL of this server, which publishers may end with a slash."""
+    if audience:
+        return [audience]
+    if not kernel.config.web.url:
+        _log.warn("The login {name} is off: set web.url or publish.{name}_audience.", name=name)
+        return []
+    url = kernel.config.web.url.rstrip("/")
+    return [url, f"{url}/"]
+
+
+def _issuer(kernel: Kernel, url: str, replaced: LoginNetwork | None) -> Issuer:
+    if replaced:
+        return Issuer(url, replaced.documents, kernel.offload, kernel.reactor, kernel.now)
+    return issuer_of(url, kernel.reactor, kernel.offload, kernel.now)

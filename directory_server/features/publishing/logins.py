@@ -1,0 +1,74 @@
+"""Logins without a token of the operator: what a login proves becomes a short-lived publisher token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from ...domain.errors import Forbidden
+from ...domain.ports.access import Attempts
+from ...domain.throttling import AttemptLimit
+from ...web.health import TokenIssuer
+from .tables import PublicationLog, PublisherTokens
+from .tokens import DONE, Proven, Publication, PublisherToken, logged, permitted
+
+
+class Login(Protocol):
+    """A way to log in."""
+
+    async def prove(self, body: Any) -> Proven:
+        """Return what the body of a request proves. Raises InvalidServer, InvalidToken and Unavailable."""
+
+
+@frozen
+class AllowedLogin:
+    """A login, and the patterns of namespaces that it may publish; `*` is all that it proves."""
+
+    login: Login
+    allowed: Sequence[str]
+    issuer: TokenIssuer | None = None
+
+
+@frozen
+class LoginService:
+    """Creates short-lived publisher tokens for logins, by the name of their method. `limit` is of each namespace."""
+
+    _logins: Mapping[str, AllowedLogin]
+    _tokens: PublisherTokens
+    _log: PublicationLog
+    _attempts: Attempts
+    _now: Callable[[], float]
+    _limit: AttemptLimit
+
+    @property
+    def issuers(self) -> Sequence[TokenIssuer]:
+        """The issuers whose tokens log in."""
+        return [login.issuer for login in self._logins.values() if login.issuer is not None]
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that work."""
+        return list(self._logins)
+
+    async def log_in(self, method: str, body: Any, network: str) -> tuple[PublisherToken, str]:
+        """Return a new token for what `body` proves, and its secret. Raises Forbidden and Throttled.
+
+        Raises what Login.prove raises, too.
+        """
+        chosen = self._logins[method]
+        proven = await chosen.login.prove(body)
+        namespaces = permitted(proven.namespaces, chosen.allowed)
+        if not namespaces:
+            raise Forbidden(
+                f"This login is of {', '.join(proven.namespaces)}, which may not be published here by {method}.",
+                code="forbidden_namespace",
+            )
+        await self._attempts.charge(self._limit, f"{method} {proven.namespaces[0]}")
+        token, secret = await self._tokens.grant(proven, namespaces)
+        named = logged(", ".join(namespaces))
+        await self._log.add(
+            Publication(self._now(), token.id, token.label, f"login: {method}", named, "*", network, DONE)
+        )
+        return token, secret
