@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
     from .web.access_log import AccessRecord
-    from .web.pages import EntryPart
+    from .web.pages import EntryImage, EntryPart
     from .web.parts import WebPart
 
 
@@ -60,9 +60,9 @@ class Running:
 
     `services` run in the background. `observe` gets the finished requests of each reactor turn, and `searched` each
     search: its API, client and keywords, and whether it had hits. `opened` gets the id of each entry that was opened.
-    `load` reads what the first requests need, `write`
-    writes what the last requests have left. `additions` is what the feature adds to the views of entries, `entry_part`
-    what it shows of them on pages. `likeness` takes part in the order of the first hits of searches.
+    `load` reads what the first requests need, `write` writes what the last requests have left. `additions` is what the
+    feature adds to the views of entries, `entry_part` what it shows of them on pages. `entry_image` returns the path
+    of the image of an entry, empty if it has none. `likeness` takes part in the order of the first hits of searches.
     """
 
     services: Sequence[IService] = ()
@@ -73,6 +73,7 @@ class Running:
     write: Callable[[], Awaitable[None]] = nothing
     additions: EntryAdditions | None = None
     entry_part: EntryPart | None = None
+    entry_image: EntryImage | None = None
     likeness: LikenessSource | None = None
 
 

@@ -10,7 +10,7 @@ from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.openapi import OpenApiPart
 from ..web.operator_requests import ReadNotice
-from ..web.pages import Extension, KeyPart
+from ..web.pages import EntryImage, Extension, KeyPart, no_image
 from ..web.parts import WebPart
 from ..web.routes import ROUTES, Route
 
@@ -60,6 +60,11 @@ def run_features(host: Host) -> tuple[Running, ...]:
 def likeness_source(running: Sequence[Running]) -> LikenessSource | None:
     """Return the likeness of the first feature that has one."""
     return next((feature.likeness for feature in running if feature.likeness is not None), None)
+
+
+def entry_image(running: Sequence[Running]) -> EntryImage:
+    """Return the images of entries of the first feature that has them."""
+    return next((feature.entry_image for feature in running if feature.entry_image is not None), no_image)
 
 
 def open_observer(running: Sequence[Running]) -> Callable[[str], None]:

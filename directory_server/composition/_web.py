@@ -35,7 +35,7 @@ from ..web.throttling import AddressLimiter
 from ._access_log import AccessLogging, build_access_log
 from ._brand import brand_of
 from ._core import Core
-from ._features import all_routes, extensions, key_parts, notices, openapi_parts, public_paths, web_parts
+from ._features import all_routes, entry_image, extensions, key_parts, notices, openapi_parts, public_paths, web_parts
 from ._hosts import loopback_hosts
 from ._publishers import Publishers
 
@@ -69,6 +69,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         hsts=int(web.hsts),
         url=web.url,
         extensions=extensions(),
+        entry_image=entry_image(core.running),
         brand=brand_of(core.config),
     )
     return People(service, FirstAccount(storage.roster), cookies, handlers)

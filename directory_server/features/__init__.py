@@ -13,6 +13,7 @@ from .docs import FEATURE as DOCS
 from .dump import FEATURE as DUMP
 from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
+from .icons import FEATURE as ICONS
 from .managed_settings import FEATURE as MANAGED_SETTINGS
 from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
@@ -31,6 +32,7 @@ FEATURES: tuple[Feature, ...] = (
     STATISTICS,
     REPORTS,
     FEEDS,
+    ICONS,
     DOCS,
     EMBEDDINGS,
     ARD,

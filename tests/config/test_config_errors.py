@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from directory_server.config import ConfigError, load
 from directory_server.config.units import DURATION, SIZE
+from directory_server.features import SECTIONS
 
 from ._sources import NAMES, error_message, variable, write_toml
 
@@ -19,9 +20,7 @@ KERNEL = [
 ]
 """Settings and sections without those of features, in the order of the configuration."""
 
-FEATURES = ("managed_settings", "publish", "verify", "statistics", "reports", "embeddings", "ard", "dump")
-
-KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in FEATURES)])
+KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS)])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 

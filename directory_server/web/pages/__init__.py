@@ -2,6 +2,7 @@
 
 from ._access import PageAccess
 from ._assets import PATH as ASSETS_PATH
+from ._assets import POLICY as ASSET_POLICY
 from ._assets import Assets
 from ._brand import OWN, Brand
 from ._cards import owner, search_url
@@ -10,7 +11,7 @@ from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import link, plain
 from ._key_part import KeyPart, KeyPartValues, read_key_parts
-from ._layout import Address, Layout, Viewer
+from ._layout import Address, EntryImage, Layout, Viewer, no_image
 from ._notifications import STREAMS, AnonymousOwners
 from ._pages import PageHandlers, page_handlers, preload
 from ._parameters import page_parameters, search_words
@@ -20,6 +21,7 @@ from ._search import SearchPage
 
 __all__ = [
     "ASSETS_PATH",
+    "ASSET_POLICY",
     "OWN",
     "STREAMS",
     "Address",
@@ -27,6 +29,7 @@ __all__ = [
     "Assets",
     "Brand",
     "EntryBar",
+    "EntryImage",
     "EntryLink",
     "EntryPage",
     "EntryPart",
@@ -41,6 +44,7 @@ __all__ = [
     "SearchPage",
     "Viewer",
     "link",
+    "no_image",
     "owner",
     "page_handlers",
     "page_parameters",

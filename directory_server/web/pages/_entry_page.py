@@ -89,6 +89,7 @@ class EntryPage:
         detail = await self._directory.detail_of(entry)
         values = {
             "entry": detail,
+            "source": entry,
             "marks": fact_marks(detail.auth, detail.runs, installable=False),
             "max_targets": MAX_TARGETS,
             "now": self._now(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
@@ -12,6 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from markupsafe import Markup
 
 from ...client_config import EDITORS
+from ...domain.entries import Entry
 from ...domain.errors import without_keys
 from ...http import Request
 from ...http.errors import ErrorResponse
@@ -100,6 +101,15 @@ class Address:
     indexed: bool = False
 
 
+EntryImage: TypeAlias = Callable[[Entry], str]
+"""Returns the path of the image of an entry, empty if it has none."""
+
+
+def no_image(entry: Entry) -> str:
+    """Return an empty path: no entry has an image."""
+    return ""
+
+
 def is_anonymous(request: Request) -> bool:
     """Return False: no request has a session."""
     return False
@@ -108,12 +118,13 @@ def is_anonymous(request: Request) -> bool:
 class Layout:
     """Renders pages, with links to the search (if `searchable`) and to the path `sign_in` (if not empty).
 
-    Pages that everybody may read (`is_public`) have a link to their feed, others only for members.
-    `url` is the public URL of the server without a slash at the end, or empty if it is not configured: then links to
-    the server have no host. The Host header is no source of it, because clients write it. Responses over TLS have the
-    header Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0. `extensions` add templates,
-    texts and tabs. `may_be_signed_in` returns whether a request has the cookie of a session, which error pages do
-    not look up. `brand` is how the operator presents the directory.
+    Pages that everybody may read (`is_public`) have a link to their feed, others only for members. `url` is the public
+    URL of the server without a slash at the end, or empty if it is not configured: then links to the server have no
+    host. The Host header is no source of it, because clients write it. Responses over TLS have the header
+    Strict-Transport-Security with a max-age of `hsts` seconds, unless that is 0. `extensions` add templates, texts and
+    tabs. `entry_image` returns the path of the image of an entry, or an empty text. `may_be_signed_in` returns whether
+    a request has the cookie of a session, which error pages do not look up. `brand` is how the operator presents the
+    directory.
     """
 
     def __init__(
@@ -127,10 +138,12 @@ class Layout:
         hsts: int = 0,
         url: str = "",
         extensions: tuple[Extension, ...] = (),
+        entry_image: EntryImage = no_image,
         brand: Brand = OWN,
     ) -> None:
         self._proxies = proxies
         self._may_be_signed_in = may_be_signed_in
+        self._entry_image = entry_image
         self.url = url
         # RFC 6797, section 6.1.
         self._hsts = {"Strict-Transport-Security": f"max-age={hsts}"} if hsts else {}
@@ -171,7 +184,7 @@ class Layout:
         translations = self.translations(request)
         languages = _languages(request, translations.language)
         text = self._templates.get_template(template).render(
-            t=translations, languages=languages, url=self.url, **values
+            t=translations, languages=languages, url=self.url, entry_image=self._entry_image, **values
         )
         # Names may contain surrogates, which UTF-8 cannot encode.
         return text.encode("utf-8", "replace")

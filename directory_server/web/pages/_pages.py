@@ -14,7 +14,7 @@ from ..throttling import AddressLimiter
 from ._access import AccessMode, PageAccess, no_viewer
 from ._brand import OWN, Brand
 from ._extension import Extension
-from ._layout import Layout, Viewer, compile_templates, is_anonymous, templates
+from ._layout import EntryImage, Layout, Viewer, compile_templates, is_anonymous, no_image, templates
 from ._notifications import NewEntriesNotifier
 from ._translations import load
 
@@ -53,6 +53,7 @@ def page_handlers(
     hsts: int = 0,
     url: str = "",
     extensions: tuple[Extension, ...] = (),
+    entry_image: EntryImage = no_image,
     brand: Brand = OWN,
 ) -> PageHandlers:
     """Return the handlers; `hub` holds the notification streams.
@@ -72,6 +73,7 @@ def page_handlers(
         hsts=hsts,
         url=url.rstrip("/"),
         extensions=extensions,
+        entry_image=entry_image,
         brand=brand,
     )
     access = PageAccess(mode, addresses, accounts, viewer, sign_in)

@@ -1,0 +1,16 @@
+"""Settings of icons."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import setting
+
+
+@frozen
+class IconsConfig:
+    """Icons that entries name, on lists and pages."""
+
+    fetch: bool = setting(
+        False, "Whether the server fetches the icons of entries: it connects to their URLs when a page shows them."
+    )

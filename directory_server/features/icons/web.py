@@ -1,0 +1,49 @@
+"""The web part of icons: one route, which serves the icon of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from attrs import frozen
+
+from ...domain.entries import Entry
+from ...domain.errors import NotFound
+from ...http import Request
+from ...web.pages import ASSET_POLICY, PageAccess
+from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.responses import conditional_response
+from ...web.routes import PAGES, Route
+from .choice import PATH, icon_url
+from .service import NO_ICON, Icons, icons_of
+from .settings import IconsConfig
+
+_DAY = "private, max-age=86400"
+
+
+@frozen
+class IconHandlers:
+    """Serves icons to those who may see the pages. `icons` is None where icons are not fetched."""
+
+    _access: PageAccess
+    _entry: Callable[[str], Awaitable[Entry]]
+    _icons: Icons | None
+
+    async def get(self, request: Request, mcp_id: str) -> bytes:
+        """Return the icon of the entry `mcp_id`. Raises NotFound."""
+        await self._access.authenticate(request)
+        url = icon_url(await self._entry(mcp_id)) if self._icons is not None else ""
+        if self._icons is None or not url:
+            raise NotFound(NO_ICON)
+        icon = await self._icons.get(url)
+        request.setHeader("Content-Security-Policy", ASSET_POLICY)
+        request.setHeader("Cross-Origin-Resource-Policy", "same-origin")
+        return conditional_response(request, icon.body, _DAY, **{"Content-Type": icon.media_type})
+
+
+def _serve(kernel: Kernel) -> Endpoints:
+    is_on = kernel.config.of(IconsConfig).fetch
+    icons = icons_of(kernel.reactor, kernel.offload, kernel.now) if is_on else None
+    return Endpoints({"icons": IconHandlers(kernel.access, kernel.directory.entry, icons)})
+
+
+PART = WebPart(routes=(Route(PATH + "{mcp_id}", "GET", PAGES, "icons.get"),), serve=_serve)
