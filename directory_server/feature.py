@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
     from .web.access_log import AccessRecord
+    from .web.authentication import AccessTokens
     from .web.pages import EntryImage, EntryPart
     from .web.parts import WebPart
 
@@ -63,6 +64,7 @@ class Running:
     `load` reads what the first requests need, `write` writes what the last requests have left. `additions` is what the
     feature adds to the views of entries, `entry_part` what it shows of them on pages. `entry_image` returns the path
     of the image of an entry, empty if it has none. `likeness` takes part in the order of the first hits of searches.
+    `access_tokens` authenticate clients in place of API keys.
     """
 
     services: Sequence[IService] = ()
@@ -75,6 +77,7 @@ class Running:
     entry_part: EntryPart | None = None
     entry_image: EntryImage | None = None
     likeness: LikenessSource | None = None
+    access_tokens: AccessTokens | None = None
 
 
 @frozen

@@ -104,6 +104,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.parts": _WEB
     | {
         "config",
+        "web.account",
         "web.authentication",
         "web.health",
         "web.openapi",
@@ -116,7 +117,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
     "main_reactor": set(),
-    "feature": {"config", "domain.ports", "web.access_log", "web.pages", "web.parts"},
+    "feature": {"config", "domain.ports", "web.access_log", "web.authentication", "web.pages", "web.parts"},
     "config": {"files"},
     "sample": set(),
 }

@@ -26,9 +26,10 @@ from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ..web.origins import Origins
 from ._core import Core, Search, build_core
 from ._hosts import loopback_hosts
+from ._people import People, build_people
 from ._publishers import Publishers, build_publishers
 from ._runtime import Runtime, machine_runtime
-from ._web import People, Web, build_people, build_web
+from ._web import Web, build_web
 
 if TYPE_CHECKING:
     from ..mirror import UpstreamService

@@ -8,10 +8,11 @@ from functools import cache
 from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
+from ..web.authentication import AccessTokens
 from ..web.openapi import OpenApiPart
 from ..web.operator_requests import ReadNotice
 from ..web.pages import EntryImage, Extension, KeyPart, no_image
-from ..web.parts import WebPart
+from ..web.parts import Endpoints, WebPart
 from ..web.routes import ROUTES, Route
 
 
@@ -65,6 +66,16 @@ def likeness_source(running: Sequence[Running]) -> LikenessSource | None:
 def entry_image(running: Sequence[Running]) -> EntryImage:
     """Return the images of entries of the first feature that has them."""
     return next((feature.entry_image for feature in running if feature.entry_image is not None), no_image)
+
+
+def access_tokens(running: Sequence[Running]) -> AccessTokens | None:
+    """Return the access tokens of the first feature that has some."""
+    return next((feature.access_tokens for feature in running if feature.access_tokens is not None), None)
+
+
+def oauth_hint(endpoints: Sequence[Endpoints]) -> str:
+    """Return the first hint of a feature for clients that look for OAuth documents."""
+    return next((served.oauth_hint for served in endpoints if served.oauth_hint), "")
 
 
 def open_observer(running: Sequence[Running]) -> Callable[[str], None]:

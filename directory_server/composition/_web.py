@@ -11,10 +11,7 @@ from .. import http
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
 from ..search import percolate
-from ..services.accounts import AccountService, FirstAccount
-from ..services.user_keys import Pending, UserKeys
 from ..web import (
-    account,
     authentication,
     changes,
     health,
@@ -33,46 +30,20 @@ from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._access_log import AccessLogging, build_access_log
-from ._brand import brand_of
 from ._core import Core
-from ._features import all_routes, entry_image, extensions, key_parts, notices, openapi_parts, public_paths, web_parts
+from ._features import (
+    access_tokens,
+    all_routes,
+    key_parts,
+    notices,
+    oauth_hint,
+    openapi_parts,
+    public_paths,
+    web_parts,
+)
 from ._hosts import loopback_hosts
+from ._people import People, account_pages
 from ._publishers import Publishers
-
-
-@frozen
-class People:
-    """Accounts with their session cookies, and the pages that do not need the MCP endpoint."""
-
-    accounts: AccountService
-    first: FirstAccount
-    cookies: account.SessionCookies
-    pages: pages.PageHandlers
-
-
-def build_people(core: Core, publishers: Publishers) -> People:
-    """Return the accounts and the search pages."""
-    storage, runtime, web, limits = core.storage, core.runtime, core.config.web, core.config.accounts
-    service = AccountService(
-        storage.accounts, storage.sessions, runtime.passwords, limits.pending_total, limits.session_clients
-    )
-    cookies = account.session_cookies(service, core.proxies, limits.absolute)
-    handlers = pages.page_handlers(
-        publishers.page_hub,
-        core.proxies,
-        core.reactor.seconds,
-        web.search,
-        web.per_minute,
-        viewer=runtime.wrap_viewer(cookies.account),
-        sign_in=account.SIGN_IN,
-        may_be_signed_in=cookies.is_present,
-        hsts=int(web.hsts),
-        url=web.url,
-        extensions=extensions(),
-        entry_image=entry_image(core.running),
-        brand=brand_of(core.config),
-    )
-    return People(service, FirstAccount(storage.roster), cookies, handlers)
 
 
 @frozen
@@ -142,7 +113,7 @@ def _handlers(
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
     groups: dict[str, object] = {
-        "common": routing.CommonHandlers(people.pages.layout, kernel.openapi),
+        "common": routing.CommonHandlers(people.pages.layout, kernel.openapi, oauth_hint(endpoints)),
         "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         "changes": changes.ChangesHandler(
             authenticator, storage.store, percolate, offload, hub, publishers.broadcaster
@@ -154,7 +125,7 @@ def _handlers(
         "status": registry_status.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
         "pages": people.pages,
         "search": _search_page(core, people),
-        "account": _account_pages(core, people, endpoint, kernel.key_parts),
+        "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
         "publisher": pages.PublisherPage(people.pages.layout, people.pages.access, core.storage.store),
         "entry": _entry_page(core, people, endpoints),
     }
@@ -211,7 +182,12 @@ def _kernel(
     storage, failed_keys = core.storage, _limiter(core, core.config.http.failed_keys)
     registry_reads = _limiter(core, core.config.registry.per_minute)
     authenticator = authentication.Authenticator(
-        storage.keys, storage.quota, failed_keys, key_uses, core.metrics.count_exceeded_quota
+        storage.keys,
+        storage.quota,
+        failed_keys,
+        key_uses,
+        core.metrics.count_exceeded_quota,
+        access_tokens(core.running),
     )
 
     def numbers() -> dict[str, int]:
@@ -252,42 +228,6 @@ def _kernel(
         upstreams=upstreams,
         notices=notices(),
         key_parts=key_parts(),
-    )
-
-
-def _account_pages(
-    core: Core, people: People, endpoint: mcp.McpEndpoint, key_parts: Sequence[pages.KeyPart]
-) -> account.AccountPages:
-    """Return the pages of an account."""
-
-    async def read_parts(key_ids: Sequence[str]) -> pages.KeyPartValues:
-        return await pages.read_key_parts(key_parts, storage, core.runtime.now(), key_ids)
-
-    storage, config, limits = core.storage, core.config, core.config.accounts
-    user_keys = UserKeys(
-        storage.keys,
-        storage.quota,
-        storage.new_secrets,
-        storage.key_uses if config.keys.last_use else None,
-        core.runtime.now,
-        config.quota.limit,
-        limits.keys,
-        config.keys.grace,
-        Pending(limits.pending_keys, limits.unused),
-    )
-    return account.account_pages(
-        people.pages.layout,
-        people.cookies,
-        people.accounts,
-        people.first,
-        user_keys,
-        endpoint,
-        core.proxies,
-        storage.attempts,
-        core.runtime.now,
-        read_key_parts=read_parts,
-        registration=account.RegistrationPolicy(limits.registration == "open", limits.per_address, limits.per_network),
-        is_public=config.web.search == "public",
     )
 
 

@@ -21,7 +21,17 @@ from ._settings import (
 from ._sources import FILE_VARIABLE, ConfigError
 from ._types import Bytes, Seconds, Sections
 from ._upstreams import UpstreamConfig
-from ._validators import AtLeast, above_zero, each_matches, endpoint_url, issuer_url, name_patterns, networks, setting
+from ._validators import (
+    AtLeast,
+    above_zero,
+    each_matches,
+    endpoint_url,
+    issuer_url,
+    line,
+    name_patterns,
+    networks,
+    setting,
+)
 
 __all__ = [
     "FILE_VARIABLE",
@@ -47,6 +57,7 @@ __all__ = [
     "each_matches",
     "endpoint_url",
     "issuer_url",
+    "line",
     "load",
     "name_patterns",
     "networks",

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import attrs
 from attrs import AttrsInstance
@@ -18,6 +18,15 @@ from ._types import Sections, known_settings, structure, table_class
 C = TypeVar("C", bound=AttrsInstance)
 
 NO_SECTIONS: Sections = MappingProxyType({})
+
+
+@runtime_checkable
+class CheckedSection(Protocol):
+    """Settings of a feature that depend on other settings."""
+
+    def check(self, config: Config) -> None:
+        """Raise ConfigError if the settings do not fit the others in `config`."""
+
 
 MAX_ERRORS = 10
 """The most invalid settings that an error names."""
@@ -46,6 +55,9 @@ def load(
     for item in source_values:
         if config.database and item.name == ("quota", "synchronous"):
             raise item.error("is for SQLite only; with a database all commits are synchronous")
+    for section in config.features.values():
+        if isinstance(section, CheckedSection):
+            section.check(config)
     return config
 
 
@@ -126,7 +138,7 @@ def _tables(item: SourceValue, cls: type[C], metadata: Mapping[str, Any]) -> tup
         except ValueError as error:
             raise item.error(str(error)) from None
     elif item.is_text or not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise item.error(f"must be tables [[{item.name[0]}]] of the TOML file")
+        raise item.error(f"must be tables [[{'.'.join(item.name)}]] of the TOML file")
 
     def spell(name: Name) -> str:
         return item.spell((*item.name, *name))

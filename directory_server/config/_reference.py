@@ -27,7 +27,6 @@ from ._types import (
     structure,
     table_class,
 )
-from ._upstreams import UpstreamConfig
 from ._validators import AtLeast
 
 _TYPE_NAMES: Sequence[tuple[Any, str]] = (
@@ -55,7 +54,7 @@ def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, st
                 yield from describe(settings, f"{name}.")
         elif table_class(field.type):
             for table in value:
-                yield from describe(table, f"{field.name}.{table.name}.")
+                yield from describe(table, f"{section}{field.name}.{table.name}.")
         else:
             yield section + field.name, _as_text(value, field), field.metadata["doc"]
 
@@ -83,14 +82,22 @@ def typed_settings(texts: Mapping[str, str], sections: Sections) -> dict[str, ob
 
     Limits that are unlimited are None. Texts of secrets and of unknown settings, as of another version, stay texts.
     """
-    fields = {".".join(name): field for name, field in known_settings(Config, sections).items()}
-    upstream = {".".join(name): field for name, field in all_settings(UpstreamConfig)}
-    return {name: _typed(text, fields.get(name) or upstream.get(_upstream_key(name))) for name, text in texts.items()}
+    known = known_settings(Config, sections)
+    fields = {".".join(name): field for name, field in known.items()}
+    tables = {f"{'.'.join(name)}.": _table_settings(field) for name, field in known.items() if table_class(field.type)}
+
+    def field_of(name: str) -> Setting | None:
+        # The name of a table, which is a part of the name, may have dots.
+        table = next((table for prefix, table in tables.items() if name.startswith(prefix)), {})
+        return fields.get(name) or table.get((name.rpartition(".")[2],))
+
+    return {name: _typed(text, field_of(name)) for name, text in texts.items()}
 
 
-def _upstream_key(name: str) -> str:
-    """Return the key of the setting of an upstream, whose name may have dots."""
-    return name.rpartition(".")[2] if name.startswith("upstream.") else ""
+def _table_settings(field: Setting) -> dict[Name, Setting]:
+    """Return the settings of the tables that are the value of a setting."""
+    cls = table_class(field.type)
+    return dict(all_settings(cls)) if cls else {}
 
 
 def _typed(text: str, field: Setting | None) -> object:
@@ -117,8 +124,10 @@ def settings_tables(sections: Sections) -> str:
     for section, settings in groups.items():
         title, doc = (f"Section [{section}]", _summary(classes[section])) if section else ("Top of the file", "")
         parts += [f"#### {title}\n", *([f"{doc}\n"] if doc else []), _table(settings, names)]
-    parts += ["#### Tables [[upstream]]\n", f"{_summary(UpstreamConfig)}\n"]
-    parts.append(_table({("upstream", *name): field for name, field in all_settings(UpstreamConfig)}, names))
+    for name, field in known.items():
+        if cls := table_class(field.type):
+            parts += [f"#### Tables [[{'.'.join(name)}]]\n", f"{_summary(cls)}\n"]
+            parts.append(_table({(*name, *inner): each for inner, each in _table_settings(field).items()}, names))
     return "\n".join(parts)
 
 
@@ -147,7 +156,7 @@ def _type_name(field: Setting) -> str:
     if is_literal(field.type):
         return ", ".join(f"`{choice}`" for choice in get_args(field.type))
     if table_class(field.type):
-        return "tables, or URLs"
+        return "tables, or URLs" if field.metadata["table_of_text"] else "tables"
     name = next(name for type_, name in _TYPE_NAMES if type_ == field.type)
     if not isinstance(field.validator, AtLeast) or field.validator.minimum == 0:
         return name

@@ -155,6 +155,7 @@ class AccountsConfig:
         True, "Whether the network of the address and the name of the browser are stored with each browser session."
     )
     link: Seconds = setting(259_200.0, "Time for which a link to set a password is valid.", AtLeast(60))
+    passwords: bool = setting(True, "Whether passwords are used; if false, the links of the command account sign in.")
 
 
 @frozen

@@ -38,7 +38,13 @@ class BadInput(DirectoryError):
     code = "bad_request"
 
 
-class Unauthorized(DirectoryError):
+class NoAccess(DirectoryError):
+    """A request has no valid secret. `challenge` is the WWW-Authenticate header of the response, if it is not empty."""
+
+    challenge = ""
+
+
+class Unauthorized(NoAccess):
     """The API key is missing, malformed, unknown, revoked or expired; the response does not say which."""
 
     code = "unauthorized"
@@ -56,10 +62,20 @@ class UnknownPublisher(DirectoryError):
         super().__init__("A valid publisher token is required. Send it in the header: Authorization: Bearer <token>.")
 
 
-class InvalidToken(DirectoryError):
+class InvalidToken(NoAccess):
     """A token of an issuer is malformed, expired, wrongly signed, or for another audience; the message says which."""
 
     code = "invalid_token"
+
+
+class InsufficientScope(NoAccess):
+    """An access token is valid, but does not have the `scope` that the request needs."""
+
+    code = "insufficient_scope"
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The access token must have the scope {scope}.")
+        self.scope = scope
 
 
 class InvalidServer(DirectoryError):

@@ -19,6 +19,7 @@ from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
 from .quota_requests import FEATURE as QUOTA_REQUESTS
 from .reports import FEATURE as REPORTS
+from .sign_in import FEATURE as SIGN_IN
 from .statistics import FEATURE as STATISTICS
 from .verification import FEATURE as VERIFICATION
 
@@ -37,6 +38,7 @@ FEATURES: tuple[Feature, ...] = (
     EMBEDDINGS,
     ARD,
     DUMP,
+    SIGN_IN,
 )
 
 SECTIONS: dict[str, type[AttrsInstance]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from attrs import frozen
 from OpenSSL import SSL
@@ -18,6 +20,7 @@ from ._bounded_agent import BoundedAgent, HeadBoundedPool
 from ._certificates import CertificatePolicy
 from ._checked_agent import InvalidTarget, NotAllowed
 from ._errors import BadCertificate, BadResponse, broken_off, unreachable
+from ._requests import RequestBody
 from ._responses import cancellable, drop, read_body
 
 CONNECT = 5.0
@@ -32,12 +35,32 @@ class DocumentClient:
     _clock: Any
     _purpose: str
 
-    async def get(self, url: str, *, max_bytes: int, deadline: float, accept: str = "application/json") -> bytes:
-        """Return the body of the response 200 to a GET of `url`, within `deadline` seconds.
+    async def get(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        deadline: float,
+        accept: str = "application/json",
+        authorization: str = "",
+        form: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Return the body of the response 200 to a GET of `url`, or to a POST of `form`, within `deadline` seconds.
 
-        Raises BadResponse for everything else, a redirect too; its message says what "it" did.
+        `authorization` is the value of this header. Raises BadResponse for everything else, a redirect too; its message
+        says what "it" did.
         """
-        fetching = Deferred.fromCoroutine(cancellable(self._get(url, max_bytes, accept)))
+        headers = Headers(
+            {
+                "Accept": [accept],
+                "Accept-Encoding": ["gzip"],
+                "User-Agent": [f"directory-server/{__version__} ({self._purpose})"],
+                **({"Authorization": [authorization]} if authorization else {}),
+                **({} if form is None else {"Content-Type": ["application/x-www-form-urlencoded"]}),
+            }
+        )
+        body = None if form is None else RequestBody(urlencode(form).encode("ascii"))
+        fetching = Deferred.fromCoroutine(cancellable(self._fetch(url, max_bytes, headers, body)))
         try:
             return await fetching.addTimeout(deadline, self._clock, _late)
         except (DNSLookupError, ConnectError) as error:
@@ -47,21 +70,15 @@ class DocumentClient:
         except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
             raise BadResponse(_reason(error)) from None
 
-    async def _get(self, url: str, max_bytes: int, accept: str) -> bytes:
-        headers = Headers(
-            {
-                "Accept": [accept],
-                "Accept-Encoding": ["gzip"],
-                "User-Agent": [f"directory-server/{__version__} ({self._purpose})"],
-            }
-        )
-        response = await BoundedAgent(self._agent, max_bytes).request(b"GET", url.encode("ascii"), headers)
+    async def _fetch(self, url: str, max_bytes: int, headers: Headers, form: RequestBody | None) -> bytes:
+        method = b"GET" if form is None else b"POST"
+        response = await BoundedAgent(self._agent, max_bytes).request(method, url.encode("ascii"), headers, form)
         if response.code != 200:
             drop(response)
             raise BadResponse(f"It answered {response.code}.")
-        body = bytearray()
-        await read_body(response, body.extend)
-        return bytes(body)
+        received = bytearray()
+        await read_body(response, received.extend)
+        return bytes(received)
 
 
 def document_client(reactor: Any, purpose: str) -> DocumentClient:

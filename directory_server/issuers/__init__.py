@@ -2,7 +2,7 @@
 
 from ._issuer import DEADLINE, FRESH, MAX_DOCUMENT, PAUSE, STALE, Documents, Issuer, issuer_of
 from ._keys import MAX_KEYS
-from ._tokens import ALGORITHMS, LEEWAY, MAX_TOKEN, VerifiedToken
+from ._tokens import ALGORITHMS, LEEWAY, MAX_TOKEN, VerifiedToken, claimed_issuer
 from ._urls import issuer_url
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Documents",
     "Issuer",
     "VerifiedToken",
+    "claimed_issuer",
     "issuer_of",
     "issuer_url",
 ]

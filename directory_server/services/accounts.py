@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from ..domain.accounts import Account, BrowserSession, unknown_link
 from ..domain.clients import UNKNOWN, Client
-from ..domain.errors import BadInput, PasswordRefused, SignInRefused, Unavailable
+from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused, Unavailable
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 from ..domain.ports.roster import Roster
@@ -26,7 +26,7 @@ class AccountService:
 
     The network of `client` identifies the client for fair queueing of password hashing, which is slow. At most
     `most_pending` self-registered accounts may wait for approval. The client is stored with a session if
-    `records_clients`.
+    `records_clients`. Nobody can sign in with a password unless `has_passwords`; links then start a session only.
     """
 
     _accounts: Accounts
@@ -34,13 +34,18 @@ class AccountService:
     _passwords: Passwords
     _most_pending: int = 1_000
     records_clients: bool = True
+    has_passwords: bool = True
 
     async def signed_in(self, session: str, client: Client = UNKNOWN) -> Account | None:
         """Return the account of a session, None if the session is unknown or ended."""
         return await self._sessions.find(session, self._recorded(client))
 
     async def sign_in(self, email: str, password: str, client: Client = UNKNOWN) -> str:
-        """Start a session. Raises SignInRefused, after the same time for an unknown address as for a wrong password."""
+        """Start a session. Raises SignInRefused, after the same time for an unknown address as for a wrong password.
+
+        Raises NotFound if there are no passwords.
+        """
+        self._check_passwords()
         account = await self._accounts.find(email)
         account_id = account.id if account else ""
         hashed = await self._accounts.password(account_id)
@@ -62,9 +67,14 @@ class AccountService:
         return account
 
     async def accept(self, token: str, password: str, client: Client = UNKNOWN) -> str:
-        """Set the password by a link and start a session. Raises NotFound, and BadInput for the password."""
-        checked = _checked(password, (await self.linked_account(token)).email)
-        account = await self._accounts.redeem(token, await self._passwords.hash(checked, client=client.network))
+        """Set the password by a link and start a session. Raises NotFound, and BadInput for the password.
+
+        If there are no passwords, `password` is ignored.
+        """
+        email, hashed = (await self.linked_account(token)).email, None
+        if self.has_passwords:
+            hashed = await self._passwords.hash(_checked(password, email), client=client.network)
+        account = await self._accounts.redeem(token, hashed)
         return await self._open(account.id, client)
 
     def check_password(self, email: str, password: str) -> None:
@@ -74,8 +84,9 @@ class AccountService:
     async def register(self, email: str, password: str, client: Client = UNKNOWN) -> str:
         """Create a pending account and start a session.
 
-        Raises BadInput for the address or the password, and TooManyAccounts.
+        Raises BadInput for the address or the password, TooManyAccounts, and NotFound if there are no passwords.
         """
+        self._check_passwords()
         hashed = await self._passwords.hash(_checked(password, email), client=client.network)
         account = await self._accounts.register(email, hashed, most=self._most_pending)
         return await self._open(account.id, client)
@@ -83,8 +94,9 @@ class AccountService:
     async def change_password(self, account: Account, old: str, new: str, client: Client = UNKNOWN) -> str:
         """Change a password, end all sessions of the account and start a new one.
 
-        Raises PasswordRefused for `old`, BadInput for `new`.
+        Raises PasswordRefused for `old`, BadInput for `new`, and NotFound if there are no passwords.
         """
+        self._check_passwords()
         checked = _checked(new, account.email)
         if not await self._verify(await self._accounts.password(account.id), old, client):
             raise PasswordRefused
@@ -92,10 +104,18 @@ class AccountService:
         return await self._open(account.id, client)
 
     async def delete(self, account: Account, password: str, client: Client = UNKNOWN) -> None:
-        """Delete an account with its sessions and keys, effective immediately. Raises PasswordRefused."""
-        if not await self._verify(await self._accounts.password(account.id), password, client):
+        """Delete an account with its sessions and keys, effective immediately.
+
+        Raises PasswordRefused for the `password` of an account that has one.
+        """
+        hashed = await self._accounts.password(account.id) if self.has_passwords else None
+        if hashed is not None and not await self._verify(hashed, password, client):
             raise PasswordRefused
         await self._accounts.delete(account.id)
+
+    async def has_password(self, account: Account) -> bool:
+        """Return whether an account has a password that can be used."""
+        return self.has_passwords and await self._accounts.password(account.id) is not None
 
     async def sessions(self, account: Account) -> Sequence[BrowserSession]:
         """Return the sessions of an account, the last used first."""
@@ -108,6 +128,10 @@ class AccountService:
     async def end_other_sessions(self, session: str) -> None:
         """End all sessions of the account of `session`, except this one."""
         await self._sessions.end_others(session)
+
+    def _check_passwords(self) -> None:
+        if not self.has_passwords:
+            raise NotFound("Passwords are turned off. Sign in another way.", code="passwords_off")
 
     async def _verify(self, hashed: str | None, password: str, client: Client) -> bool:
         return await self._passwords.verify(hashed, _normalized(password)[:LONGEST], client=client.network)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from ..domain.errors import BadInput, QuotaExceeded, Unauthorized, Unavailable
+from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing, Quota
 from ..domain.quota import Allowance
@@ -58,11 +58,10 @@ class AuthenticatedRequest:
     async def __aenter__(self) -> AuthenticatedRequest:
         authenticator, request = self._authenticator, self._request
         check_url(request)
-        key = await authenticator.keys.find(bearer_secret(request) if self._secret is None else self._secret)
+        secret = bearer_secret(request) if self._secret is None else self._secret
+        key = await authenticator.keys.find(secret)
         if key is None:
-            # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
-            authenticator.failures.charge(request)
-            raise Unauthorized
+            key = await authenticator.subject(request, secret)
         self.key = key
         request.key_id = key.id  # for the access log
         authenticator.uses.note(key.id, request)
@@ -118,9 +117,22 @@ class AuthenticatedRequest:
         self._request.set_fields({b"ratelimit": lines})
 
 
+class AccessTokens(Protocol):
+    """Access tokens of issuers, which clients send in place of API keys (RFC 6750)."""
+
+    async def find(self, token: str) -> ApiKey | None:
+        """Return the key of the subject of a token, None if `token` does not look like one.
+
+        Raises InvalidToken, InsufficientScope, and Unavailable if the keys of the issuer cannot be read.
+        """
+
+    def challenge(self, request: Request, error: NoAccess) -> str:
+        """Return the WWW-Authenticate header of the response to a request without a valid secret."""
+
+
 @frozen
 class Authenticator:
-    """Authenticate requests by API key.
+    """Authenticate requests by API key, or by access token if there are `tokens`.
 
     `failures` limits the failed attempts per client address. `exceeded` is called for each charge that exceeds the
     quota of its key.
@@ -131,12 +143,29 @@ class Authenticator:
     failures: AddressLimiter
     uses: KeyUseRecorder
     exceeded: Callable[[], None]
+    tokens: AccessTokens | None = None
+
+    async def subject(self, request: Request, secret: str) -> ApiKey:
+        """Return the key of the subject of an access token. Raises the errors of `authenticate` for another secret."""
+        error: NoAccess = Unauthorized()
+        if self.tokens is not None:
+            try:
+                key = await self.tokens.find(secret)
+            except NoAccess as wrong:
+                error = wrong
+            else:
+                if key is not None:
+                    return key
+            error.challenge = self.tokens.challenge(request, error)
+        # Charged after the look-up: a valid key is accepted whatever other clients behind its address do.
+        self.failures.charge(request)
+        raise error
 
     def authenticate(self, request: Request, secret: str | None = None) -> AuthenticatedRequest:
         """Authenticate a request while the context is open, and report the quota in its response.
 
         The secret is `secret`, or that of the Authorization header if `secret` is None.
-        Raises Unauthorized, Throttled for an address with too many failed attempts, and BadInput for a key in the URL,
+        Raises NoAccess, Throttled for an address with too many failed attempts, and BadInput for a key in the URL,
         because URLs end up in logs and browser histories.
         """
         return AuthenticatedRequest(self, request, secret)

@@ -30,6 +30,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.QuotaExceeded: 401,
     errors.UnknownPublisher: 401,
     errors.InvalidToken: 401,
+    errors.InsufficientScope: 403,
     errors.Forbidden: 403,
     errors.PasswordRefused: 403,
     errors.SignInRefused: 403,
@@ -98,7 +99,9 @@ def rest_error_body(error: ErrorResponse) -> ErrorBody:
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
-        case errors.Unauthorized() | errors.UnknownPublisher() | errors.InvalidToken() | errors.QuotaExceeded():
+        case errors.NoAccess():
+            return {"WWW-Authenticate": error.challenge or REALM}
+        case errors.UnknownPublisher() | errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
         case errors.Throttled() | errors.Unavailable():
             return {"Retry-After": str(error.retry_after)}

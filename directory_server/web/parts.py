@@ -12,6 +12,7 @@ from ..domain.ports.runtime import Bus, Offload
 from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.directory import Directory
+from .account import SignInMethod
 from .authentication import Authenticator
 from .health import TokenIssuer
 from .openapi import OpenApiPart
@@ -82,7 +83,8 @@ class Endpoints:
 
     `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry, and
     `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode. `issuers` are
-    those whose tokens the feature accepts.
+    those whose tokens the feature accepts. `sign_in_methods` are on the sign-in page. `oauth_hint` is the text for
+    clients that look for OAuth documents where there are none.
     """
 
     handlers: Mapping[str, object] = field(factory=dict)
@@ -90,6 +92,8 @@ class Endpoints:
     entry_bars: Sequence[EntryBar] = ()
     registry_readers: Sequence[RegistryReaders] = ()
     issuers: Sequence[TokenIssuer] = ()
+    sign_in_methods: Sequence[SignInMethod] = ()
+    oauth_hint: str = ""
 
 
 def nothing_to_serve(kernel: Kernel) -> Endpoints:

@@ -23,10 +23,7 @@ from .registry import problem
 from .responses import empty_response, json_response
 from .routes import Api, ErrorFormat, Route, unmatched
 
-_KEYS_NOT_OAUTH = {
-    "error": "invalid_request",
-    "error_description": "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>.",
-}
+_KEYS_NOT_OAUTH = "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>."
 
 _ERROR_BODIES: dict[ErrorFormat, Callable[[ErrorResponse], Any]] = {
     "REST": rest_error_body,
@@ -157,6 +154,7 @@ class CommonHandlers:
 
     _layout: Layout
     _document: bytes
+    _oauth_hint: str = ""
 
     async def openapi(self, request: Request) -> bytes:
         """Respond with the OpenAPI document."""
@@ -164,11 +162,16 @@ class CommonHandlers:
 
     async def oauth(self, request: Request, _: str = "") -> bytes:
         """Respond to OAuth discovery and client registration (RFC 7591, section 3.2.2); clients show the text."""
-        return json_response(request, _KEYS_NOT_OAUTH, 404)
+        return no_oauth(request, self._oauth_hint)
 
     async def asset(self, request: Request, name: str) -> bytes:
         """Respond with a style sheet, script or image of the pages."""
         return self._layout.assets.get(request, name)
+
+
+def no_oauth(request: Request, hint: str = "") -> bytes:
+    """Respond that there is no OAuth document at a path. `hint` says where to look for it."""
+    return json_response(request, {"error": "invalid_request", "error_description": hint or _KEYS_NOT_OAUTH}, 404)
 
 
 def error_body(api: Api) -> Callable[[ErrorResponse], Any]:

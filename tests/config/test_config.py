@@ -22,6 +22,7 @@ from directory_server.config import (
 from directory_server.config._load import build
 from directory_server.config._sources import SourceValue
 from directory_server.features import SECTIONS
+from directory_server.features.sign_in.settings import IssuerConfig
 
 from ._sources import DEFAULTS, load_config, write_toml
 
@@ -217,7 +218,8 @@ def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
     assert len(rows) == len(listed)
     settings = {name: value for name, value, _ in [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]}
     # `config` shows the tables of an upstream, not the list.
-    settings["upstream"] = ""
+    settings["upstream"] = settings["sign_in.issuer"] = ""
+    settings |= {name: value for name, value, _ in describe(IssuerConfig(), "sign_in.issuer.")}
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
     assert "| `quota.limit` | whole number ≥ 1 or `unlimited` |" in tables
     assert "| `log.access` | `text`, `json`, `off` |" in tables

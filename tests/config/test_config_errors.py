@@ -20,7 +20,8 @@ KERNEL = [
 ]
 """Settings and sections without those of features, in the order of the configuration."""
 
-KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS)])
+# The section sign_in has tables only, which no option can set.
+KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS if name != "sign_in")])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 

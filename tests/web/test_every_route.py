@@ -220,7 +220,11 @@ VALID_REQUESTS = {
     "POST /servers/{mcp_id}/report": [ValidRequest("POST", f"/servers/{POSTGRES_ID}/report", FORM, b"reason=spam")],
     "GET /docs/*": [ValidRequest("GET", "/docs/operations/back-up")],
     "GET /assets/{name}": [ValidRequest("GET", Assets().path(name)) for name in ("style.css", "script.js", "icon.svg")],
-    "* /.well-known/*": [ValidRequest("GET", "/.well-known/oauth-protected-resource/api/open/mcp")],
+    **{
+        f"* /.well-known/{name}": [ValidRequest("GET", f"/.well-known/{name}")]
+        for name in ("oauth-protected-resource", f"oauth-protected-resource{MCP}")
+    },
+    "* /.well-known/*": [ValidRequest("GET", "/.well-known/oauth-authorization-server")],
     "* /api/open/mcp/.well-known/*": [ValidRequest("GET", f"{MCP}/.well-known/openid-configuration")],
     "* /register": [ValidRequest("POST", "/register", PROTOCOL_HEADERS, b"{}"), ValidRequest("GET", "/register")],
 }

@@ -1,14 +1,16 @@
 """Account pages: sign-in, registration, API keys and editor configuration."""
 
 from ._connect_page import input_prefix
-from ._forms import CSRF
+from ._forms import CSRF, local_path
 from ._limits import RegistrationPolicy
+from ._methods import SignInMethod
 from ._pages import AccountPages, account_pages, session_cookies
-from ._requests import SIGN_IN, AccountRequests, Member, PageLayout
+from ._requests import KEYS, SIGN_IN, AccountRequests, Member, PageLayout
 from ._sessions import SessionCookies
 
 __all__ = [
     "CSRF",
+    "KEYS",
     "SIGN_IN",
     "AccountPages",
     "AccountRequests",
@@ -16,7 +18,9 @@ __all__ = [
     "PageLayout",
     "RegistrationPolicy",
     "SessionCookies",
+    "SignInMethod",
     "account_pages",
     "input_prefix",
+    "local_path",
     "session_cookies",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -15,6 +15,7 @@ from ..mcp import McpEndpoint
 from ._connect_page import ConnectPage
 from ._key_pages import KeyPages, ReadKeyParts
 from ._limits import MINUTE, AttemptLimits, RegistrationLimits, RegistrationPolicy
+from ._methods import SignInMethod
 from ._requests import AccountRequests, PageLayout
 from ._session_pages import SessionPages
 from ._sessions import SessionCookies
@@ -52,6 +53,7 @@ def account_pages(
     read_key_parts: ReadKeyParts,
     registration: RegistrationPolicy,
     is_public: bool,
+    methods: Sequence[SignInMethod] = (),
 ) -> AccountPages:
     """Return the account pages. Everybody may read the page that connects an editor if `is_public`.
 
@@ -71,6 +73,7 @@ def account_pages(
             RegistrationLimits(proxies, now, registration),
             user_keys,
             first,
+            methods,
         ),
         KeyPages(requests, user_keys, connect, changes, now, read_key_parts),
         connect,

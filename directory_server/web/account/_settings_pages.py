@@ -28,7 +28,8 @@ class SettingsPages:
     async def get_password(self, request: Request) -> bytes:
         """Return the page of the account with the form that changes the password."""
         member = await self._requests.member(request)
-        values = {"created": member.account.created_at, **PASSWORD_LENGTHS}
+        has_password = await self._accounts.has_password(member.account)
+        values = {"created": member.account.created_at, "has_password": has_password, **PASSWORD_LENGTHS}
         return self._requests.page(request, member.session, "password", values)
 
     async def post_password(self, request: Request) -> bytes:
@@ -48,7 +49,8 @@ class SettingsPages:
         """Return the form that deletes the account. It says what is deleted and what remains."""
         member = await self._requests.member(request)
         keys = len((await self._keys.list(member.account)).keys)
-        return self._requests.page(request, member.session, "delete", {"keys": keys})
+        values = {"keys": keys, "has_password": await self._accounts.has_password(member.account)}
+        return self._requests.page(request, member.session, "delete", values)
 
     async def post_delete(self, request: Request) -> bytes:
         """Delete the account with its keys and sessions, and redirect to the sign-in form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import parse_qs, urlencode
 
 from attrs import frozen
@@ -13,6 +14,7 @@ from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
 from ...services.user_keys import UserKeys
 from ._forms import local_path
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
+from ._methods import SignInMethod
 from ._requests import KEYS, SIGN_IN, AccountRequests
 
 REGISTER = "/account/register"
@@ -31,6 +33,7 @@ class SignInPages:
     _registrations: RegistrationLimits
     _keys: UserKeys
     _first: FirstAccount
+    _methods: Sequence[SignInMethod]
 
     async def get(self, request: Request) -> bytes:
         """Return the sign-in form."""
@@ -41,6 +44,8 @@ class SignInPages:
             "next": local_path(next_path, KEYS),
             "open": self._registrations.is_open,
             "has_accounts": await self._first.exists(),
+            "methods": self._methods,
+            "passwords": self._accounts.has_passwords,
         }
         return self._requests.page(request, session, "sign_in", values)
 
@@ -62,6 +67,9 @@ class SignInPages:
         member, _ = await self._requests.member_form(request)
         await self._accounts.sign_out(member.session.identifier)
         self._requests.cookies.set(request, "", max_age=0)
+        for method in self._methods:
+            if path := await method.signed_out(member.account):
+                return self._requests.redirect(request, path)
         return self._requests.redirect(request, SIGN_IN, "signed_out")
 
     async def get_invitation(self, request: Request, token: str) -> bytes:
@@ -69,10 +77,11 @@ class SignInPages:
         session = await self._requests.session(request)
         await self._attempts.charge(request)
         account = await self._accounts.linked_account(token)
-        return self._requests.page(request, session, "invitation", {"email": account.email, **PASSWORD_LENGTHS})
+        values = {"email": account.email, "passwords": self._accounts.has_passwords, **PASSWORD_LENGTHS}
+        return self._requests.page(request, session, "invitation", values)
 
     async def post_invitation(self, request: Request, token: str) -> bytes:
-        """Set the password, which uses up the link, and sign in."""
+        """Set the password, if there are passwords, which uses up the link, and sign in."""
         _, form = await self._requests.form(request)
         await self._attempts.charge(request)
         try:
@@ -80,7 +89,7 @@ class SignInPages:
         except (BadInput, Unavailable):
             return self._requests.form_error(request, request.path.decode("latin-1"))
         self._requests.cookies.set(request, new_session)
-        return self._requests.redirect(request, KEYS, "password_set")
+        return self._requests.redirect(request, KEYS, "password_set" if self._accounts.has_passwords else "")
 
     async def get_registration(self, request: Request) -> bytes:
         """Return the registration form. Raises NotFound if registration is by invitation only."""

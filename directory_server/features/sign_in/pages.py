@@ -1,0 +1,190 @@
+"""Handlers of sign-ins with other servers, and of the metadata of access tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from attrs import frozen
+from twisted.logger import Logger
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ... import serialization
+from ...domain.accounts import Account
+from ...domain.clients import UNKNOWN
+from ...domain.errors import BadInput, DirectoryError, SignInRefused
+from ...domain.ports.access import Attempts
+from ...domain.ports.accounts import Identities, Sessions
+from ...domain.throttling import AttemptLimit
+from ...http import Request
+from ...http.errors import HttpError
+from ...http.headers import query
+from ...http.proxies import Proxies
+from ...sanitize import clean_text
+from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
+from ...web.responses import conditional_response
+from ...web.routing import no_oauth
+from .attempts import Attempt, delete_attempt, read_attempt
+from .providers import Provider, SignInFailed
+from .rules import NotAllowed, Person
+from .settings import IssuerConfig
+from .tokens import metadata
+
+MAX_CODE = 4_096
+"""Characters of an authorization code."""
+
+MAX_AGE = 3_600
+"""Seconds for which the metadata may be cached."""
+
+_BY_ADDRESS = AttemptLimit("sign-in elsewhere", rate=10 / 60.0, burst=20)
+"""Responses of issuers per address: each causes requests to the issuer."""
+
+
+@frozen
+class Method:
+    """A button on the sign-in page, for one provider."""
+
+    _provider: Provider
+    _identities: Identities
+
+    @property
+    def title(self) -> str:
+        return self._provider.settings.title or self._provider.settings.name
+
+    @property
+    def path(self) -> str:
+        return f"{SIGN_IN}/{self._provider.settings.name}"
+
+    async def signed_out(self, account: Account) -> str:
+        last = next(iter(await self._identities.of(account.id)), None)
+        if last is None or last.issuer != self._provider.settings.url:
+            return ""
+        return f"{self.path}/sign-out" if await self._provider.sign_out_url("") else ""
+
+
+@frozen
+class SignInPages:
+    """Handles the sign-ins of `_providers`, by their names. The addresses of the directory begin with `_base_url`."""
+
+    _log = Logger()
+
+    _requests: AccountRequests
+    _providers: Mapping[str, Provider]
+    _identities: Identities
+    _sessions: Sessions
+    _attempts: Attempts
+    _proxies: Proxies
+    _now: Callable[[], float]
+    _base_url: str
+    _records_clients: bool
+
+    async def start(self, request: Request, issuer: str) -> bytes:
+        """Redirect to the issuer, and set a cookie that binds its response to this browser."""
+        provider, back = self._provider(issuer), local_path(_parameters(request).get("next", KEYS), KEYS)
+        attempt = Attempt(issuer, back, self._now())
+        try:
+            url = await provider.authorization_url(attempt)
+        except SignInFailed as error:
+            return self._failed(request, issuer, back, error)
+        attempt.set(request, secure=self._requests.cookies.is_secure(request))
+        return self._requests.redirect(request, url)
+
+    async def finish(self, request: Request, issuer: str) -> bytes:
+        """Check the response of the issuer, start a session and redirect to the page that was asked for."""
+        provider, secure = self._provider(issuer), self._requests.cookies.is_secure(request)
+        attempt, parameters = read_attempt(request, secure=secure), _parameters(request)
+        delete_attempt(request, secure=secure)
+        if attempt is None or not attempt.is_answered_by(issuer, parameters.get("state", ""), self._now()):
+            return self._failed(request, issuer, KEYS, SignInFailed("It has expired.", code="sign_in_expired"))
+        back = local_path(attempt.back, KEYS)
+        try:
+            await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
+            account = await self._account(await self._person(provider, attempt, parameters))
+        except DirectoryError as error:
+            return self._failed(request, issuer, back, error)
+        client = self._requests.client(request) if self._records_clients else UNKNOWN
+        self._requests.cookies.set(request, await self._sessions.open(account.id, client))
+        return self._requests.redirect(request, back)
+
+    async def signed_out(self, request: Request, issuer: str) -> bytes:
+        """Return the page for somebody who has signed out here, with a link to sign out of the issuer as well."""
+        provider = self._provider(issuer)
+        url = await provider.sign_out_url(self._base_url + SIGN_IN)
+        if not url:
+            return self._requests.redirect(request, SIGN_IN)
+        session = await self._requests.session(request)
+        title = provider.settings.title or provider.settings.name
+        return self._requests.page(request, session, "signed_out", {"sign_out_url": url, "title": title})
+
+    def _provider(self, issuer: str) -> Provider:
+        if issuer not in self._providers:
+            raise UnknownPath
+        return self._providers[issuer]
+
+    async def _person(self, provider: Provider, attempt: Attempt, parameters: Mapping[str, str]) -> Person:
+        code, error = parameters.get("code", ""), parameters.get("error", "")
+        if error == "access_denied":
+            raise SignInFailed("The person or the issuer denied it.", code="sign_in_denied")
+        if error or not 1 <= len(code) <= MAX_CODE:
+            # The text may be of anybody: it is logged, and not shown.
+            raise SignInFailed(f"The issuer sent no code but the error {clean_text(error, 100)!r}.")
+        return await provider.person(attempt, code, parameters.get("iss"))
+
+    async def _account(self, person: Person) -> Account:
+        creates = self._creates[person.identity.issuer]
+        account = await self._identities.sign_in(person.identity, person.email, creates=creates, role=person.role)
+        if account is None or account.disabled_at is not None:
+            raise NotAllowed("There is no account for the person, or it is disabled.")
+        return account
+
+    @property
+    def _creates(self) -> Mapping[str, bool]:
+        return {provider.settings.url: provider.settings.create for provider in self._providers.values()}
+
+    def _failed(self, request: Request, issuer: str, back: str, error: DirectoryError) -> bytes:
+        """Redirect to the sign-in page, which shows `error`."""
+        shown = error
+        if isinstance(error, SignInFailed | NotAllowed):
+            self._log.warn("Sign-in with {issuer} failed: {reason}", issuer=issuer, reason=error.message)
+            shown = SignInRefused()
+            shown.code = error.code
+        try:
+            raise shown
+        except DirectoryError:
+            return self._requests.form_error(request, f"{SIGN_IN}?{urlencode({'next': back})}")
+
+
+@frozen
+class TokenMetadata:
+    """Handles the metadata for clients that look for the issuers of access tokens (RFC 9728)."""
+
+    _issuers: tuple[IssuerConfig, ...]
+    _base_url: str
+
+    async def root(self, request: Request) -> bytes:
+        """Respond with the metadata of the directory."""
+        return self._respond(request, "")
+
+    async def mcp(self, request: Request) -> bytes:
+        """Respond with the metadata of the MCP endpoint."""
+        return self._respond(request, request.path.decode("latin-1").partition("protected-resource")[2])
+
+    def _respond(self, request: Request, path: str) -> bytes:
+        if not self._issuers:
+            return no_oauth(request)
+        body = serialization.encode(metadata(self._base_url, path, self._issuers))
+        return conditional_response(request, body, f"public, max-age={MAX_AGE}")
+
+
+def _parameters(request: Request) -> Mapping[str, Any]:
+    """Return the parameters of the query string. Raises HttpError for a parameter that is there twice."""
+    try:
+        pairs = parse_qsl(query(request).decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
+    except ValueError:
+        raise HttpError(400, "bad_request", "The query string must be UTF-8, and have at most 50 parameters.") from None
+    values = dict(pairs)
+    # RFC 6749, section 3.1: parameters must not be included more than once.
+    if len(values) < len(pairs):
+        raise BadInput("A parameter of the query string must not be repeated.")
+    return values

@@ -1,0 +1,76 @@
+"""Rules of claims: who may sign in, with which address, groups and role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+from attrs import frozen
+
+from ...domain.accounts import Role, is_email, normalized_email
+from ...domain.errors import DirectoryError
+from ...domain.identities import MAX_GROUP, MAX_GROUPS, Identity, subject_digest
+from ...sanitize import clean_text
+from .settings import IssuerConfig
+
+MAX_VALUES = 10_000
+"""Values of a claim that are read."""
+
+_VERIFIED = ("email_verified", "xms_edov")
+"""Claims that an address is verified. The second is of Entra ID: the owner of the domain is verified."""
+
+
+class NotAllowed(DirectoryError):
+    """An issuer confirms a person, but the rules do not allow her to sign in. The code says why."""
+
+    code = "not_allowed"
+
+
+@frozen
+class Person:
+    """A person who may sign in: `email` is her verified address. `role` is None if claims do not decide it."""
+
+    identity: Identity
+    email: str
+    role: Role | None
+
+
+def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> Person:
+    """Return the person whom verified `claims` of an issuer describe. Raises NotAllowed."""
+    email = claims.get("email")
+    address = normalized_email(email) if isinstance(email, str) else ""
+    is_verified = issuer.trust_email or any(claims.get(name) in (True, "true", "1") for name in _VERIFIED)
+    if not is_email(address) or not is_verified:
+        raise NotAllowed("The e-mail address is missing or not verified.", code="email_not_verified")
+    if issuer.domains and address.rpartition("@")[2] not in {domain.lower() for domain in issuer.domains}:
+        raise NotAllowed("The domain of the e-mail address is not among those that may sign in.")
+    required: dict[str, set[str]] = {}
+    for rule in issuer.require:
+        name, _, value = rule.partition("=")
+        required.setdefault(name, set()).add(value)
+    for name, allowed in required.items():
+        if not allowed & texts_of(claims, name):
+            raise NotAllowed(f"The claim {name} has none of the values that may sign in.")
+    groups = texts_of(claims, issuer.groups)
+    role: Role = "operator" if groups & {*issuer.operators} else "member"
+    stored = sorted(group for group in groups if group == clean_text(group, MAX_GROUP))[:MAX_GROUPS]
+    identity = Identity(issuer.url, subject_digest(issuer.url, subject), tuple(stored))
+    return Person(identity, address, role if issuer.operators else None)
+
+
+def texts_of(claims: Mapping[str, Any], path: str) -> Set[str]:
+    """Return the values of a claim as texts: one or a list of texts, numbers or truth values.
+
+    A claim whose name is `path` comes first. Else dots lead into objects.
+    """
+    value: Any = claims.get(path)
+    if value is None:
+        value = claims
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+    values = value[:MAX_VALUES] if isinstance(value, list) else [value]
+    return {_text(each) for each in values if isinstance(each, str | int)}
+
+
+def _text(value: str | int) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

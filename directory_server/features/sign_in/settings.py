@@ -1,0 +1,95 @@
+"""Settings of issuers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from attrs import frozen
+
+from ...config import Config, ConfigError, each_matches, issuer_url, line, setting
+
+READ_SCOPE = "mcp-registry:read"
+"""The scope of requests that read, as the authorization document of the official registry names it."""
+
+
+def _name(_: object, __: object, name: str) -> None:
+    """Validate the name of an issuer, which is a part of paths."""
+    if name and not (name.isascii() and name.replace("-", "").isalnum() and name == name.lower() and len(name) <= 40):
+        raise ValueError("must be 1 to 40 of a-z, 0-9 and '-'")
+
+
+def _complete(_: object, __: object, issuers: tuple[Any, ...]) -> None:
+    """Validate that each issuer has a URL and a name of its own, and a purpose."""
+    for values in ([issuer.name for issuer in issuers], [issuer.url for issuer in issuers]):
+        if not all(values) or len(set(values)) < len(values):
+            raise ValueError("must each have a name and a url that no other has")
+    for issuer in issuers:
+        if not issuer.client_id and not issuer.tokens:
+            raise ValueError("must each have a client_id for sign-in, or tokens = true")
+        if issuer.kind == "github" and issuer.tokens:
+            raise ValueError("must not have tokens = true with kind = github: its tokens are not for other servers")
+
+
+@frozen
+class IssuerConfig:
+    """An issuer: a server of OpenID Connect, or GitHub. People sign in with it, or clients send its access tokens."""
+
+    name: str = setting("", "Name in the paths of the directory, such as keycloak.", _name)
+    title: str = setting("", "Name on the button of the sign-in page; if empty: the name.", line(40))
+    url: str = setting(
+        "", "URL of the issuer, exactly as its discovery document has it; https://github.com for GitHub.", issuer_url
+    )
+    kind: Literal["oidc", "github"] = setting("oidc", "Protocol: OpenID Connect, or the OAuth API of GitHub.")
+    client_id: str = setting("", "Id of the directory at the issuer; if empty: nobody signs in with it.", line(500))
+    client_secret_file: str = setting(
+        "", "File with the secret of the directory at the issuer, which is read at the start; if empty: PKCE only."
+    )
+    scopes: tuple[str, ...] = setting(
+        ("openid", "email", "profile"),
+        "Scopes of a sign-in.",
+        each_matches(r"[!#-\[\]-~]+", "scopes such as openid and email"),
+    )
+    trust_email: bool = setting(
+        False, "Whether addresses count as verified that the issuer does not call so (claim email_verified)."
+    )
+    domains: tuple[str, ...] = setting(
+        (), "Domains of the e-mail addresses that may sign in; if empty: all.", each_matches(r"[^\s@,]+", "domains")
+    )
+    require: tuple[str, ...] = setting(
+        (),
+        "Claims of the people who may sign in, such as groups=mcp-users; of several values of a claim one is enough.",
+        each_matches(r"[^=\s]+=[^\0]+", "claims such as groups=mcp-users"),
+    )
+    groups: str = setting("groups", "Claim with the groups of a person; dots lead into objects: realm_access.roles.")
+    operators: tuple[str, ...] = setting(
+        (), "Groups whose members are operators, at each sign-in; if empty: only the command account role decides."
+    )
+    create: bool = setting(True, "Whether a first sign-in creates an account; if not, an operator invites people.")
+    tokens: bool = setting(False, "Whether access tokens of the issuer authenticate requests in place of API keys.")
+    audiences: tuple[str, ...] = setting(
+        (), "Audiences of its access tokens besides the URLs of the directory, for issuers that know no resources."
+    )
+    read_scope: str = setting(READ_SCOPE, "Scope of an access token that may read; if empty: each may.", line(200))
+
+
+@frozen
+class SignInConfig:
+    """Sign-in with other servers, which are in tables of their own."""
+
+    issuer: tuple[IssuerConfig, ...] = setting((), "The issuers.", _complete)
+
+    @property
+    def sign_in_issuers(self) -> Sequence[IssuerConfig]:
+        """The issuers with which people sign in."""
+        return [issuer for issuer in self.issuer if issuer.client_id]
+
+    @property
+    def token_issuers(self) -> Sequence[IssuerConfig]:
+        """The issuers whose access tokens authenticate."""
+        return [issuer for issuer in self.issuer if issuer.tokens]
+
+    def check(self, config: Config) -> None:
+        """Raise ConfigError for issuers without a public URL of the directory, to which they redirect."""
+        if self.issuer and not config.web.url:
+            raise ConfigError("sign_in.issuer: needs web.url, the public URL of the directory")

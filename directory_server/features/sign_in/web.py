@@ -1,0 +1,88 @@
+"""The web part of sign-in with other servers: routes and handlers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...domain.errors import Unavailable
+from ...http_client import document_client
+from ...issuers import issuer_of
+from ...web.account import SIGN_IN, AccountRequests
+from ...web.pages import Extension
+from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import PAGES, Api, Route
+from .pages import Method, SignInPages, TokenMetadata
+from .providers import Client, GitHubProvider, OpenIdProvider, Provider
+from .settings import IssuerConfig, SignInConfig
+from .tokens import METADATA, RESOURCES
+
+NAME = "sign_in"
+
+MAX_SECRET = 10_000
+"""Characters of the secret of the directory at an issuer."""
+
+OAUTH = Api("OAuth", any_origin="read")
+"""The API of the metadata. Clients in web pages of other origins read it, too."""
+
+
+def _serve(kernel: Kernel) -> Endpoints:
+    config, storage = kernel.config, kernel.storage
+    settings, base_url = config.of(SignInConfig), config.web.url.rstrip("/")
+    providers = {issuer.name: _provider(kernel, issuer, base_url) for issuer in settings.sign_in_issuers}
+    pages = SignInPages(
+        requests=AccountRequests(kernel.operators.cookies, kernel.layout, NAME),
+        providers=providers,
+        identities=storage.identities,
+        sessions=storage.sessions,
+        attempts=storage.attempts,
+        proxies=kernel.proxies,
+        now=kernel.now,
+        base_url=base_url,
+        records_clients=config.accounts.session_clients,
+    )
+    issuers = tuple(settings.token_issuers)
+    hint = f"The authorization servers of this directory are listed in {base_url}{METADATA}."
+    return Endpoints(
+        handlers={"issuers": pages, "token_metadata": TokenMetadata(issuers, base_url)},
+        sign_in_methods=[Method(provider, storage.identities) for provider in providers.values()],
+        oauth_hint=hint if issuers else "",
+    )
+
+
+def _provider(kernel: Kernel, settings: IssuerConfig, base_url: str) -> Provider:
+    client = Client(
+        document_client(kernel.reactor, "sign-in"),
+        settings,
+        f"{base_url}{SIGN_IN}/{settings.name}/callback",
+        _secret(settings),
+    )
+    if settings.kind == "github":
+        return GitHubProvider(client)
+    return OpenIdProvider(client, issuer_of(settings.url, kernel.reactor, kernel.offload, kernel.now))
+
+
+def _secret(settings: IssuerConfig) -> str:
+    """Return the secret of the directory at an issuer. Raises Unavailable."""
+    if not settings.client_secret_file:
+        return ""
+    named = f"The file {settings.client_secret_file} of sign_in.issuer.client_secret_file"
+    try:
+        secret = Path(settings.client_secret_file).read_text("utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"{named} cannot be read: {getattr(error, 'strerror', '') or error}.") from None
+    if not (0 < len(secret) <= MAX_SECRET and secret.isprintable()):
+        raise Unavailable(f"{named} holds no printable line.")
+    return secret
+
+
+PART = WebPart(
+    extension=Extension(NAME, "directory_server.features.sign_in"),
+    routes=(
+        Route(f"{SIGN_IN}/{{issuer}}", "GET", PAGES, "issuers.start"),
+        Route(f"{SIGN_IN}/{{issuer}}/callback", "GET", PAGES, "issuers.finish"),
+        Route(f"{SIGN_IN}/{{issuer}}/sign-out", "GET", PAGES, "issuers.signed_out"),
+        Route(METADATA, None, OAUTH, "token_metadata.root"),
+        Route(METADATA + RESOURCES[1], None, OAUTH, "token_metadata.mcp"),
+    ),
+    serve=_serve,
+)

@@ -1,0 +1,125 @@
+"""The fake issuer as a process, and browsers that sign in with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from ..ports import free_port
+from .conftest import TIMEOUT, Installation, Server, environment
+from .fake_issuer import REALM
+from .test_accounts import Browser, Page
+
+VERIFIED = {"email": "Ann@example.org", "email_verified": True, "groups": ["staff"]}
+
+
+@frozen
+class FakeIssuer:
+    """A running issuer."""
+
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}{REALM}"
+
+    def set(self, **state: Any) -> Any:
+        """Change what the issuer does."""
+        return self._request("PUT", "/control", json.dumps(state))
+
+    def token(self, audience: str, kind: str = "at+jwt", **claims: Any) -> str:
+        """Return an access token that may read."""
+        signed = {"aud": audience, "scope": "mcp-registry:read", **claims}
+        return str(self.set(sign=[signed, kind])["token"])
+
+    def requests(self) -> list[str]:
+        return list(self._request("GET", "/control")["requests"])
+
+    def answer(self, url: str) -> str:
+        """Follow a redirect to the issuer; return the URL to which it redirects the browser back."""
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)) as connection:
+            connection.request("GET", url.removeprefix(f"http://127.0.0.1:{self.port}"))
+            return connection.getresponse().headers["Location"] or ""
+
+    def _request(self, method: str, path: str, body: str | None = None) -> Any:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)) as connection:
+            connection.request(method, path, body)
+            return json.loads(connection.getresponse().read())
+
+
+@contextmanager
+def run_issuer() -> Iterator[FakeIssuer]:
+    """Run the issuer."""
+    port = free_port()
+    script = Path(__file__).with_name("fake_issuer.py")
+    with subprocess.Popen(
+        [sys.executable, script, str(port)], env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield FakeIssuer(port)
+        finally:
+            process.kill()
+
+
+@contextmanager
+def serve_with(
+    installation: Installation, issuer: FakeIssuer, *options: object, settings: str = ""
+) -> Iterator[Server]:
+    """Run a server with the issuer `fake`, for sign-in and access tokens. `settings` are added to its table."""
+    port = free_port()
+    file = installation.folder / "server.toml"
+    (installation.folder / "secret").write_text("s3cret/+=\n")
+    file.write_text(f"""
+        [http]
+        allowed_hosts = ["127.0.0.1", "directory.example.org"]
+        [web]
+        url = "http://127.0.0.1:{port}"
+        [[sign_in.issuer]]
+        name = "fake"
+        title = "Fake"
+        url = "{issuer.url}"
+        client_id = "directory"
+        client_secret_file = "{installation.folder / "secret"}"
+        tokens = true
+        {settings}
+    """)
+    listen = f"tcp:{port}:interface=127.0.0.1"
+    with installation.serve("-c", file, *options, listen=listen) as server:
+        yield server
+
+
+def start(browser: Browser, server: Server, name: str = "fake", back: str = "/account/keys") -> str:
+    """Begin a sign-in; return the URL of the issuer."""
+    page = browser.request(server, f"/account/sign-in/{name}?next={back}")
+    assert page.status == 303, page.text
+    return page.headers["Location"] or ""
+
+
+def finish(browser: Browser, server: Server, url: str) -> Page:
+    """Send the response of the issuer, to which it has redirected the browser."""
+    parts = urlsplit(url)
+    return browser.request(server, f"{parts.path}?{parts.query}")
+
+
+def sign_in(browser: Browser, server: Server, issuer: FakeIssuer, back: str = "/account/keys") -> str:
+    """Sign in; return the path to which the server redirects."""
+    page = finish(browser, server, issuer.answer(start(browser, server, back=back)))
+    assert page.status == 303, page.text
+    return page.headers["Location"] or ""
+
+
+def error_of(browser: Browser, server: Server, page: Page) -> str:
+    """Return the code of the error on the sign-in page behind a redirect."""
+    shown = browser.request(server, page.headers["Location"] or "")
+    return shown.text.partition('data-code="')[2].partition('"')[0]

@@ -1,0 +1,210 @@
+"""Sign-in with an issuer in another process, and access tokens in place of API keys."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment
+from .issuers import VERIFIED, FakeIssuer, error_of, finish, run_issuer, serve_with, sign_in, start
+from .test_accounts import Browser
+
+pytestmark = pytest.mark.process
+
+METADATA = "/.well-known/oauth-protected-resource"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, Server, FakeIssuer]]:
+    installation = Installation(tmp_path_factory.mktemp("sign-in"))
+    installation.command("quickstart")
+    settings = 'operators = ["admins"]\ndomains = ["example.org"]\nrequire = ["groups=staff", "groups=admins"]'
+    with run_issuer() as issuer, serve_with(installation, issuer, settings=settings) as server:
+        yield installation, server, issuer
+        log = server.stop()
+        assert "Traceback" not in log
+        assert "s3cret" not in log
+
+
+@pytest.fixture
+def issuer(running: tuple[Installation, Server, FakeIssuer]) -> FakeIssuer:
+    running[2].set(claims=VERIFIED, token={}, user_info={}, faults={})
+    return running[2]
+
+
+@pytest.fixture
+def server(running: tuple[Installation, Server, FakeIssuer]) -> Server:
+    return running[1]
+
+
+def test_first_sign_in_creates_an_account_and_redirects_to_the_page(server: Server, issuer: FakeIssuer) -> None:
+    browser = Browser()
+    assert "Sign in with Fake" in browser.request(server, "/account/sign-in?next=/account/sessions").text
+    assert sign_in(browser, server, issuer, "/account/sessions") == "/account/sessions"
+    assert "ann@example.org" in browser.request(server, "/account/sessions").text
+    assert "This account has no password." in browser.request(server, "/account/password").text
+    assert browser.request(server, "/admin").status == 404
+    assert browser.create_key(server, server).startswith("mcpd_")
+
+
+def test_operators_are_members_of_a_group_and_sign_out_leads_to_the_issuer(server: Server, issuer: FakeIssuer) -> None:
+    browser = Browser()
+    issuer.set(claims={**VERIFIED, "sub": "root", "email": "root@example.org", "groups": ["admins"]})
+    sign_in(browser, server, issuer)
+    assert browser.request(server, "/admin").status == 200
+    browser.request(server, "/account/keys")
+    page = browser.request(server, "/account/sign-out", confirmed="yes")
+    assert page.headers["Location"] == "/account/sign-in/fake/sign-out"
+    shown = browser.request(server, "/account/sign-in/fake/sign-out").text
+    assert f"{issuer.url}/end_session?client_id=directory" in shown
+    assert browser.request(server, "/account/keys").status == 303
+
+
+def test_claims_of_the_userinfo_endpoint_count_where_the_token_has_none(server: Server, issuer: FakeIssuer) -> None:
+    issuer.set(claims={"sub": "bob"}, user_info={**VERIFIED, "sub": "bob", "email": "bob@example.org"})
+    browser = Browser()
+    assert sign_in(browser, server, issuer) == "/account/keys"
+    assert "bob@example.org" in browser.request(server, "/account/keys").text
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({**VERIFIED, "email_verified": False}, "email_not_verified"),
+        ({**VERIFIED, "email_verified": None}, "email_not_verified"),
+        ({**VERIFIED, "email": "ann@evil.example"}, "not_allowed"),
+        ({**VERIFIED, "email": "ann@example.org@evil.example"}, "not_allowed"),
+        ({**VERIFIED, "groups": ["guests"]}, "not_allowed"),
+        ({**VERIFIED, "groups": {"staff": True}}, "not_allowed"),
+        ({**VERIFIED, "email": ["ann@example.org"]}, "email_not_verified"),
+    ],
+)
+def test_rules_of_claims_decide_who_signs_in(
+    server: Server, issuer: FakeIssuer, claims: dict[str, object], code: str
+) -> None:
+    issuer.set(claims={**claims, "sub": "mallory"}, user_info={"sub": "mallory"})
+    browser = Browser()
+    page = finish(browser, server, issuer.answer(start(browser, server)))
+    assert error_of(browser, server, page) == code
+    assert browser.request(server, "/account/keys").status == 303
+
+
+def test_access_tokens_search_within_the_quota_of_their_subject(server: Server, issuer: FakeIssuer) -> None:
+    tokens = [issuer.token(audience, sub="quota") for audience in (server.url, server.url + MCP, server.url + "/")]
+    statuses = [server.search("github", tokens[number % 3]).status for number in range(21)]
+    assert statuses == [200] * 20 + [401]
+    response = server.search("github", tokens[0])
+    assert response.json["error"] == "rate_limited"
+    assert response.headers["RateLimit-Policy"] == '"hour";q=20;w=3600'
+    assert server.search("github", issuer.token(server.url, sub="another")).status == 200
+
+
+def test_a_revoked_subject_and_a_disabled_account_are_rejected(
+    running: tuple[Installation, Server, FakeIssuer], server: Server, issuer: FakeIssuer
+) -> None:
+    installation = running[0]
+    issuer.set(claims={**VERIFIED, "sub": "carl", "email": "carl@example.org"})
+    browser = Browser()
+    sign_in(browser, server, issuer)
+    token = issuer.token(server.url, sub="carl")
+    assert server.search("github", token).status == 200
+    installation.command("account", "disable", "carl@example.org")
+    assert server.search("github", token).status == 401
+    page = finish(browser, server, issuer.answer(start(browser, server)))
+    assert error_of(browser, server, page) == "not_allowed"
+    installation.command("account", "enable", "carl@example.org")
+    assert server.search("github", token).status == 200
+    key = next(line.split()[0] for line in installation.command("key", "list").splitlines() if "carl@" in line)
+    installation.command("key", "revoke", key)
+    assert server.search("github", token).status == 401
+
+
+def test_responses_without_a_token_lead_to_the_metadata(server: Server, issuer: FakeIssuer) -> None:
+    challenge = 'Bearer realm="MCP directory", resource_metadata="{}", scope="mcp-registry:read"'
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for path, body, resource in ((f"{SEARCH}?keywords=a", None, ""), (MCP, ping, MCP)):
+        response = server.request(path, body=body)
+        assert response.status == 401
+        assert response.headers["WWW-Authenticate"] == challenge.format(server.url + METADATA + resource)
+        metadata = server.request(METADATA + resource).json
+        assert metadata["resource"] == server.url + resource
+        assert metadata["authorization_servers"] == [issuer.url]
+        assert metadata["scopes_supported"] == ["mcp-registry:read"]
+    expired = server.search("a", issuer.token(server.url, exp=1))
+    assert 'error="invalid_token"' in str(expired.headers["WWW-Authenticate"])
+    narrow = server.search("a", issuer.token(server.url, scope="openid"))
+    assert (narrow.status, narrow.json["error"]) == (403, "insufficient_scope")
+    assert 'error="insufficient_scope"' in str(narrow.headers["WWW-Authenticate"])
+
+
+def test_sdk_client_registers_and_authorizes_itself(server: Server, issuer: FakeIssuer) -> None:
+    script = Path(__file__).with_name("sdk_oauth_client.py")
+    process = subprocess.run(
+        [sys.executable, script, server.url + MCP],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=2 * TIMEOUT,
+    )
+    assert process.returncode == 0, process.stderr
+    results = json.loads(process.stdout)
+    assert results["tools"] == ["search_mcp", "get_mcp_detail"]
+    assert results["resource"] == server.url + MCP
+    assert results["scope"] == "mcp-registry:read"
+
+
+def test_a_rotated_key_of_the_issuer_is_fetched(installation: Installation) -> None:
+    installation.command("quickstart")
+    with run_issuer() as issuer, serve_with(installation, issuer) as server:
+        token = issuer.token(server.url)
+        issuer.set(rotate=True)
+        assert server.search("a", issuer.token(server.url)).status == 200
+        assert server.search("a", token).status == 401
+
+
+def test_without_passwords_the_link_of_the_command_signs_in(installation: Installation) -> None:
+    installation.command("quickstart")
+    with run_issuer() as issuer, serve_with(installation, issuer, "--set", "accounts.passwords=false") as server:
+        browser = Browser()
+        shown = browser.request(server, "/account/sign-in").text
+        assert "Sign in with Fake" in shown
+        assert 'type="password"' not in shown
+        assert browser.request(server, "/account/register").status == 404
+        link = installation.command("account", "add", "--role", "operator", "root@example.org").strip()
+        path = "/account/invitation/" + link.rpartition("/")[2]
+        assert 'type="password"' not in browser.request(server, path).text
+        page = browser.request(server, "/account/sign-in", email="root@example.org", password="x" * 12)
+        assert error_of(browser, server, page) == "passwords_off"
+        assert browser.request(server, path, send="yes").headers["Location"] == "/account/keys"
+        assert browser.request(server, "/admin").status == 200
+        assert browser.request(server, "/account/delete").text.count('type="password"') == 0
+        assert browser.request(server, "/account/delete", confirmed="yes").headers["Location"] == "/account/sign-in"
+
+
+def test_github_confirms_a_person_by_its_api(installation: Installation) -> None:
+    installation.command("quickstart")
+    with run_issuer() as issuer:
+        table = f"""
+        [[sign_in.issuer]]
+        name = "github"
+        kind = "github"
+        url = "http://127.0.0.1:{issuer.port}"
+        client_id = "directory"
+        scopes = ["read:user", "user:email"]
+        """
+        with serve_with(installation, issuer, settings=table) as server:
+            for verified, location in ((False, "/account/sign-in"), (True, "/account/keys")):
+                other = {"email": "other@example.org", "primary": False, "verified": True}
+                issuer.set(emails=[other, {"email": "Ann@example.org", "primary": True, "verified": verified}])
+                browser = Browser()
+                page = finish(browser, server, issuer.answer(start(browser, server, "github")))
+                assert (page.headers["Location"] or "").partition("?")[0] == location
+            assert "ann@example.org" in browser.request(server, "/account/keys").text
+            assert browser.request(server, "/account/sign-out", confirmed="yes").headers["Location"] == (
+                "/account/sign-in"
+            )
