@@ -41,7 +41,15 @@ EDITORS = (
         "Settings | Developer | Edit Config (claude_desktop_config.json)",
         writers.claude_desktop,
     ),
-    Editor("gemini", "Gemini CLI", "~/.gemini/settings.json", writers.gemini, "variable", is_terminal=True),
+    Editor(
+        "gemini",
+        "Gemini CLI",
+        "~/.gemini/settings.json",
+        writers.gemini,
+        "variable",
+        is_terminal=True,
+        needs_trust=True,
+    ),
     Editor(
         "opencode",
         "opencode",

@@ -108,6 +108,8 @@ class Editor:
     form: Form = "json"
     is_terminal: bool = False
     """Whether it runs in a terminal. Editors that are started from a dock or a menu see no variables of a shell."""
+    needs_trust: bool = False
+    """Whether it connects to servers only in folders that the user trusts, and says nothing elsewhere."""
     is_in_apis: bool = False
     """Whether the APIs have its configuration. They have few, because the size of their details is bounded."""
 

@@ -191,7 +191,7 @@ class Layout:
 
     def fragment(self, template: str, values: Mapping[str, Any], texts: Translations) -> Markup:
         """Return the HTML of a part of a page."""
-        return Markup(self._templates.get_template(template).render(t=texts, **values))
+        return Markup(self._templates.get_template(template).render(t=texts, entry_image=self._entry_image, **values))
 
     def base_url(self, request: Request) -> str:
         """Return the URL of the server for the viewer: the public one if it is configured, else that of `request`."""

@@ -135,7 +135,7 @@ def test_pages_show_icons_that_this_server_serves(site: Site, server: Server) ->
     tool = with_icons({"src": URL})
     server.publish(tool)
     path = f"/icons/{tool.mcp_id}"
-    for page in ("/?q=tool", f"/servers/{tool.mcp_id}"):
+    for page in ("/", "/?q=tool", f"/servers/{tool.mcp_id}"):
         body = server.get(page, key=None, headers={"Accept": "text/html"}).body.decode()
         assert f'src="{path}"' in body
         assert URL not in body

@@ -243,6 +243,7 @@ def test_an_entry_page_has_every_way_and_every_editor(get_page: GetPage, server:
         f"export {variable}='…'",
         "VS Code asks for your key when it starts and keeps it safe.",
         "Cursor sees the variable only if you start it from that shell.",
+        "Gemini CLI connects to servers only in folders that you trust.",
         "Put the value into the file in place of the angle brackets",
         *("~/.codex/config.toml", "~/.config/goose/config.yaml", "~/.config/opencode/opencode.json"),
         "claude mcp add --scope user",
