@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from directory_server.features.publishing.domain_proofs import MAX_KEYS
 from directory_server.run_sync import run_sync
 
 from ..features.publishing.fake_logins import GITHUB, GITLAB, ed25519, p384
@@ -104,7 +105,7 @@ def test_hostile_records_of_a_domain_are_rejected(server: Server, texts: list[st
 @with_all
 def test_only_the_first_keys_of_a_domain_are_compared(server: Server) -> None:
     key = ed25519()
-    server.logins.records.texts["a.example"] = [*[p384().text] * 8, key.text]
+    server.logins.records.texts["a.example"] = [*[p384().text] * MAX_KEYS, key.text]
     assert log_in(server, "dns", key.login("a.example", server.clock.seconds())).status == 401
 
 

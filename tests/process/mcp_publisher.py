@@ -34,10 +34,27 @@ class McpPublisher:
 
     def login_github(self, registry: str, token: str) -> None:
         """Run `login github --registry REGISTRY --token TOKEN`."""
-        response = _send("POST", f"{registry}/v0/auth/github-at", {"github_token": token}, Accept="application/json")
+        self._exchange(registry, "github-at", {"github_token": token}, "github")
+
+    def login_github_oidc(self, registry: str, request_url: str, request_token: str, audience: str = "") -> None:
+        """Run `login github-oidc --registry REGISTRY` (version 1.7.6) in a job of GitHub Actions.
+
+        The job gets `request_url` and `request_token` as ACTIONS_ID_TOKEN_REQUEST_URL and …_TOKEN. `audience` is that
+        of the token, the URL of the registry if it is empty.
+        """
+        url = f"{request_url}&audience={quote(audience or registry, safe='')}"
+        response = _send("GET", url, Authorization=f"Bearer {request_token}", Accept="application/json")
+        self._exchange(registry, "github-oidc", {"oidc_token": response.json["value"]}, "github-oidc")
+
+    def login_domain(self, registry: str, method: str, proof: dict[str, str]) -> None:
+        """Run `login dns` or `login http`; `proof` is the domain and the timestamp that its key has signed."""
+        self._exchange(registry, method, proof, method)
+
+    def _exchange(self, registry: str, path: str, body: Any, method: str) -> None:
+        response = _send("POST", f"{registry}/v0/auth/{path}", body, Accept="application/json")
         if response.status != 200:
             raise PublisherFailed(f"token exchange failed with status {response.status}: {response.body.decode()}")
-        saved = {"token": response.json["registry_token"], "method": "github", "registry": registry}
+        saved = {"token": response.json["registry_token"], "method": method, "registry": registry}
         self.token_file.parent.mkdir(parents=True, exist_ok=True)
         self.token_file.write_text(json.dumps(saved))
 

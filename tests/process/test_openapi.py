@@ -44,9 +44,18 @@ def test_responses_conform_to_the_openapi_document(sample_server: tuple[Installa
 
 def test_responses_to_publishers_conform_to_the_openapi_document(installation: Installation, tmp_path: Path) -> None:
     token = installation.command("publisher", "create", "--label", "ci", "--namespace", "io.acme/*").strip()
-    settings = {"publish.enabled": "true", "publish.per_minute": "100000", "registry.per_minute": "100000"}
+    settings = {
+        "publish.enabled": "true",
+        "publish.per_minute": "100000",
+        "registry.per_minute": "100000",
+        "http.failed_keys": "100000",
+        # An issuer that does not answer.
+        "publish.github_issuer": "http://127.0.0.1:9",
+        "publish.github_audience": "http://registry.example",
+        "publish.github_namespaces": "*",
+    }
     with installation.serve(*(text for item in settings.items() for text in ("--set", "=".join(item)))) as server:
         select = ("--include-path-regex", "^/v0.1/", "--suppress-health-check", "filter_too_much")
         # It warns that most generated documents are rejected.
-        assert "Tested: 5" in run_schemathesis(server, token, tmp_path, *select)
+        assert "Tested: 9" in run_schemathesis(server, token, tmp_path, *select)
         assert "Traceback" not in server.stop()

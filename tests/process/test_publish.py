@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from ..features.publishing.fake_logins import ed25519
+from ..issuers.signing import claims_of, rsa_key, signed
 from .conftest import Installation, Server, until
 from .mcp_publisher import McpPublisher, PublisherFailed
 from .test_fleet import additional_process
@@ -103,3 +110,60 @@ def test_of_publishers_of_one_version_at_once_one_succeeds(installation: Install
         assert outcomes == {"done": 1, "exists": 15}
         for server in (first, second):
             assert "Traceback" not in server.stop()
+
+
+class Github(BaseHTTPRequestHandler):
+    """GitHub: tokens for a job, the discovery document and the keys."""
+
+    key = rsa_key()
+
+    def do_GET(self) -> None:
+        url, parts = f"http://{self.headers['Host']}", urlsplit(self.path)
+        document: Any = {"issuer": url, "jwks_uri": f"{url}/keys"}
+        if parts.path == "/keys":
+            document = {"keys": [self.key.as_dict(private=False)]}
+        elif parts.path == "/token":
+            (audience,) = parse_qs(parts.query)["audience"]
+            claims = claims_of(url, time.time(), aud=audience, repository_owner="octo-org")
+            document = {"value": signed(self.key, claims)}
+        body = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def github() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Github)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_builds_publish_without_a_secret(installation: Installation, tmp_path: Path, github: str) -> None:
+    settings = (
+        *SETTINGS,
+        *("--set", f"publish.github_issuer={github}", "--set", "publish.github_namespaces=*"),
+        *("--set", "publish.github_audience=http://registry.example"),
+        *("--set", "publish.http_namespaces=*"),
+    )
+    publisher = McpPublisher(tmp_path)
+    with installation.serve("--reuse-port", *settings) as server:
+        with pytest.raises(PublisherFailed, match=r"401: .*The audience of the token must be http://registry\.example"):
+            publisher.login_github_oidc(server.url, f"{github}/token?api-version=2.0", "secret")
+        # The URL of this server is known only after its start.
+        publisher.login_github_oidc(server.url, f"{github}/token?api-version=2.0", "secret", "http://registry.example")
+        assert publisher.publish({**server_json(), "name": "io.github.octo-org/x"}) == ("io.github.octo-org/x", "1.0.0")
+        with pytest.raises(PublisherFailed, match="forbidden_namespace"):
+            publisher.publish(server_json())
+        # No address of this machine is asked for the key of a domain.
+        with pytest.raises(PublisherFailed, match=r"401: .*cannot be read\. It cannot be reached"):
+            publisher.login_domain(server.url, "http", ed25519().login("acme.invalid", time.time()))
+        with pytest.raises(PublisherFailed, match="or with: login github-oidc, or with: login http"):
+            publisher.login_domain(server.url, "dns", ed25519().login("acme.invalid", time.time()))
+        assert "Traceback" not in server.stop()
