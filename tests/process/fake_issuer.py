@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         path, query = urlsplit(self.path).path, dict(parse_qsl(urlsplit(self.path).query))
         state = self.state
         state.requests.append(path)
-        time.sleep(state.faults.get("delay", 0))
+        time.sleep(state.faults.get("delay", 0) if path != "/control" else 0)
         documents = {
             f"{REALM}/.well-known/openid-configuration": state.metadata,
             f"/.well-known/oauth-authorization-server{REALM}": state.metadata,

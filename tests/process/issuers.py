@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -83,6 +84,7 @@ def serve_with(
     file.write_text(f"""
         [http]
         allowed_hosts = ["127.0.0.1", "directory.example.org"]
+        trusted_proxies = ["127.0.0.1"]
         [web]
         url = "http://127.0.0.1:{port}"
         [[sign_in.issuer]]
@@ -97,6 +99,14 @@ def serve_with(
     listen = f"tcp:{port}:interface=127.0.0.1"
     with installation.serve("-c", file, *options, listen=listen) as server:
         yield server
+
+
+_addresses = map(str, ip_network("198.18.0.0/15").hosts())
+
+
+def new_browser(cookies: Mapping[str, str] | None = None) -> Browser:
+    """Return a browser with an address of its own, as responses of issuers are limited by address."""
+    return Browser(dict(cookies or {}), address=next(_addresses))
 
 
 def start(browser: Browser, server: Server, name: str = "fake", back: str = "/account/keys") -> str:

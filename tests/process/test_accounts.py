@@ -31,15 +31,21 @@ class Page:
 
 @define
 class Browser:
-    """A browser, whose cookies all servers accept; it sends the CSRF token of the last page."""
+    """A browser, whose cookies all servers accept; it sends the CSRF token of the last page.
+
+    A proxy sends the address, if there is one.
+    """
 
     cookies: dict[str, str] = field(factory=dict)
     csrf: str = ""
+    address: str = ""
 
     def request(self, server: Server, path: str, **fields: str) -> Page:
         """GET the page at `path`, or POST a form if there are `fields`."""
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         headers = {"Host": "directory.example.org", "Accept": "text/html", "Cookie": cookie}
+        if self.address:
+            headers["X-Forwarded-For"] = self.address
         body = None
         if fields:
             body = urlencode({"csrf": self.csrf, **fields})

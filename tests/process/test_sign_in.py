@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment
-from .issuers import VERIFIED, FakeIssuer, error_of, finish, run_issuer, serve_with, sign_in, start
-from .test_accounts import Browser
+from .issuers import VERIFIED, FakeIssuer, error_of, finish, new_browser, run_issuer, serve_with, sign_in, start
 
 pytestmark = pytest.mark.process
 
@@ -43,7 +42,7 @@ def server(running: tuple[Installation, Server, FakeIssuer]) -> Server:
 
 
 def test_first_sign_in_creates_an_account_and_redirects_to_the_page(server: Server, issuer: FakeIssuer) -> None:
-    browser = Browser()
+    browser = new_browser()
     assert "Sign in with Fake" in browser.request(server, "/account/sign-in?next=/account/sessions").text
     assert sign_in(browser, server, issuer, "/account/sessions") == "/account/sessions"
     assert "ann@example.org" in browser.request(server, "/account/sessions").text
@@ -53,7 +52,7 @@ def test_first_sign_in_creates_an_account_and_redirects_to_the_page(server: Serv
 
 
 def test_operators_are_members_of_a_group_and_sign_out_leads_to_the_issuer(server: Server, issuer: FakeIssuer) -> None:
-    browser = Browser()
+    browser = new_browser()
     issuer.set(claims={**VERIFIED, "sub": "root", "email": "root@example.org", "groups": ["admins"]})
     sign_in(browser, server, issuer)
     assert browser.request(server, "/admin").status == 200
@@ -67,7 +66,7 @@ def test_operators_are_members_of_a_group_and_sign_out_leads_to_the_issuer(serve
 
 def test_claims_of_the_userinfo_endpoint_count_where_the_token_has_none(server: Server, issuer: FakeIssuer) -> None:
     issuer.set(claims={"sub": "bob"}, user_info={**VERIFIED, "sub": "bob", "email": "bob@example.org"})
-    browser = Browser()
+    browser = new_browser()
     assert sign_in(browser, server, issuer) == "/account/keys"
     assert "bob@example.org" in browser.request(server, "/account/keys").text
 
@@ -88,7 +87,7 @@ def test_rules_of_claims_decide_who_signs_in(
     server: Server, issuer: FakeIssuer, claims: dict[str, object], code: str
 ) -> None:
     issuer.set(claims={**claims, "sub": "mallory"}, user_info={"sub": "mallory"})
-    browser = Browser()
+    browser = new_browser()
     page = finish(browser, server, issuer.answer(start(browser, server)))
     assert error_of(browser, server, page) == code
     assert browser.request(server, "/account/keys").status == 303
@@ -109,7 +108,7 @@ def test_a_revoked_subject_and_a_disabled_account_are_rejected(
 ) -> None:
     installation = running[0]
     issuer.set(claims={**VERIFIED, "sub": "carl", "email": "carl@example.org"})
-    browser = Browser()
+    browser = new_browser()
     sign_in(browser, server, issuer)
     token = issuer.token(server.url, sub="carl")
     assert server.search("github", token).status == 200
@@ -170,7 +169,7 @@ def test_a_rotated_key_of_the_issuer_is_fetched(installation: Installation) -> N
 def test_without_passwords_the_link_of_the_command_signs_in(installation: Installation) -> None:
     installation.command("quickstart")
     with run_issuer() as issuer, serve_with(installation, issuer, "--set", "accounts.passwords=false") as server:
-        browser = Browser()
+        browser = new_browser()
         shown = browser.request(server, "/account/sign-in").text
         assert "Sign in with Fake" in shown
         assert 'type="password"' not in shown
@@ -201,7 +200,7 @@ def test_github_confirms_a_person_by_its_api(installation: Installation) -> None
             for verified, location in ((False, "/account/sign-in"), (True, "/account/keys")):
                 other = {"email": "other@example.org", "primary": False, "verified": True}
                 issuer.set(emails=[other, {"email": "Ann@example.org", "primary": True, "verified": verified}])
-                browser = Browser()
+                browser = new_browser()
                 page = finish(browser, server, issuer.answer(start(browser, server, "github")))
                 assert (page.headers["Location"] or "").partition("?")[0] == location
             assert "ann@example.org" in browser.request(server, "/account/keys").text
