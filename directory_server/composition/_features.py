@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from ..config import Config
 from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
@@ -12,7 +13,7 @@ from ..web.authentication import AccessTokens
 from ..web.openapi import OpenApiPart
 from ..web.operator_requests import ReadNotice
 from ..web.pages import EntryImage, Extension, KeyPart, no_image
-from ..web.parts import Endpoints, WebPart
+from ..web.parts import Endpoints, RobotsLines, WebPart
 from ..web.routes import ROUTES, Route
 
 
@@ -31,6 +32,11 @@ def all_routes() -> tuple[Route, ...]:
 def public_paths() -> list[str]:
     """Return the paths of the public pages of all features."""
     return [path for part in web_parts() for path in part.public_paths()]
+
+
+def robots_lines(config: Config) -> tuple[RobotsLines, ...]:
+    """Return the lines of robots.txt of all features."""
+    return tuple(part.robots(config) for part in web_parts())
 
 
 def extensions() -> tuple[Extension, ...]:

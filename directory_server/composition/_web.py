@@ -39,6 +39,7 @@ from ._features import (
     oauth_hint,
     openapi_parts,
     public_paths,
+    robots_lines,
     web_parts,
 )
 from ._hosts import loopback_hosts
@@ -228,6 +229,7 @@ def _kernel(
         upstreams=upstreams,
         notices=notices(),
         key_parts=key_parts(),
+        robots=robots_lines(core.config),
     )
 
 

@@ -41,6 +41,17 @@ class Upstream(Protocol):
 
 
 @frozen
+class RobotsLines:
+    """Lines of robots.txt: paths that robots may read whatever the pages allow, and documents by the field with a URL.
+
+    `documents` are pairs of the name of a field, such as Sitemap, and a path.
+    """
+
+    allowed: Sequence[str] = ()
+    documents: Sequence[tuple[str, str]] = ()
+
+
+@frozen
 class Kernel:
     """The parts of a server that the handlers of features use.
 
@@ -50,7 +61,8 @@ class Kernel:
     address. `registry_access` authenticates clients of the registry API. `reactor` runs delayed calls. `public_paths`
     returns the paths of the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of
     entries. `numbers` returns numbers of this process by name: entries, streams and connections. `notices` read the
-    notices of all features, and `key_parts` are what all features show of keys.
+    notices of all features, and `key_parts` are what all features show of keys. `robots`
+    are their lines of robots.txt.
     """
 
     config: Config
@@ -75,6 +87,7 @@ class Kernel:
     upstreams: Sequence[Upstream]
     notices: Sequence[ReadNotice]
     key_parts: Sequence[KeyPart]
+    robots: Sequence[RobotsLines]
 
 
 @frozen
@@ -106,20 +119,26 @@ def no_paths() -> Sequence[str]:
     return ()
 
 
+def no_robots(config: Config) -> RobotsLines:
+    """Return no lines of robots.txt."""
+    return RobotsLines()
+
+
 @frozen
 class WebPart:
     """The web part of a feature.
 
-    `extension` adds templates, texts and links to the pages, if it has pages. `serve` returns the handlers of the
-    `routes`. `public_paths` returns the paths of pages that search engines may list. `openapi` is added to the OpenAPI
-    document. `notices` read the notices of the feature on the overview of operators. `key_parts` are what the feature
-    shows of keys.
+    `extension` adds templates, texts and links to the pages, if it has pages. `serve` has the handlers of the `routes`.
+    `public_paths` returns the paths of pages that search engines may list. `robots` returns lines of robots.txt.
+    `openapi` is added to the OpenAPI document. `notices` read the notices of the feature on the overview of operators.
+    `key_parts` are what the feature shows of keys.
     """
 
     extension: Extension | None = None
     routes: tuple[Route, ...] = ()
     serve: Callable[[Kernel], Endpoints] = nothing_to_serve
     public_paths: Callable[[], Sequence[str]] = no_paths
+    robots: Callable[[Config], RobotsLines] = no_robots
     openapi: OpenApiPart = NO_OPENAPI
     notices: tuple[ReadNotice, ...] = ()
     key_parts: tuple[KeyPart, ...] = ()

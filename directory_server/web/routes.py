@@ -97,6 +97,8 @@ ROUTES: tuple[Route, ...] = (
     *_registry("v0"),
     *_registry("v0.1", "/r/{token}"),
     *_registry("v0", "/r/{token}"),
+    # Some clients ask for {url}/servers, whatever the version.
+    *(Route(f"{prefix}/servers", "GET", REGISTRY, "registry.servers") for prefix in ("", "/r/{token}")),
     Route("/healthz", "GET", STATUS, "health.live"),
     Route("/readyz", "GET", STATUS, "health.ready"),
     Route("/.well-known/{_:path}", None, OAUTH, "common.oauth"),

@@ -206,6 +206,8 @@ VALID_REQUESTS = {
         for prefix in ("", "/r/{token}")
         for name in ("dump.jsonl.gz", "dump.jsonl.gz.sha256")
     },
+    "GET /servers": [ValidRequest("GET", "/servers")],
+    "GET /r/{token}/servers": [ValidRequest("GET", f"/r/{'x' * 32}/servers")],
     "GET /api/open/v1/managed-settings/{file}": [ValidRequest("GET", "/api/open/v1/managed-settings/copilot.json")],
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],

@@ -57,6 +57,12 @@ def test_an_entry_has_the_shape_of_the_official_api(server: Server, shared_data:
     assert mail["server"].keys() <= shape["server"].keys()
 
 
+def test_the_list_is_also_below_the_url_without_a_version(server: Server) -> None:
+    page = server.get("/servers?limit=1", key=None).json
+    assert page == server.get(f"{SERVERS}?limit=1", key=None).json
+    assert page["metadata"]["nextCursor"]
+
+
 def test_a_document_is_served_unchanged(server: Server) -> None:
     document = {
         "name": "a/b",

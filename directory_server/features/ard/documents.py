@@ -29,6 +29,9 @@ BASE = "/api/ard/v1"
 CARDS = f"{BASE}/cards"
 """The path of the server cards of entries."""
 
+MANIFEST = "/.well-known/ai-catalog.json"
+"""The path of the manifest."""
+
 OWN_CARD = f"{MCP_PATH.decode()}/server-card"
 """The path of the card of this server's MCP endpoint (SEP-2127)."""
 

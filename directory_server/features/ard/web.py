@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...config import Config
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.parts import Endpoints, Kernel, RobotsLines, WebPart
 from ...web.routes import Api, Route
-from .documents import BASE, CARDS, OWN_CARD
+from .documents import BASE, CARDS, MANIFEST, OWN_CARD
 from .errors import error_body
 from .handlers import ArdAccess, ArdHandlers
 from .settings import ArdConfig
@@ -20,6 +21,12 @@ def _serve(kernel: Kernel) -> Endpoints:
     return Endpoints({"ard": handlers})
 
 
+def _robots(config: Config) -> RobotsLines:
+    if config.of(ArdConfig).access == "off":
+        return RobotsLines()
+    return RobotsLines((MANIFEST, f"{CARDS}/", OWN_CARD), [("Agentmap", MANIFEST)])
+
+
 PART = WebPart(
     extension=Extension("ard", "directory_server.features.ard", head_parts=("head.html",)),
     routes=(
@@ -28,9 +35,10 @@ PART = WebPart(
         Route(f"{BASE}/agents", "GET", ARD, "ard.agents"),
         Route(f"{CARDS}/{{mcp_id}}", "GET", ARD, "ard.card"),
         Route(OWN_CARD, "GET", ARD, "ard.own_card"),
-        Route("/.well-known/ai-catalog.json", "GET", ARD, "ard.manifest"),
+        Route(MANIFEST, "GET", ARD, "ard.manifest"),
         Route("/.well-known/ard.json", "GET", ARD, "ard.manifest"),
         Route("/.well-known/mcp/catalog.json", "GET", ARD, "ard.mcp_catalog"),
     ),
     serve=_serve,
+    robots=_robots,
 )

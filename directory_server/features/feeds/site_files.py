@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -10,13 +11,15 @@ from attrs import frozen
 from ...domain.errors import NotFound
 from ...http import Request
 from ...web.pages import Layout, PageAccess
+from ...web.parts import RobotsLines
 from ...web.responses import conditional_response
 from .sitemap import PATH as SITEMAP
 
 _DAY = "public, max-age=86400"
 
+_GROUP = "User-agent: *\n"
+
 _OPEN = """\
-User-agent: *
 Allow: /$
 Allow: /servers/
 Allow: /docs
@@ -28,7 +31,6 @@ Disallow: /
 """robots.txt (RFC 9309) of public pages. Lists are left out: there is no end of searches."""
 
 _CLOSED = """\
-User-agent: *
 Allow: /docs
 Allow: /assets/
 Disallow: /
@@ -36,7 +38,6 @@ Disallow: /
 """robots.txt of pages that need a sign-in, of which only the documentation can be read."""
 
 _OFF = """\
-User-agent: *
 Disallow: /
 """
 """robots.txt of a server without pages."""
@@ -48,12 +49,18 @@ class SiteFiles:
 
     _layout: Layout
     _access: PageAccess
+    _robots: Sequence[RobotsLines]
 
     async def robots(self, request: Request) -> bytes:
         """Return the rules for robots. They need no sign-in, and do not count as a page."""
         text = _OPEN if self._access.is_public else _OFF if self._access.is_off else _CLOSED
-        if self._access.is_public and self._layout.url:
-            text += f"\nSitemap: {self._layout.url}{SITEMAP}\n"
+        allowed = [path for lines in self._robots for path in lines.allowed]
+        documents = [("Sitemap", SITEMAP)] if self._access.is_public else []
+        documents += [document for lines in self._robots for document in lines.documents]
+        # Before the others: some robots obey the first rule that matches, not the longest.
+        text = _GROUP + "".join(f"Allow: {path}\n" for path in allowed) + text
+        if self._layout.url and documents:
+            text += "\n" + "".join(f"{name}: {self._layout.url}{path}\n" for name, path in documents)
         return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
 
     async def icon(self, request: Request) -> bytes:

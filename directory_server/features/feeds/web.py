@@ -15,7 +15,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     return Endpoints(
         {
             "feeds": Feeds(layout, access, kernel.directory, store, kernel.now),
-            "site_files": SiteFiles(layout, access),
+            "site_files": SiteFiles(layout, access, kernel.robots),
             "sitemap": Sitemap(layout, access, store, kernel.public_paths, kernel.offload),
         }
     )

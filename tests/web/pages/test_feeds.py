@@ -159,7 +159,9 @@ def test_feeds_count_as_pages(get_page: GetPage, server: Server) -> None:
 def test_servers_without_pages_have_no_feeds(get_page: GetPage) -> None:
     assert get_page("/feed.atom").status == 404
     assert get_page("/opensearch.xml").status == 404
-    assert get_page("/robots.txt").body == b"User-agent: *\nDisallow: /\n"
+    lines = get_page("/robots.txt").body.decode().splitlines()
+    assert (lines[0], lines[-1]) == ("User-agent: *", "Disallow: /")
+    assert {line.partition("/")[0] for line in lines[1:-1]} == {"Allow: "}
     assert get_page("/favicon.ico").status == 200
 
 
@@ -173,6 +175,7 @@ def test_robots_may_read_entries_but_not_searches(get_page: GetPage) -> None:
     rules.parse(response.body.decode().replace("/$\n", "/index\n").splitlines())
     assert rules.can_fetch("any", f"/servers/{POSTGRES_ID}")
     assert rules.can_fetch("any", "/docs/browse")
+    assert rules.can_fetch("any", "/.well-known/ai-catalog.json")
     for path in ("/?q=mail", "/api/open/v1/search", "/account/keys", "/feed.atom", "/v0.1/servers", "/news"):
         assert not rules.can_fetch("any", path)
 
@@ -180,7 +183,8 @@ def test_robots_may_read_entries_but_not_searches(get_page: GetPage) -> None:
 @public_url
 def test_the_sitemap_lists_the_pages(get_page: GetPage, server: Server) -> None:
     server.publish(*(entry(f"io.example.map/{number}") for number in range(30)))
-    assert f"Sitemap: {URL}/sitemap.xml\n" in get_page("/robots.txt").body.decode()
+    robots = get_page("/robots.txt").body.decode()
+    assert f"\nSitemap: {URL}/sitemap.xml\nAgentmap: {URL}/.well-known/ai-catalog.json\n" in robots
     response = get_page("/sitemap.xml")
     assert response.headers["Content-Type"] == "application/xml; charset=utf-8"
     assert locations(response) == [f"{URL}/sitemap.xml?page=docs", f"{URL}/sitemap.xml?page=1"]
