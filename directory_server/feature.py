@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from twisted.application.service import IService
 
     from .config import Config
-    from .domain.ports.additions import EntryAdditions
+    from .domain.ports.additions import EntryAdditions, PublishedCheck
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
     from .web.access_log import AccessRecord
@@ -65,6 +65,7 @@ class Running:
     feature adds to the views of entries, `entry_part` what it shows of them on pages. `entry_image` returns the path
     of the image of an entry, empty if it has none. `likeness` takes part in the order of the first hits of searches.
     `access_tokens` authenticate clients in place of API keys.
+    `check_published` checks new versions that are published to this directory.
     """
 
     services: Sequence[IService] = ()
@@ -78,6 +79,7 @@ class Running:
     entry_image: EntryImage | None = None
     likeness: LikenessSource | None = None
     access_tokens: AccessTokens | None = None
+    check_published: PublishedCheck | None = None
 
 
 @frozen

@@ -26,6 +26,8 @@ ONLY_IN = {
     "orjson": {"serialization", "search.index"},
     "sqlite3": {"sqlite"},
     "numpy": {"features", "search"},
+    "packaging": {"features"},
+    "confusable_homoglyphs": {"features"},
     "rapidfuzz": {"search"},
     "time": {*COMPOSERS, "machine", "supervisor", "workers"},
     "twisted.application.internet.TimerService": set(),

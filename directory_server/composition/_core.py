@@ -95,6 +95,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
                 additions=additions,
                 likeness=likeness_source(running),
                 opened=open_observer(running),
+                checks=[feature.check_published for feature in running if feature.check_published is not None],
             ),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),

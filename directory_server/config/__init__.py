@@ -31,6 +31,7 @@ from ._validators import (
     name_patterns,
     networks,
     setting,
+    url_or_path,
 )
 
 __all__ = [
@@ -67,4 +68,5 @@ __all__ = [
     "settings_tables",
     "shown_settings",
     "typed_settings",
+    "url_or_path",
 ]

@@ -148,7 +148,7 @@ def networks(_: object, __: object, items: tuple[str, ...]) -> None:
 
 def source_name(_: object, __: object, name: str) -> None:
     """Validate the name of a source of entries. Entries without an upstream have other sources."""
-    if name in ("local", "published", "imported") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
+    if name in ("local", "published", "imported", "removed") or not re.fullmatch(r"([a-z0-9][a-z0-9._-]{0,39})?", name):
         raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', 'published' or 'imported'")
 
 

@@ -49,7 +49,7 @@ class Change:
     `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
     `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. `texts`
     are those of its package that a check has read, encoded, or None. A `pinned` entry ranks first among the hits of a
-    search.
+    search. `flags` are the kinds of its flags.
     """
 
     seq: int
@@ -60,3 +60,4 @@ class Change:
     pinned: bool = False
     verified: bytes | None = None
     texts: bytes | None = None
+    flags: tuple[str, ...] = ()

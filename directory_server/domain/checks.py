@@ -102,6 +102,8 @@ class IndexedVerification:
     package: str = ""
     tools: tuple[OfferedTool, ...] = ()
     """The tools that remotes listed. Those after MAX_TOOLS have a name only."""
+    names_server: bool = False
+    """Whether the best package names the entry as its server."""
     texts: str = ""
     """Identifies the stored texts of the best package that has any."""
 

@@ -15,7 +15,9 @@ from ..sanitize import Cleaner, clean_line, shorten
 from .checks import VerifiedStatus
 from .errors import BadInput
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
+from .licenses import UNKNOWN
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, SUMMARY, TOOLS, WORD, DetailFields, url
+from .namespaces import VERIFIED, is_proven
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
 from .views import ACTIVE, Detail, Hit, Tool
 
@@ -27,7 +29,6 @@ OFFICIAL = "io.modelcontextprotocol.registry/official"
 
 PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 """The key of `server._meta` for publisher data outside the schema."""
-
 
 _ELLIPSES = "…", "..."
 """The ends of a description that its source has cut."""
@@ -271,6 +272,7 @@ class Entry:
             status_message=view.line("status_message", self.status_message, BRIEF),
             official=self.is_official,
             vendor=is_vendors_own(facts),
+            publisher=VERIFIED if is_proven(self.name, self.is_official) else UNKNOWN,
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
             auth=auth_of(facts),

@@ -10,6 +10,7 @@ from attrs import frozen
 from .categories import CATEGORIES
 from .checks import VerifiedStatus
 from .errors import BadInput
+from .flags import FLAGS, NO_FLAG
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
 
@@ -20,12 +21,14 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "package": (),
     "official": ("true", "false"),
     "vendor": ("true",),
+    "publisher": ("verified", UNKNOWN),
     "installable": ("true",),
     "auth": ("none", "key", "oauth", UNKNOWN),
     "runs": ("local", "remote", UNKNOWN),
     "language": (*LANGUAGES, UNKNOWN),
     "license": (*LICENSES, UNKNOWN),
     "status": tuple(VerifiedStatus),
+    "flag": (NO_FLAG, *FLAGS),
     "namespace": (),
     "match": ("tools",),
 }
@@ -44,6 +47,7 @@ FACETS: Mapping[str, Sequence[str]] = {
     "category": CATEGORIES,
     "installable": FILTERS["installable"],
     "vendor": FILTERS["vendor"],
+    "publisher": FILTERS["publisher"][:-1],
     "official": ("true",),
     "auth": FILTERS["auth"][:-1],
     "runs": FILTERS["runs"][:-1],

@@ -7,13 +7,28 @@ import re
 CODE_HOSTS = ("io.github.", "com.github.", "io.gitlab.", "com.gitlab.")
 """The beginnings of namespaces that belong to accounts at code hosts."""
 
-OPEN_NAMESPACES = (*CODE_HOSTS, "ai.smithery/")
+SHARED_NAMESPACES = ("ai.smithery/",)
+"""The beginnings of namespaces that belong to a host of servers of many publishers."""
+
+OPEN_NAMESPACES = (*CODE_HOSTS, *SHARED_NAMESPACES)
 """The beginnings of namespaces that anybody can publish in."""
+
+VERIFIED = "verified"
+"""The value of `publisher` of an entry whose publisher is known to own its name."""
 
 _PARTS = re.compile(r"[^\W_]+")
 
 GENERIC = frozenset({"mcp", "server", "mcpserver"})
 """Parts of names that name no product."""
+
+
+def is_proven(name: str, is_official: bool) -> bool:
+    """Return whether the publisher of an entry has proven to own its namespace.
+
+    The official registry, if it lists the entry, requires the proof: a login at the code host, or a record of the
+    domain.
+    """
+    return is_official and "/" in name and not name.startswith(SHARED_NAMESPACES)
 
 
 def bears_product(name: str) -> bool:

@@ -87,6 +87,10 @@ OWN_SOURCES = (LOCAL, PUBLISHED)
 """The sources of this directory, in the order of precedence. No upstream has one of these names."""
 
 
+REMOVED = "removed"
+"""The source of what this directory shows in place of an entry with a malicious package. It precedes all others."""
+
+
 IMPORTED = "imported"
 """The source of entries imported from files. Any upstream takes precedence over it. No upstream has this name."""
 
@@ -118,8 +122,8 @@ def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | Non
     """Return the record of `records`, all of one name, that represents the name; None if there is none.
 
     The record may be a deleted one: what an upstream deletes is not shown from an imported file. The criteria, in
-    order: the source (local, published, `sources` in their order, others by name, imported, sample); for published
-    records, whether it is deleted; whether its registry marks it as the latest; the later version.
+    order: the source (removed, local, published, `sources` in their order, others by name, imported, sample); for
+    published records, whether it is deleted; whether its registry marks it as the latest; the later version.
     """
     if not records:
         return None
@@ -137,6 +141,8 @@ def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | Non
 
 
 def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
+    if source == REMOVED:
+        return -len(OWN_SOURCES) - 1, ""
     if source in OWN_SOURCES:
         return OWN_SOURCES.index(source) - len(OWN_SOURCES), ""
     if source in sources:

@@ -10,6 +10,7 @@ from attrs import Factory, field, frozen
 from ..client_config import Installation
 from .check_views import VerificationView
 from .checks import VerifiedStatus
+from .flags import FLAGS, FlagView
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 
 MCP_ID = {
@@ -37,7 +38,7 @@ class Hit:
     """The view of an entry in lists: sanitized strings within limits.
 
     `summary` is the brief if that is whole and short, see `Entry.summary`. `updated` is the day of the last update (RFC
-    3339, full-date), empty if it is unknown.
+    3339, full-date), empty if it is unknown. `flags` are the kinds of its flags.
     """
 
     mcp_id: str
@@ -55,6 +56,8 @@ class Hit:
     installable: bool = False
     stars: int | None = None
     updated: str = ""
+    flags: Sequence[str] = ()
+    publisher: str = "unknown"
 
 
 @frozen
@@ -139,6 +142,13 @@ class Detail:
             "registry has verified, bears the name of the product."
         }
     )
+    publisher: str = field(
+        metadata={
+            "description": "verified if the publisher has proven to own the namespace, at the official registry, or if "
+            "the package names this entry as its server; else unknown, which is not bad.",
+            "enum": ["verified", "unknown"],
+        }
+    )
     published_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
     updated_at: str | None = field(metadata={"description": "As in the entry's registry (RFC 3339)."})
     auth: str = field(
@@ -166,6 +176,18 @@ class Detail:
     )
     server: Mapping[str, Any] = field(
         metadata={"description": "The server.json document, without invisible characters; empty if it is too large."}
+    )
+    flags: Sequence[str] = field(
+        default=(),
+        metadata={
+            "description": "What this directory has found against the entry: lookalike, its name, package or remote "
+            "imitates or repeats that of another entry; empty for nothing.",
+            "items": {"type": "string", "enum": list(FLAGS)},
+        },
+    )
+    flag_notes: Sequence[FlagView] = field(
+        default=(),
+        metadata={"description": "The flags with reasons and dates, and those of other entries that name this one."},
     )
     omitted: Sequence[str] = field(
         default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}

@@ -9,7 +9,7 @@ from typing import Literal
 from attrs import frozen
 
 from .changes import ChangeKind
-from .versions import OWN_SOURCES, Record, preferred
+from .versions import OWN_SOURCES, REMOVED, Record, preferred
 
 Mark = Literal["hidden", "pinned", "allowed"]
 
@@ -87,9 +87,13 @@ def transition(before: Visibility, flags: Flags, records: Sequence[Record], sour
 
 
 def resolve(flags: Flags, records: Sequence[Record], sources: Sequence[str]) -> Visibility:
-    """Return the visibility of a name: the preferred record is visible unless it is deleted or the name is hidden."""
+    """Return the visibility of a name: the preferred record is visible unless it is deleted or the name is hidden.
+
+    Removed entries are listed as deleted, and visible: their names show the reason.
+    """
     chosen = preferred(records, sources)
-    visible = None if chosen is None or chosen.deleted or flags.hidden else chosen
+    is_gone = chosen is None or flags.hidden or (chosen.deleted and chosen.source != REMOVED)
+    visible = None if is_gone else chosen
     return Visibility(
         visible_id=visible.id if visible else None,
         visible_fingerprint=visible.fingerprint if visible else None,

@@ -14,10 +14,12 @@ from .dump import FEATURE as DUMP
 from .embeddings import FEATURE as EMBEDDINGS
 from .feeds import FEATURE as FEEDS
 from .icons import FEATURE as ICONS
+from .lookalikes import FEATURE as LOOKALIKES
 from .managed_settings import FEATURE as MANAGED_SETTINGS
 from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
 from .quota_requests import FEATURE as QUOTA_REQUESTS
+from .removals import FEATURE as REMOVALS
 from .reports import FEATURE as REPORTS
 from .sign_in import FEATURE as SIGN_IN
 from .statistics import FEATURE as STATISTICS
@@ -30,6 +32,8 @@ FEATURES: tuple[Feature, ...] = (
     MANAGED_SETTINGS,
     PUBLISHING,
     VERIFICATION,
+    LOOKALIKES,
+    REMOVALS,
     STATISTICS,
     REPORTS,
     FEEDS,

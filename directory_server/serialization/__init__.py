@@ -19,11 +19,13 @@ from ._checks import (
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     FIELDS,
+    FLAG_META,
     HIT_FIELDS,
     MATCHING_TOOLS,
     MAX_DETAIL,
     MAX_ENTRY,
     OWN,
+    REMOVAL,
     VERIFICATION,
     decode_entry,
     detail_records,
@@ -95,6 +97,7 @@ from ._yaml import yaml
 __all__ = [
     "DEFAULT_CHANGES",
     "FIELDS",
+    "FLAG_META",
     "HIT_FIELDS",
     "IDENTIFIED",
     "LISTED",
@@ -107,6 +110,7 @@ __all__ = [
     "MAX_LIMIT",
     "MAX_WORDS",
     "OWN",
+    "REMOVAL",
     "VERIFICATION",
     "ChangeItem",
     "ChangesPage",

@@ -28,9 +28,10 @@ def encode_indexed(verification: IndexedVerification) -> bytes:
     """Return the stored form of what the index holds of the checks of an entry."""
     value = asdict(verification)
     value["tools"] = [*map(astuple, verification.tools)]
-    # As before there were texts: another form would be a change of every entry.
-    if not verification.texts:
-        del value["texts"]
+    # As before there were these fields: another form would be a change of every entry.
+    for name in ("names_server", "texts"):
+        if not value[name]:
+            del value[name]
     return encode(value)
 
 

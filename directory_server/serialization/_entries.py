@@ -26,6 +26,14 @@ OWN = "io.github.mcp-directory-server/entry"
 VERIFICATION = "io.github.mcp-directory-server/verification"
 """The key of `_meta` for what the checks of this directory found. It is not imported: others check for themselves."""
 
+FLAG_META = "io.github.mcp-directory-server/flags"
+"""The key of `_meta` for the flags of this directory. It is not imported either."""
+
+REMOVAL = "io.github.mcp-directory-server/removal"
+"""The key of `_meta` of an entry that this directory has removed: the reason and the date. It is not imported."""
+
+_NOT_IMPORTED = frozenset({VERIFICATION, FLAG_META, REMOVAL})
+
 MAX_ENTRY = 1_000_000
 """Bytes of an encoded entry. Real entries have at most 62,244."""
 
@@ -72,7 +80,7 @@ def decode_entry(value: Any) -> Entry:
             raise BadInput(f"server.{member}: must be a string.")
     check_name(server["name"])
     check_version(server["version"])
-    entry = Entry(server, {key: each for key, each in meta.items() if key != VERIFICATION})
+    entry = Entry(server, {key: each for key, each in meta.items() if key not in _NOT_IMPORTED})
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:
         raise BadInput(f"The entry is larger than {MAX_ENTRY:,} bytes.")

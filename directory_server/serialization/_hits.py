@@ -50,6 +50,8 @@ def encode_hit(hit: Hit, name: str) -> bytes:
         "updated": bool(hit.updated),
         "status": hit.status != ACTIVE,
         "status_message": bool(hit.status_message),
+        "flags": bool(hit.flags),
+        "publisher": hit.publisher != UNKNOWN,
     }
     facts = {field: getattr(hit, field) for field, is_known in known.items() if is_known}
     others: dict[str, Any] = {}
@@ -68,9 +70,9 @@ def decode_hit(record: bytes) -> Hit:
     """Return the hit in a record."""
     fields = orjson.loads(b"{%s%s}" % tuple(record.split(b"\n")[:2])) | _others(record)
     name = fields.pop("registered", fields["name"])
-    runs = tuple(fields.pop("runs", ()))
+    runs, flags = tuple(fields.pop("runs", ())), tuple(fields.pop("flags", ()))
     summary = fields.pop(_SHORTER, fields["brief"])
-    return Hit(**{"server_name": name, "summary": summary, "runs": runs, **fields})
+    return Hit(**{"server_name": name, "summary": summary, "runs": runs, "flags": flags, **fields})
 
 
 def registered_name(record: bytes) -> str:

@@ -21,7 +21,18 @@ LISTED = ("name", "brief", "website_url")
 IDENTIFIED = ("mcp_id", *LISTED)
 """Fields of an entry in the result of a tool, and in a change."""
 
-_FACTS = "server_name", "vendor", "auth", "runs", "installable", "verified", "status", "status_message"
+_FACTS = (
+    "server_name",
+    "vendor",
+    "publisher",
+    "auth",
+    "runs",
+    "installable",
+    "verified",
+    "status",
+    "status_message",
+    "flags",
+)
 """Fields of an entry that a hit in the result of a tool has if they are known, beside its stars and its date."""
 
 MATCH = (
@@ -118,9 +129,10 @@ def change_item(change: Change) -> bytes:
     return encode({"seq": item.seq, "event": item.event, **change_fields(change)})
 
 
-def change_fields(change: Change) -> Mapping[str, str]:
-    """Return the fields of the changed entry, with the status of its checks if it has one; of a removed one its id."""
+def change_fields(change: Change) -> Mapping[str, Any]:
+    """Return the fields of the changed entry, with its status and flags if it has any; of a removed one its id."""
     if change.body is None:
         return {"mcp_id": change.mcp_id}
     status = {} if change.verified is None else {"verified": indexed_status(change.verified)}
-    return {**identified(restore_entry(change.body).hit()), **status}
+    flags = {"flags": change.flags} if change.flags else {}
+    return {**identified(restore_entry(change.body).hit()), **status, **flags}

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import NotFound
-from ..domain.ports.additions import EntryAdditions
+from ..domain.ports.additions import EntryAdditions, PublishedCheck
 from ..domain.ports.runtime import Bus
 from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
@@ -44,7 +44,10 @@ def _ignore_opened(mcp_id: str) -> None:
 
 @frozen
 class Directory:
-    """Search, look up and publish entries. `additions` are what features add to the views of entries."""
+    """Search, look up and publish entries. `additions` are what features add to the views of entries.
+
+    `checks` may reject new versions that are published here.
+    """
 
     _store: Store
     _index: Index
@@ -53,6 +56,7 @@ class Directory:
     _additions: Sequence[EntryAdditions] = ()
     _likeness: LikenessSource | None = None
     _opened: OpenObserver = _ignore_opened
+    _checks: Sequence[PublishedCheck] = ()
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
@@ -134,8 +138,12 @@ class Directory:
     async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         """Store `entries` of `source`; return the outcomes in order. With `new`, stored versions are not replaced.
 
-        Raises Unavailable if the store cannot write; see Store.publish for what stays committed.
+        New versions are checked by features. Raises BadInput if one rejects them, and Unavailable if the store cannot
+        write; see Store.publish for what stays committed.
         """
+        for entry in entries if new else ():
+            for check in self._checks:
+                await check(entry)
         outcomes = await self._store.publish(source, entries, new=new)
         if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()

@@ -83,6 +83,9 @@ _DIRECTORY = {
     "target": "SELECT id, mcp_id, kind, host, body, due_at, state, texts FROM target ORDER BY id",
     "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",
     "verification_plan": "SELECT id, seq, selection FROM verification_plan",
+    "entry_flag": "SELECT mcp_id, kind, other, reason, since FROM entry_flag ORDER BY mcp_id, kind, other",
+    "advisory": "SELECT package, id, body FROM advisory ORDER BY package, id",
+    "advisory_reading": "SELECT id, read_at, signature FROM advisory_reading",
     "embedding_model": """
         SELECT model, log, seq, is_complete, revision, removed, '' AS holder, 0.0 AS until
         FROM embedding_model ORDER BY model

@@ -5,6 +5,7 @@ from ._curation import StoredCuration
 from ._dialects import input_columns, postgres_statement, sqlite_statement
 from ._engines import Engine
 from ._entries import StoredEntries, Write
+from ._flags import flags_of_kind, put_flags
 from ._identities import StoredIdentities
 from ._key_uses import StoredKeyUses
 from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
@@ -40,10 +41,12 @@ __all__ = [
     "StoredSessions",
     "Tables",
     "Write",
+    "flags_of_kind",
     "found_key",
     "input_columns",
     "log_change",
     "postgres_statement",
+    "put_flags",
     "record_proof",
     "sqlite_statement",
 ]

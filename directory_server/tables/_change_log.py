@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from ..domain.changes import Change, ChangeKind
+from ._flags import flag_kinds
 from ._tables import Rows
 
 PAGE = 4_000
@@ -63,7 +64,7 @@ class LoggedChange:
     """A change, and what is stored of the now visible entry, None if it has none.
 
     `mark` is random; another one for the same `seq` shows that the database was restored. SQLite has none.
-    The entry has a verification, the texts of a package, and a document.
+    The entry has a verification, the texts of a package, a document, and kinds of flags.
     """
 
     seq: int
@@ -74,6 +75,7 @@ class LoggedChange:
     verified: bytes | None
     texts: bytes | None
     document: Document | None
+    flags: tuple[str, ...]
 
     def change(self, analyses: Mapping[int, bytes]) -> Change:
         """Return the change with the stored analysis, else that of `analyses` by the document's row."""
@@ -82,7 +84,17 @@ class LoggedChange:
         if document is not None:
             body = document.body
             analysed = analyses[document.row] if document.analysed is None else document.analysed
-        return Change(self.seq, self.kind, self.mcp_id, body, analysed, self.pinned, self.verified, self.texts)
+        return Change(
+            seq=self.seq,
+            kind=self.kind,
+            mcp_id=self.mcp_id,
+            body=body,
+            analysed=analysed,
+            pinned=self.pinned,
+            verified=self.verified,
+            texts=self.texts,
+            flags=self.flags,
+        )
 
 
 def current(rows: Rows, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
@@ -110,6 +122,7 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
     wanted = {visible for *_, visible, _, _, _ in page if visible is not None}
     described = {texts for *_, texts, _, _, _, _ in page if texts is not None}
     bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
+    flags = flag_kinds(rows, [mcp_id for _, _, _, mcp_id, *_ in page]) if page else {}
     documents: dict[int, Document] = {}
     if wanted:
         for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis):
@@ -125,6 +138,7 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
             # A check may have replaced the texts since. It logs a change.
             texts=bodies.get(texts),
             document=None if visible is None else documents[visible],
+            flags=flags.get(mcp_id, ()),
         )
         for seq, mark, kind, mcp_id, pinned, verified, texts, visible, _, _, _ in page
     ]

@@ -61,9 +61,9 @@ class StoredCuration:
         check_name(name)
         return await self._tables.write(lambda rows: self._mark(rows, name, mark, on))
 
-    async def disown(self, name: str) -> bool:
+    async def disown(self, name: str, source: str = LOCAL) -> bool:
         check_name(name)
-        return await self._tables.write(lambda rows: self._disown(rows, name))
+        return await self._tables.write(lambda rows: self._disown(rows, name, source))
 
     async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
         found = await self._tables.read(
@@ -93,14 +93,14 @@ class StoredCuration:
         rows.finish(setting, *visibility_updates(locked, [stored], self._sources), locked.notification())
         return True
 
-    def _disown(self, rows: Rows, name: str) -> bool:
+    def _disown(self, rows: Rows, name: str, source: str) -> bool:
         locked = lock_names(rows, [name])
         stored = locked.names[name]
-        own = stored.of_source(LOCAL)
+        own = stored.of_source(source)
         if not own:
             return False
         for kept in own:
-            del stored.records[LOCAL, kept.record.version]
+            del stored.records[source, kept.record.version]
         deletion = _DELETE, {"ids": [kept.row for kept in own]}
         rows.finish(deletion, *visibility_updates(locked, [stored], self._sources), locked.notification())
         return True

@@ -12,13 +12,13 @@ from twisted.logger import Logger
 
 from .. import serialization
 from ..domain.changes import Change, Outcome
-from ..domain.entries import Entry, is_storable
+from ..domain.entries import Entry, is_storable, storable
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import SourceLimits, record, too_old_versions
-from ..domain.versions import PUBLISHED, Version
+from ..domain.versions import PUBLISHED, Record, Version, preferred
 from ._change_log import Document, LoggedChange, changes, current, missing
 from ._engines import Engine
 from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
@@ -37,6 +37,18 @@ _IDS = """
 """
 
 _PUBLISHED = "SELECT body FROM record WHERE name = :name AND source = :source ORDER BY record.written"
+
+# At most one record of a name and source is its latest.
+_OF_SOURCE = """
+    SELECT body FROM record WHERE source = :source AND name > :after AND latest ORDER BY name LIMIT :limit
+"""
+
+_OTHERS = """
+    SELECT record.written, source, version, latest, deleted, published_at, fingerprint
+    FROM record WHERE name = :name AND source <> :source
+"""
+
+_WRITTEN = "SELECT body FROM record WHERE name = :name AND record.written = :number"
 
 _PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = :name"
 
@@ -115,6 +127,20 @@ class StoredEntries:
             return []
         bodies = await self._tables.read(lambda rows: rows.all(_PUBLISHED, name=name, source=PUBLISHED))
         return [serialization.restore_entry(body) for (body,) in bodies]
+
+    async def of_source(self, source: str, after: str = "", limit: int = 100) -> Sequence[Entry]:
+        values: dict[str, Any] = {"source": source, "after": storable(after), "limit": limit}
+        bodies = await self._tables.read(lambda rows: rows.all(_OF_SOURCE, **values))
+        return [serialization.restore_entry(body) for (body,) in bodies]
+
+    async def without(self, name: str, source: str) -> Entry | None:
+        def read(rows: Rows) -> bytes | None:
+            others = [Record(*fields) for fields in rows.all(_OTHERS, name=name, source=source)]
+            chosen = preferred(others, self._sources)
+            return None if chosen is None or chosen.deleted else rows.one(_WRITTEN, name=name, number=chosen.id)[0]
+
+        body = await self._tables.read(read) if is_storable(name) else None
+        return None if body is None else serialization.restore_entry(body)
 
     async def preferred(self, name: str) -> tuple[str, str] | None:
         if not is_storable(name):

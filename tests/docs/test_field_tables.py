@@ -9,6 +9,7 @@ import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from directory_server.domain.flags import FlagView
 from directory_server.domain.views import Detail, Tool
 from directory_server.serialization import (
     ChangesParameters,
@@ -43,7 +44,7 @@ def table(of: type) -> str:
 
 
 TABLES: Sequence[type] = (
-    *(Detail, Tool, VerificationView, RemoteView, PackageView, FoundToolView),
+    *(Detail, Tool, FlagView, VerificationView, RemoteView, PackageView, FoundToolView),
     *(Installation, Input, Configuration, Notice),
 )
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, PackageTexts, VerifiedStatus
 from directory_server.domain.entries import Entry
+from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.search import Query
 from directory_server.domain.tools import OfferedTool
 from directory_server.run_sync import inline, run_sync
@@ -75,6 +77,43 @@ def test_equal_entries_are_ordered_by_their_checks() -> None:
         change(entry("works", briefs["works"]), status(VerifiedStatus.WORKS)),
     )
     assert names(index, "weather city") == ["works", "never", "down"]
+
+
+def test_flagged_entries_are_found_by_the_filter_and_come_last() -> None:
+    briefs = {each: f"Forecasts of the weather for any city in {each}." for each in ("clean", "copy")}
+    index = index_of(
+        evolve(change(entry("copy", briefs["copy"]), status(VerifiedStatus.WORKS)), flags=(LOOKALIKE,)),
+        change(entry("clean", briefs["clean"])),
+    )
+    assert names(index, "flag:lookalike") == ["copy"]
+    assert names(index, "flag:none") == ["clean"]
+    hits = run_sync(index.search(Query("weather city"))).hits
+    assert [(hit.server_name, hit.flags) for hit in hits] == [
+        ("io.example/clean", ()),
+        ("io.example/copy", (LOOKALIKE,)),
+    ]
+    # Without the flag it is as before.
+    run_sync(index.apply([change(entry("copy", briefs["copy"]), status(VerifiedStatus.WORKS), seq=9)]))
+    assert names(index, "weather city") == ["copy", "clean"]
+
+
+def test_the_publisher_is_verified_by_the_registry_or_by_the_package() -> None:
+    official = evolve(entry("listed"), is_official=True)
+    index = index_of(
+        change(official),
+        change(entry("named"), status(VerifiedStatus.AVAILABLE, names_server=True)),
+        change(entry("other"), status(VerifiedStatus.AVAILABLE)),
+    )
+    assert set(names(index, "publisher:verified")) == {"listed", "named"}
+    assert names(index, "publisher:unknown") == ["other"]
+    found = {hit.server_name: hit.publisher for hit in run_sync(index.search(Query("weather"))).hits}
+    assert found == {"io.example/listed": "verified", "io.example/named": "verified", "io.example/other": "unknown"}
+
+
+def test_a_namespace_of_many_publishers_proves_none() -> None:
+    shared = Entry({"name": "ai.smithery/weather", "version": "1", "description": "Weather."}, {}, is_official=True)
+    found = run_sync(index_of(change(shared)).search(Query("weather"))).hits
+    assert [hit.publisher for hit in found] == ["unknown"] == [shared.detail().publisher]
 
 
 def test_checks_do_not_outweigh_relevance() -> None:

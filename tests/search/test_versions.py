@@ -20,6 +20,7 @@ from directory_server.domain import facts
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import OFFICIAL, Entry
+from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
@@ -83,7 +84,8 @@ def indexed_sample() -> str:
         checked = VERIFICATIONS[number] if number < len(VERIFICATIONS) else None
         encoded = None if checked is None else encode_indexed(checked)
         analysed, is_pinned = TextAnalysis()(entry), number in (3, 5)
-        changes.append(Change(number, "added", entry.mcp_id, b"{}", analysed, is_pinned, encoded))
+        flags = (LOOKALIKE,) if number == 4 else ()
+        changes.append(Change(number, "added", entry.mcp_id, b"{}", analysed, is_pinned, encoded, flags=flags))
     index = ImpactIndex(inline, sizes=(16, 512))
     run_sync(index.apply(changes[:-8]))
     run_sync(index.apply(changes[-8:]))

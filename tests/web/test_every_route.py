@@ -214,6 +214,7 @@ VALID_REQUESTS = {
     "GET /api/open/openapi.json": [ValidRequest("GET", "/api/open/openapi.json")],
     "GET /": [ValidRequest("GET", "/"), ValidRequest("GET", "/?q=postgres")],
     "GET /icons/{mcp_id}": [ValidRequest("GET", f"/icons/{POSTGRES_ID}")],
+    "GET /removals": [ValidRequest("GET", "/removals")],
     "GET /feed.atom": [ValidRequest("GET", "/feed.atom"), ValidRequest("GET", "/feed.atom?q=postgres")],
     "GET /publishers/{namespace}": [ValidRequest("GET", "/publishers/io.github.example")],
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],

@@ -18,7 +18,7 @@ from directory_server.domain.views import Detail, Tool
 from .conftest import Server
 
 OPTIONAL = (
-    *("server_name", "vendor", "auth", "runs", "installable", "verified", "stars", "updated"),
+    *("server_name", "vendor", "publisher", "flags", "auth", "runs", "installable", "verified", "stars", "updated"),
     *("status", "status_message", "matches", "matching_tools"),
 )
 """Fields that not all hits of search_mcp have."""
@@ -123,11 +123,9 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert (hit["auth"], hit["runs"], hit["matches"]) == ("none", ["local"], "no key needed")
     assert (hit["vendor"], hit["installable"], hit["stars"], hit["updated"]) == (True, True, 7, "2026-05")
     assert_valid(result, schema, schemas)
-    # The entry was not checked, and is active.
-    assert set(differences(result, schema, schemas)) == {
-        "$.message",
-        *(f"$.data[0].{each}" for each in ("server_name", "verified", "status", "status_message", "matching_tools")),
-    }
+    # The entry was not checked, is active and has no flags.
+    absent = ("server_name", "verified", "status", "status_message", "flags", "matching_tools")
+    assert set(differences(result, schema, schemas)) == {"$.message", *(f"$.data[0].{each}" for each in absent)}
 
 
 def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, tools: Any) -> None:
@@ -153,8 +151,8 @@ def test_changes_have_exactly_the_fields_of_the_schema(server: Server, schemas: 
     page = server.get("/api/open/v1/changes").json
     assert page["data"]
     assert_valid(page, schemas["ChangesPage"], schemas)
-    # No entry was checked.
-    assert all(each.endswith(".verified") for each in differences(page, schemas["ChangesPage"], schemas))
+    # No entry was checked or flagged.
+    assert all(each.endswith((".verified", ".flags")) for each in differences(page, schemas["ChangesPage"], schemas))
 
 
 def test_an_error_has_exactly_the_fields_of_the_schema(server: Server, schemas: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from ..entries import Entry
 from ..views import Detail
 
 
@@ -19,3 +20,10 @@ class EntryAdditions(Protocol):
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return members of `_meta` in the registry API, for the latest version of the entry `name`."""
+
+
+class PublishedCheck(Protocol):
+    """Checks entries before this directory publishes them."""
+
+    async def __call__(self, entry: Entry) -> None:
+        """Raise BadInput if `entry` may not be published, whoever publishes it."""

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from ..changes import Change, Outcome
 from ..entries import Entry
 from ..upstreams import FinishedRun, UpstreamState
-from ..versions import Version
+from ..versions import LOCAL, Version
 from ..visibility import CuratedName, Mark
 
 T = TypeVar("T")
@@ -131,6 +131,12 @@ class Store(Protocol):
     async def published(self, name: str) -> Sequence[Entry]:
         """Return the versions of `name` of the source PUBLISHED in the order of writing, also if others are visible."""
 
+    async def of_source(self, source: str, after: str = "", limit: int = 100) -> Sequence[Entry]:
+        """Return the latest stored versions of at most `limit` names of `source` after the name `after`, in order."""
+
+    async def without(self, name: str, source: str) -> Entry | None:
+        """Return the entry that would be visible for `name` without the records of `source`, None if none would."""
+
     async def preferred(self, name: str) -> tuple[str, str] | None:
         """Return the source and the version that represent `name`, None if no source has it."""
 
@@ -144,8 +150,10 @@ class Curation(Protocol):
         Hidden names are not visible. Pinned names rank first among the hits of a search.
         """
 
-    async def disown(self, name: str) -> bool:
-        """Delete the operator's own entry of `name`; return whether there was one. Other sources apply again.
+    async def disown(self, name: str, source: str = LOCAL) -> bool:
+        """Delete what `source` has of `name`, by default the operator's own entry; return whether there was any.
+
+        Other sources apply again.
 
         Raises BadInput.
         """

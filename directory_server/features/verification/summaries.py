@@ -74,7 +74,14 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         (state.texts, state.check) for state in states if state.texts and isinstance(state.check, PackageCheck)
     ]
     texts, _ = min(described, key=lambda each: _PACKAGES.index(each[1].status), default=("", None))
-    return IndexedVerification(summary.status, summary.auth, summary.package, tuple(tools), texts)
+    return IndexedVerification(
+        status=summary.status,
+        auth=summary.auth,
+        package=summary.package,
+        tools=tuple(tools),
+        names_server=summary.names_server is True,
+        texts=texts,
+    )
 
 
 def _offered(tool: FoundTool) -> OfferedTool:

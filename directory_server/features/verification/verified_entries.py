@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
 from ...domain.errors import Unavailable
+from ...domain.namespaces import VERIFIED
 from ...domain.views import Detail
 from ...serialization import VERIFICATION, rfc3339
 from .summaries import UNVERIFIED, Verification, verification_view
@@ -70,6 +71,7 @@ class VerifiedEntries:
             detail,
             auth=refined_auth(detail.auth, summary.auth),
             verified=summary.status.value,
+            publisher=VERIFIED if summary.names_server else detail.publisher,
             verification=verification_view(summary, states),
         )
 

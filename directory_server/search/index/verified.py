@@ -1,4 +1,4 @@
-"""Documents with verifications: what checks have found changes the filters, the prior and the words of a document."""
+"""Documents with verifications and flags, which change the filters, the prior and the words of a document."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from ...domain.checks import (
     refined_auth,
 )
 from ...domain.facts import Fact
+from ...domain.flags import NO_FLAG
+from ...domain.licenses import UNKNOWN
+from ...domain.namespaces import VERIFIED, is_proven
 from ...serialization import restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
@@ -39,6 +42,9 @@ PRIORS: Mapping[VerifiedStatus, float] = {
     VerifiedStatus.UNVERIFIED: 0.0,
 }
 """What the status of an entry adds to its prior. An entry that nobody has checked is not ranked lower."""
+
+FLAG_PENALTY = 0.1
+"""What an entry with flags loses of its prior."""
 
 _TOOL_NAMES, _TOOL_DESCRIPTIONS = FIELDS[5:7]
 
@@ -63,12 +69,32 @@ def document_of(change: Change) -> Document | None:
     """Return the document of the entry of `change`, with what checks have found; None if it was removed."""
     if change.analysed is None:
         return None
-    document = unpack(change.analysed)
+    verification = None if change.verified is None else restore_indexed(change.verified)
+    document = _flagged(unpack(change.analysed), change.flags)
+    document = _published(document, verification is not None and verification.names_server)
     if change.texts is not None:
         document = _with_words(document, package_words(restore_texts(change.texts)))
-    if change.verified is None:
-        return evolve(document, special_terms=[*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)])
-    return _verified(document, restore_indexed(change.verified))
+    if verification is None:
+        terms = {*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)}
+        return evolve(document, special_terms=sorted(terms))
+    return _verified(document, verification)
+
+
+def _published(document: Document, names_server: bool) -> Document:
+    row, terms = document.row, document.special_terms
+    is_official = facet("official", "true") in terms
+    publisher = VERIFIED if names_server or is_proven(row.name, is_official) else UNKNOWN
+    row = evolve(row, hit=evolve(row.hit, publisher=publisher))
+    return evolve(document, row=row, special_terms=[*terms, facet("publisher", publisher)])
+
+
+def _flagged(document: Document, kinds: Sequence[str]) -> Document:
+    terms = [*document.special_terms, *(facet("flag", kind) for kind in kinds or (NO_FLAG,))]
+    if not kinds:
+        return evolve(document, special_terms=terms)
+    row = document.row
+    row = evolve(row, hit=evolve(row.hit, flags=kinds), prior=row.prior - FLAG_PENALTY)
+    return evolve(document, row=row, special_terms=sorted(terms))
 
 
 def package_words(texts: PackageTexts) -> Mapping[str, float]:

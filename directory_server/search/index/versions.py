@@ -16,7 +16,7 @@ from sys import byteorder
 ANALYSIS, ANALYSED_SAMPLE = 10, "4d0a2287c6c1c09e"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 6, "593f9d8115e85e8a"
+FILE, INDEXED_SAMPLE = 7, "2f3278ecc5dc99ee"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

@@ -211,7 +211,8 @@ _TOOLS = (
         "Search a directory of MCP (Model Context Protocol) servers by keywords, to find one that gives you a "
         "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
         "matching servers, best first, each with its mcp_id, name, a brief and website. The first ten also have, if "
-        "known: vendor (the product's own vendor publishes it), installable (get_mcp_detail has a configuration), "
+        "known: vendor (the product's own vendor publishes it), publisher (verified: it owns the namespace), flags "
+        "(lookalike: it imitates or repeats another entry), installable (get_mcp_detail has a configuration), "
         "whether it needs a secret (auth), where it runs (runs), whether it worked when checked (verified), stars, "
         "updated, status with its reason if it is deprecated, the conditions that it satisfies (matches), and its "
         "tools that match (matching_tools). "
@@ -220,7 +221,7 @@ _TOOLS = (
         "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
         '"exact phrase", -word, tag:NAME, transport:stdio|http|sse, package:npm|pypi|oci, official:true, '
         "auth:none|key|oauth, runs:local|remote, language:rust, license:mit, status:works|needs_login|available, "
-        "match:tools (words are looked for in tools only). "
+        "publisher:verified, flag:none, match:tools (words are looked for in tools only). "
         "Pass an mcp_id from the result to get_mcp_detail to learn how to install or connect to that server. "
         "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
         serialization.SearchArguments,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...client_config import Configuration, Input, Installation, Notice
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from ...domain.flags import FlagView
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,
@@ -30,6 +31,7 @@ _NAMES: dict[type, str] = {
     SearchPage: "SearchPage",
     Detail: "Detail",
     Tool: "Tool",
+    FlagView: "Flag",
     VerificationView: "Verification",
     FoundToolView: "FoundTool",
     RemoteView: "RemoteCheck",
@@ -67,7 +69,7 @@ def schemas() -> dict[str, Schema]:
         "Change": {
             "type": "object",
             "description": "A change of an entry. A removed entry has only its id.",
-            "properties": {**field_schemas(ChangeItem), **field_schemas(Detail, (*IDENTIFIED, "verified"))},
+            "properties": {**field_schemas(ChangeItem), **field_schemas(Detail, (*IDENTIFIED, "verified", "flags"))},
             "required": [*required_fields(ChangeItem), "mcp_id"],
         },
         # Version and upstreams are there only with http.health = "full".

@@ -14,6 +14,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
 from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.flags import LOOKALIKE, EntryFlag
 from directory_server.domain.identities import Identity
 from directory_server.domain.keys import KeyUse, NewSecret
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
@@ -21,6 +22,8 @@ from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.quota_requests.rules import QuotaRequest
 from directory_server.features.quota_requests.tables import QuotaRequests
+from directory_server.features.removals.osv import Advisory
+from directory_server.features.removals.tables import Advisories, Reading
 from directory_server.features.reports.rules import Report
 from directory_server.features.reports.tables import Reports
 from directory_server.features.statistics.rules import Count, QueryCount
@@ -51,6 +54,7 @@ from directory_server.tables import (
     StoredNewSecrets,
     StoredRegistryTokens,
     StoredSessions,
+    put_flags,
 )
 
 from ...contract.listing import ODD_NAMES
@@ -170,6 +174,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(quota_requests.put(QuotaRequest(asked, 1_000, "Agents.", 999_990.0)))
         run_sync(quota_requests.decide(asked, 999_999.0, granted))
     run_sync(quota_requests.put(QuotaRequest(account.id, 1_000, "Agents.", 999_990.0)))
+    flag = EntryFlag(LOOKALIKE, "same_name", 999_990.0, "x/a")
+    run_sync(SqliteTables(data.directory).write(lambda rows: put_flags(rows, LOOKALIKE, {mcp_id_of("x/b"): [flag]})))
+    advisories = Advisories(SqliteTables(data.directory))
+    run_sync(advisories.put([Advisory("npm bad", "MAL-1", ("1.0.0",))]))
+    run_sync(advisories.put_reading(Reading(999_990.0, "sources")))
     tokens = StoredRegistryTokens(SqliteTables(data.directory), now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))

@@ -1,0 +1,43 @@
+"""Flags of entries: what this directory has found against an entry, by its kind."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+LOOKALIKE = "lookalike"
+"""The name, package or remote of the entry imitates, or repeats, that of another entry."""
+
+FLAGS = (LOOKALIKE,)
+"""The kinds of flags. They are part of the public API."""
+
+NO_FLAG = "none"
+"""The value of the filter `flag` for entries without flags."""
+
+
+@frozen
+class EntryFlag:
+    """A flag of an entry: its kind, the reason as a key of texts, and the time of the finding.
+
+    `since` is in seconds since the epoch. `other` is the name of the entry that it resembles, empty if the flag names
+    none. `name` is that of the flagged entry, as it is read from the storage.
+    """
+
+    kind: str
+    reason: str
+    since: float
+    other: str = ""
+    name: str = field(default="", eq=False)
+
+
+@frozen
+class FlagView:
+    """A flag of an entry, or of another entry that names this one."""
+
+    kind: str = field(metadata={"description": "Kind of the flag.", "enum": list(FLAGS)})
+    reason: str = field(metadata={"description": "What was found: a word that does not change."})
+    since: str = field(metadata={"description": "When it was found (RFC 3339).", "format": "date-time"})
+    mcp_id: str = field(metadata={"description": "Id of the other entry; empty if the flag names none."})
+    server_name: str = field(metadata={"description": "Registered name of the other entry; empty for none."})
+    is_original: bool = field(
+        metadata={"description": "Whether the other entry has the flag, and this one is the original."}
+    )

@@ -1,0 +1,77 @@
+"""Flags of look-alikes in memory, for the views of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import define, evolve, field
+from twisted.logger import Logger
+
+from ...domain.entries import mcp_id_of
+from ...domain.errors import Unavailable
+from ...domain.flags import LOOKALIKE, EntryFlag, FlagView
+from ...domain.limits import NAME
+from ...domain.views import Detail
+from ...sanitize import clean_line
+from ...serialization import FLAG_META, rfc3339
+from ...tables import Tables, flags_of_kind
+
+MAX_NOTES = 20
+"""Look-alikes that the view of their original names."""
+
+
+@define
+class Flagged:
+    """Flags of look-alikes, by the ids of both entries. A look-up reads no database."""
+
+    _tables: Tables
+    _notes: Mapping[str, tuple[FlagView, ...]] = field(factory=dict, init=False)
+    _flagged: frozenset[str] = field(default=frozenset(), init=False)
+
+    _log = Logger()
+
+    async def refresh(self) -> None:
+        """Read all flags. A failure is logged, and the flags stay as they are."""
+        try:
+            flags = await self._tables.read(lambda rows: flags_of_kind(rows, LOOKALIKE))
+        except Unavailable as error:
+            self._log.debug("Flags of look-alikes cannot be read now: {reason}", reason=error.message)
+            return
+        notes: dict[str, tuple[FlagView, ...]] = {}
+        for mcp_id, found in flags.items():
+            for flag in found:
+                original = mcp_id_of(flag.other)
+                notes[mcp_id] = (*notes.get(mcp_id, ()), _note(flag, original, flag.other, is_original=False))
+                if flag.name and len(notes.get(original, ())) < MAX_NOTES:
+                    copy = _note(flag, mcp_id, flag.name, is_original=True)
+                    notes[original] = (*notes.get(original, ()), copy)
+        self._notes, self._flagged = notes, frozenset(flags)
+
+    def add_summary(self, detail: Detail) -> Detail:
+        """Return `detail` with the flags of its entry, and those that name it as the original."""
+        notes = self._notes.get(detail.mcp_id)
+        if notes is None:
+            return detail
+        kinds = (*detail.flags, LOOKALIKE) if detail.mcp_id in self._flagged else detail.flags
+        return evolve(detail, flags=kinds, flag_notes=(*detail.flag_notes, *notes))
+
+    async def add_all(self, detail: Detail) -> Detail:
+        """Return the same as `add_summary`."""
+        return self.add_summary(detail)
+
+    def registry_meta(self, name: str) -> Mapping[str, object]:
+        """Return the flags of the entry `name` for the registry API."""
+        mcp_id = mcp_id_of(name)
+        if mcp_id not in self._flagged:
+            return {}
+        notes = [note for note in self._notes[mcp_id] if not note.is_original]
+        return {
+            FLAG_META: [
+                {"kind": note.kind, "reason": note.reason, "since": note.since, "other": note.server_name}
+                for note in notes
+            ]
+        }
+
+
+def _note(flag: EntryFlag, mcp_id: str, name: str, *, is_original: bool) -> FlagView:
+    return FlagView(flag.kind, flag.reason, rfc3339(flag.since), mcp_id, clean_line(name, NAME), is_original)

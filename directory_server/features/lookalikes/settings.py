@@ -1,0 +1,17 @@
+"""Settings of look-alikes."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import name_patterns, setting
+
+
+@frozen
+class LookalikesConfig:
+    """Entries whose names imitate others."""
+
+    enabled: bool = setting(True, "Whether the server flags entries that resemble others, and rejects to publish them.")
+    allow: tuple[str, ...] = setting(
+        (), "Patterns of names that are not flagged and may be published, * for any characters.", name_patterns
+    )

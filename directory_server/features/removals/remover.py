@@ -1,0 +1,239 @@
+"""Remover: reads the sources, and removes or restores entries as they say, in one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from attrs import define, field, frozen
+from twisted.logger import Logger
+
+from ...domain.changes import Change
+from ...domain.entries import Entry
+from ...domain.errors import Unavailable
+from ...domain.ports.runtime import Offload
+from ...domain.ports.storage import Curation, Mirrors, Store
+from ...domain.versions import REMOVED
+from ...serialization import restore_entry
+from .download import Download, is_url
+from .osv import Advisory, InvalidRecord, advisories_of
+from .rules import Finding, findings_of, packages_of, removal_of, removed
+from .settings import RemovalsConfig
+from .sources import SourceFailed, documents_of
+from .tables import Advisories, Reading, key_of
+
+INTERVAL = 60.0
+"""Seconds between two looks for new changes."""
+
+RECHECK = 600.0
+"""Seconds between two checks of the removed entries, whose other versions are in no change."""
+
+LEASE, LEASE_NAME = 600.0, "removals of entries"
+"""Seconds for which a process may read sources without renewing its lease, and the name of the lease."""
+
+CHUNK = 500
+"""Documents that are read at a time."""
+
+BATCH, BATCH_BYTES = 500, 2_000_000
+"""Changes, and about the bytes of entries, that are compared at a time."""
+
+
+@frozen
+class Report:
+    """Numbers of a reading: documents, those that are no valid record, and advisories."""
+
+    documents: int = 0
+    invalid: int = 0
+    advisories: int = 0
+
+
+@define
+class Remover:
+    """Removes entries with malicious packages. `holder` identifies the process; `now` is seconds since the epoch.
+
+    `announce` tells other processes of changes.
+    """
+
+    _settings: RemovalsConfig
+    _store: Store
+    _curation: Curation
+    _leases: Mirrors
+    _advisories: Advisories
+    _download: Download
+    _offload: Offload
+    _now: Callable[[], float]
+    _announce: Callable[[], None]
+    _holder: str
+    _seq: int | None = field(default=None, init=False)
+    """The last change that was compared, None before all entries were."""
+    _rechecked_at: float = field(default=0.0, init=False)
+    _failed_at: float = field(default=float("-inf"), init=False)
+    _error: str = field(default="", init=False)
+
+    _log = Logger()
+
+    async def update(self) -> None:
+        """Read the sources if that is due, then compare what has changed, unless another process does."""
+        try:
+            if not await self._hold():
+                self._seq = None
+                return
+            reading, now = await self._advisories.reading(), self._now()
+            is_other = reading.signature != self._signature and self._failed_at == float("-inf")
+            if is_other or now - max(reading.read_at, self._failed_at) >= self._settings.interval:
+                await self._read_logged()
+            await self.compare()
+        except Unavailable as error:
+            self._warn(f"Entries with malicious packages cannot be removed now: {error.message}")
+
+    async def release(self) -> None:
+        """Release the lease, so that another process continues at once."""
+        with suppress(Unavailable):
+            await self._leases.release(LEASE_NAME, self._holder)
+
+    async def _read_logged(self) -> None:
+        try:
+            report = await self.read()
+        except SourceFailed as error:
+            # What was read before stays.
+            self._failed_at = self._now()
+            self._warn(f"Sources of malicious packages: {error.message}")
+        else:
+            self._error = ""
+            self._log.info(
+                "Read {documents} documents with {advisories} malicious packages; {invalid} were invalid",
+                documents=report.documents,
+                advisories=report.advisories,
+                invalid=report.invalid,
+            )
+
+    async def read(self) -> Report:
+        """Read all sources, and store their advisories in place of the earlier ones. Raises SourceFailed."""
+        kept: set[int] = set()
+        documents = invalid = 0
+        with TemporaryDirectory(prefix="advisories-") as folder:
+            for number, source in enumerate(self._settings.sources):
+                try:
+                    path = Path(source)
+                    if is_url(source):
+                        path = Path(folder, str(number))
+                        await self._download(source, path)
+                    found = documents_of(path)
+                    while chunk := await self._offload(_chunk, found, self._settings.ids):
+                        documents += chunk.documents
+                        invalid += chunk.invalid
+                        kept.update(key_of(each.package, each.id) for each in chunk.advisories)
+                        if chunk.advisories:
+                            await self._advisories.put(chunk.advisories)
+                        await self._hold()
+                except SourceFailed as error:
+                    raise SourceFailed(f"{source}: {error.message}") from None
+        await self._advisories.drop_others(kept)
+        await self._advisories.put_reading(Reading(self._now(), self._signature))
+        self._seq = None
+        return Report(documents, invalid, len(kept))
+
+    async def compare(self) -> None:
+        """Remove the entries with malicious packages among those that have changed; restore those without any."""
+        if self._seq is None or self._seq > await self._store.head():
+            seq, after = await self._store.head(), ""
+            while page := await self._store.current(after, BATCH, BATCH_BYTES):
+                await self._remove(page)
+                after = page[-1].mcp_id
+            self._seq, self._rechecked_at = seq, 0.0
+        while changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES):
+            await self._remove(changes)
+            self._seq = changes[-1].seq
+        if self._now() - self._rechecked_at >= RECHECK:
+            await self._recheck()
+            self._rechecked_at = self._now()
+
+    async def findings(self, entries: Sequence[Entry]) -> Mapping[str, Sequence[Finding]]:
+        """Return the malicious packages of those of `entries` that have any and may be removed, by name."""
+        keys = {key for entry in entries for key, *_ in packages_of(entry)}
+        advisories = await self._advisories.find(keys)
+        if not advisories:
+            return {}
+        found = ((entry.name, findings_of(entry, advisories)) for entry in entries if not self._is_kept(entry.name))
+        return {name: findings for name, findings in found if findings}
+
+    async def _remove(self, changes: Sequence[Change]) -> None:
+        entries = {entry.name: entry for entry in await self._offload(_entries, changes)}
+        for name, findings in (await self.findings(list(entries.values()))).items():
+            await self._publish(entries[name], findings)
+
+    async def _publish(self, entry: Entry, findings: Sequence[Finding]) -> None:
+        await self._store.publish(REMOVED, [removed(entry, findings, self._now())])
+        found = "; ".join(each.text for each in findings)
+        self._log.warn("Removed {name}: {found}", name=entry.name, found=found)
+        self._announce()
+
+    async def _recheck(self) -> None:
+        """Restore the removed entries whose packages are not malicious any more."""
+        after = ""
+        while page := await self._store.of_source(REMOVED, after):
+            others = [(entry, await self._store.without(entry.name, REMOVED)) for entry in page]
+            findings = await self.findings([other for _, other in others if other is not None])
+            for entry, other in others:
+                if other is None and not self._is_kept(entry.name):
+                    # Its source has deleted it too.
+                    continue
+                if entry.name not in findings:
+                    await self._curation.disown(entry.name, REMOVED)
+                    self._log.info("Restored {name}: it has no malicious package", name=entry.name)
+                    self._announce()
+                elif other is not None and other.version != entry.version:
+                    await self._publish(other, findings[entry.name])
+            after = page[-1].name
+
+    async def _hold(self) -> bool:
+        return await self._leases.hold(LEASE_NAME, self._holder, seconds=LEASE)
+
+    def _is_kept(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self._settings.keep)
+
+    def _warn(self, text: str) -> None:
+        if text != self._error:
+            self._error = text
+            self._log.warn("{text}", text=text)
+
+    @property
+    def _signature(self) -> str:
+        settings = self._settings
+        return sha256(repr((settings.sources, settings.ids)).encode()).hexdigest()[:32]
+
+
+@frozen
+class _Chunk:
+    """Some documents of a source: their number, that of the invalid ones, and their advisories."""
+
+    documents: int
+    invalid: int
+    advisories: Sequence[Advisory]
+
+    def __bool__(self) -> bool:
+        return bool(self.documents)
+
+
+def _chunk(documents: Iterator[bytes | None], ids: Sequence[str]) -> _Chunk:
+    count = invalid = 0
+    advisories: list[Advisory] = []
+    for body in islice(documents, CHUNK):
+        count += 1
+        try:
+            advisories += () if body is None else advisories_of(body, ids)
+            invalid += body is None
+        except InvalidRecord:
+            invalid += 1
+    return _Chunk(count, invalid, advisories)
+
+
+def _entries(changes: Sequence[Change]) -> Sequence[Entry]:
+    """Return the entries of `changes` that have packages and are not removed."""
+    entries = (restore_entry(change.body) for change in changes if change.body is not None)
+    return [entry for entry in entries if entry.packages and removal_of(entry) is None]

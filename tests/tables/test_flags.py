@@ -1,0 +1,63 @@
+"""Flags of entries on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.flags import LOOKALIKE, EntryFlag
+from directory_server.run_sync import run_sync
+from directory_server.tables import flags_of_kind, put_flags
+
+from ..contract.store import entry
+from .conftest import TablesTest, open_store
+
+COPY, ORIGINAL = mcp_id_of("io.example/copy"), "io.example/original"
+
+FLAG = EntryFlag(LOOKALIKE, "same_package", 10.0, ORIGINAL)
+
+
+class TestFlags(TablesTest):
+    def put(self, flags: Mapping[str, Sequence[EntryFlag]]) -> int:
+        return run_sync(self.open_tables().write(lambda rows: put_flags(rows, LOOKALIKE, flags)))
+
+    def flags(self) -> Mapping[str, Sequence[EntryFlag]]:
+        return run_sync(self.open_tables().read(lambda rows: flags_of_kind(rows, LOOKALIKE)))
+
+    def test_the_first_and_the_last_flag_of_an_entry_are_changes(self) -> None:
+        store = open_store(self.open_tables())
+        run_sync(store.publish("local", [entry("io.example/copy")]))
+        head = run_sync(store.head())
+        assert self.put({COPY: [FLAG]}) == 1
+        (change,) = run_sync(store.changes(head, 10))
+        assert (change.mcp_id, change.kind, change.flags) == (COPY, "changed", (LOOKALIKE,))
+        (current,) = run_sync(store.current("", 10))
+        assert current.flags == (LOOKALIKE,)
+        assert self.put({COPY: []}) == 1
+        (change,) = run_sync(store.changes(head + 1, 10))
+        assert change.flags == ()
+        assert self.flags() == {}
+
+    def test_another_reason_is_stored_and_is_no_change(self) -> None:
+        store = open_store(self.open_tables())
+        run_sync(store.publish("local", [entry("io.example/copy")]))
+        self.put({COPY: [FLAG]})
+        head = run_sync(store.head())
+        other = EntryFlag(LOOKALIKE, "same_name", 20.0, "io.example/another")
+        assert self.put({COPY: [EntryFlag(LOOKALIKE, "same_package", 20.0, ORIGINAL), other]}) == 1
+        # The finding that stays keeps its time.
+        assert self.flags() == {COPY: [other, FLAG]}
+        assert run_sync(store.head()) == head
+
+    def test_the_same_flags_write_nothing(self) -> None:
+        self.put({COPY: [FLAG]})
+        assert self.put({COPY: [EntryFlag(LOOKALIKE, "same_package", 99.0, ORIGINAL)]}) == 0
+        assert self.flags() == {COPY: [FLAG]}
+
+    def test_flags_of_unknown_and_hidden_entries_are_stored_and_no_change(self) -> None:
+        store = open_store(self.open_tables())
+        self.put({COPY: [FLAG]})
+        assert run_sync(store.head()) == 0
+        run_sync(store.publish("local", [entry("io.example/copy")]))
+        (change,) = run_sync(store.changes(0, 10))
+        assert change.flags == (LOOKALIKE,)
