@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
 
 from directory_server.features.publishing.domain_proofs import MAX_KEYS
+from directory_server.features.publishing.login_methods import MAX_PER_CLIENT
 from directory_server.run_sync import run_sync
 
 from ..features.publishing.fake_logins import GITHUB, GITLAB, ed25519, p384
-from ..features.publishing.test_logins import URL, github, gitlab, log_in, proofs, with_all
+from ..features.publishing.test_logins import ALL, URL, github, gitlab, log_in, proofs, with_all
 from ..issuers.signing import claims_of, rsa_key, signed, unsigned
 from ..web.conftest import Server
 from .test_publish import JSON
@@ -175,3 +177,25 @@ def test_any_login_is_rejected(server: Server, method: str, body: Any) -> None:
     assert response.status in (400, 401, 404, 422, 429)
     assert is_untouched(server)
     server.clock.advance(60)
+
+
+@pytest.mark.parametrize("server", [{**ALL, "http.connections": 20}], indirect=True)
+def test_slow_domains_of_one_client_leave_room_for_others(server: Server) -> None:
+    key = ed25519()
+
+    async def wait(domain: str) -> list[str]:
+        return await Deferred[list[str]]() if domain == "slow.example" else [key.text]
+
+    server.logins.records.waits = wait
+    now, opened = server.clock.seconds(), []
+    # Connections of an address are limited, too.
+    for number in range(MAX_PER_CLIENT):
+        body = json.dumps(key.login("slow.example", now)).encode()
+        opened.append(server.open("POST", "/v0/auth/dns", key=None, body=body, address=f"192.0.2.{number}"))
+    assert log_in(server, "dns", key.login("a.example", now), address="192.0.2.99").status == 503
+    assert log_in(server, "dns", key.login("a.example", now), address="198.51.100.1").status == 200
+    # The clients leave.
+    for connection in opened:
+        connection.close()
+    server.clock.advance(1)
+    assert log_in(server, "dns", key.login("a.example", now + 1), address="192.0.2.99").status == 200

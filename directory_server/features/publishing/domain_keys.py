@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from attrs import frozen
 from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.error import BindError, ConnectError, ConnectionClosed
 from twisted.names.dns import TXT
-from twisted.names.error import DomainError, ResolverError
+from twisted.names.error import ResolverError
 
 from ...domain.errors import InvalidToken
 from ...http_client import (
@@ -34,6 +35,10 @@ LOOKUPS, WAITING = 2, 100
 """Threads that look up addresses, and look-ups that wait for one."""
 
 
+_DNS_ERRORS = (BindError, ConnectError, ConnectionClosed, OSError, ResolverError, TimeoutError, ValueError)
+"""Errors of a look-up. DomainError is a ValueError, and so is that of an address in resolv.conf that is not valid."""
+
+
 class DomainTexts(Protocol):
     """Reads the texts in which a domain names its keys."""
 
@@ -49,11 +54,11 @@ class TextRecords:
     _clock: Any
 
     async def __call__(self, domain: str) -> Sequence[str]:
-        looking: Deferred[Any] = self._resolver.lookupText(domain, timeout=(1, 3))
         try:
+            looking: Deferred[Any] = self._resolver.lookupText(domain, timeout=(1, 3))
             answers, _, _ = await looking.addTimeout(DNS_DEADLINE, self._clock)
-        except (DomainError, ResolverError, TimeoutError, OSError) as error:
-            reason = "did not answer in time" if isinstance(error, TimeoutError) else "has no TXT record"
+        except _DNS_ERRORS as error:
+            reason = "did not answer in time" if isinstance(error, TimeoutError) else "gave no TXT record"
             raise InvalidToken(f"The DNS of {domain} {reason}.", code="invalid_proof") from None
         records = [answer.payload for answer in answers if answer.type == TXT]
         return [b"".join(record.data)[:MAX_FILE].decode("ascii", "replace") for record in records]

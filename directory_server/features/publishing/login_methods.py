@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,8 +21,8 @@ from .logins import AllowedLogin
 from .settings import PublishConfig
 from .tokens import ANY, Proven
 
-MAX_DOMAINS = 20
-"""Domains that are asked for their keys at a time."""
+MAX_DOMAINS, MAX_PER_CLIENT = 50, 5
+"""Domains that are asked for their keys at a time, of all clients and of one."""
 
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 """A name at GitHub, as far as it is a label of a namespace."""
@@ -53,7 +54,7 @@ class IssuerLogin:
     _audiences: Sequence[str]
     _namespaces_of: Callable[[Claims], Sequence[str]]
 
-    async def prove(self, body: Any) -> Proven:
+    async def prove(self, body: Any, client: str) -> Proven:
         token = await self._issuer.verify(oidc_token(body), self._audiences)
         return Proven(self._kind, token.subject, tuple(self._namespaces_of(token.claims)))
 
@@ -89,18 +90,19 @@ class DomainLogin:
     _kind: ProofKind
     _texts: DomainTexts
     _now: Callable[[], float]
-    _running: int = field(default=0, init=False)
+    _asking: Counter[str] = field(factory=Counter, init=False)
+    """The number of requests that wait for a domain, by client."""
 
-    async def prove(self, body: Any) -> Proven:
+    async def prove(self, body: Any, client: str) -> Proven:
         proof = domain_proof(body)
         check_time(proof, self._now())
-        if self._running >= MAX_DOMAINS:
+        if self._asking.total() >= MAX_DOMAINS or self._asking[client] >= MAX_PER_CLIENT:
             raise Unavailable("Too many domains are asked for their keys at the moment. Try again in a few seconds.")
-        self._running += 1
+        self._asking[client] += 1
         try:
             keys = public_keys(await self._texts(proof.domain))
         finally:
-            self._running -= 1
+            self._asking -= Counter([client])
         use = signing_key(proof, keys).use_of(proof)
         below = (f"{proof.namespace}.*/*",) if self._kind == "dns" else ()
         return Proven(self._kind, proof.domain, (f"{proof.namespace}/*", *below), use)

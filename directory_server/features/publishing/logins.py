@@ -18,8 +18,11 @@ from .tokens import DONE, Proven, Publication, PublisherToken, logged, permitted
 class Login(Protocol):
     """A way to log in."""
 
-    async def prove(self, body: Any) -> Proven:
-        """Return what the body of a request proves. Raises InvalidServer, InvalidToken and Unavailable."""
+    async def prove(self, body: Any, client: str) -> Proven:
+        """Return what the body of a request of `client`, a network, proves.
+
+        Raises InvalidServer, InvalidToken and Unavailable.
+        """
 
 
 @frozen
@@ -58,7 +61,7 @@ class LoginService:
         Raises what Login.prove raises, too.
         """
         chosen = self._logins[method]
-        proven = await chosen.login.prove(body)
+        proven = await chosen.login.prove(body, network)
         namespaces = permitted(proven.namespaces, chosen.allowed)
         if not namespaces:
             raise Forbidden(

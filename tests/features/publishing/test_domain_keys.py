@@ -69,8 +69,24 @@ async def test_the_parts_of_a_record_are_one_text(name_server: NameServer, resol
 @awaited
 async def test_a_domain_without_records_is_an_error(name_server: NameServer, resolver: Any, code: int) -> None:
     name_server.answer = lambda message: setattr(message, "rCode", code)
-    with pytest.raises(InvalidToken, match=r"The DNS of acme\.example has no TXT record"):
+    with pytest.raises(InvalidToken, match=r"The DNS of acme\.example gave no TXT record"):
         await TextRecords(resolver, Clock())("acme.example")
+
+
+@awaited
+async def test_a_name_server_without_tcp_is_an_error(name_server: NameServer, resolver: Any) -> None:
+    # A truncated answer is asked again over TCP (RFC 7766).
+    name_server.answer = lambda message: setattr(message, "trunc", 1)
+    with pytest.raises(InvalidToken, match="gave no TXT record"):
+        await TextRecords(resolver, Clock())("acme.example")
+
+
+@awaited
+async def test_an_invalid_name_server_is_an_error() -> None:
+    from twisted.internet import reactor
+
+    with pytest.raises(InvalidToken, match="gave no TXT record"):
+        await TextRecords(Resolver(servers=[("fe80::1%x", 53)], reactor=reactor), Clock())("acme.example")
 
 
 @awaited
