@@ -24,6 +24,7 @@ from .reports import FEATURE as REPORTS
 from .sign_in import FEATURE as SIGN_IN
 from .statistics import FEATURE as STATISTICS
 from .verification import FEATURE as VERIFICATION
+from .webhooks import FEATURE as WEBHOOKS
 
 FEATURES: tuple[Feature, ...] = (
     OPERATORS,
@@ -43,6 +44,7 @@ FEATURES: tuple[Feature, ...] = (
     ARD,
     DUMP,
     SIGN_IN,
+    WEBHOOKS,
 )
 
 SECTIONS: dict[str, type[AttrsInstance]] = {

@@ -65,6 +65,15 @@ _DIRECTORY = {
     "quota_request": """
         SELECT account, wanted, reason, requested_at, decided_at, granted FROM quota_request ORDER BY account
     """,
+    "webhook": """
+        SELECT id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, failures,
+            failing_since, next_at, delivered_at, error, salt, sealed, shown_until, previous_salt, previous_sealed,
+            previous_until
+        FROM webhook ORDER BY id
+    """,
+    "webhook_delivery": """
+        SELECT number, webhook, at, message, seq, changes, status, error, seconds FROM webhook_delivery ORDER BY number
+    """,
     "publication": """
         SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
     """,

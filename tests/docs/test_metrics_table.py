@@ -33,6 +33,7 @@ def exposed() -> dict[str, set[str]]:
     from directory_server.features.embeddings.vectors import Vectors
     from directory_server.features.verification.checks import Checked
     from directory_server.features.verification.metrics import CheckMetrics
+    from directory_server.features.webhooks.metrics import WebhookMetrics
     from directory_server.web.access_log import AccessRecord
     from directory_server.web.metrics import Metrics
 
@@ -44,6 +45,7 @@ def exposed() -> dict[str, set[str]]:
     target = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example")
     check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
     EmbeddingMetrics(metrics.registry).watch(Vectors(), lambda: False)
+    WebhookMetrics(metrics.registry).watch(lambda: [], lambda: 0.0)
     checks = CheckMetrics(metrics.registry)
     checks.observe(Checked(target, check, 0.1, is_change=False))
     checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())

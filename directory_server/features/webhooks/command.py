@@ -1,0 +1,179 @@
+"""`directory-server webhook`: webhooks, their secrets, tests and the log of their messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import click
+
+from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
+from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...domain.errors import DirectoryError
+from .pages import test_message
+from .rules import GRACE, KINDS, new_webhook
+from .service import open_webhooks
+from .settings import WebhooksConfig
+from .tables import MAX_DELIVERIES, Webhooks
+
+
+@click.group(cls=Group)
+def webhook() -> None:
+    """Add, list, test and remove webhooks, and show what they were sent."""
+
+
+@webhook.command()
+@click.argument("url")
+@click.option("--label", required=True, help="Owner or purpose of the receiver.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Kind of changes; by default all.")
+@click.option("--namespace", "namespaces", multiple=True, help="Names such as com.example/*; by default all.")
+@click.option("--keywords", default="", help="Query that entries must match, with filters as in a search.")
+@click.pass_context
+def add(
+    ctx: click.Context, url: str, label: str, kinds: Sequence[str], namespaces: Sequence[str], keywords: str
+) -> None:
+    """Add a webhook for later changes, and print its secret to standard output. The secret is shown only once."""
+    context = command_context(ctx, new=True)
+    added = new_webhook(
+        label,
+        url,
+        kinds,
+        namespaces,
+        keywords,
+        now=context.now(),
+        seq=wait_for(context.storage.store.head()),
+        allows_http=bool(context.config.of(WebhooksConfig).allowed_networks),
+    )
+    secret = wait_for(_webhooks(context).add(added))
+    echo(f"Added webhook {added.id} for {added.label!r}. Its secret is shown only once:", err=True)
+    echo(secret)
+
+
+@webhook.command("list")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, as_json: bool) -> None:
+    """List all webhooks, the oldest first."""
+    context = command_context(ctx)
+    now = context.now()
+    print_listing(
+        [
+            {
+                "id": each.id,
+                "label": each.label,
+                "url": each.url,
+                "kinds": list(each.kinds),
+                "namespaces": list(each.namespaces),
+                "keywords": each.keywords,
+                "created_at": each.created_at,
+                "delivered_at": each.delivered_at,
+                "failing_since": each.failing_since,
+                "error": each.error,
+                "state": each.state(now),
+            }
+            for each in wait_for(_webhooks(context).list())
+        ],
+        {
+            "ID": itemgetter("id"),
+            "LABEL": itemgetter("label"),
+            "URL": itemgetter("url"),
+            "KINDS": lambda record: " ".join(record["kinds"]),
+            "NAMES": lambda record: " ".join(record["namespaces"]) or "*",
+            "KEYWORDS": lambda record: record["keywords"] or "-",
+            "DELIVERED": lambda record: moment(record["delivered_at"]),
+            "STATE": itemgetter("state"),
+            "ERROR": lambda record: record["error"] or "-",
+        },
+        as_json,
+    )
+
+
+@webhook.command()
+@click.argument("webhook_id", metavar="ID")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_DELIVERIES), default=50, show_default=True, help="Largest number of attempts."
+)
+@json_option
+@click.pass_context
+def log(ctx: click.Context, webhook_id: str, limit: int, as_json: bool) -> None:
+    """Show the last attempts to send a message, the newest first."""
+    webhooks = _webhooks(command_context(ctx))
+    wait_for(webhooks.find(webhook_id))
+    print_listing(
+        [
+            {
+                "sent_at": each.at,
+                "message": each.message,
+                "changes": each.changes,
+                "status": each.status,
+                "seconds": each.seconds,
+                "error": each.error,
+            }
+            for each in wait_for(webhooks.deliveries(webhook_id, limit))
+        ],
+        {
+            "AT": lambda record: moment(record["sent_at"]),
+            "MESSAGE": itemgetter("message"),
+            "CHANGES": itemgetter("changes"),
+            "STATUS": lambda record: record["status"] or "-",
+            "SECONDS": itemgetter("seconds"),
+            "ERROR": lambda record: record["error"] or "-",
+        },
+        as_json,
+    )
+
+
+@webhook.command()
+@click.argument("webhook_id", metavar="ID")
+@click.pass_context
+def test(ctx: click.Context, webhook_id: str) -> None:
+    """Send a message without changes. The exit code is 1 if the receiver does not accept it."""
+    context = command_context(ctx)
+    webhooks = _webhooks(context)
+    found = wait_for(webhooks.find(webhook_id))
+    keys = wait_for(webhooks.secrets(webhook_id, context.now()))
+
+    async def run(reactor: Any) -> None:
+        # It imports the HTTP client.
+        from .sender import sender_of
+
+        sender = sender_of(context.config, reactor, context.now)
+        try:
+            sent = await sender.send(found.url, keys, test_message(found.id))
+            await webhooks.log(found.id, sent.delivery)
+        except DirectoryError as error:
+            echo(error.message, err=True)
+            raise SystemExit(1) from None
+        finally:
+            sender.stop()
+        if sent.delivery.error:
+            echo(f"Not accepted: {sent.delivery.error}", err=True)
+            raise SystemExit(1)
+        echo(f"Accepted with status {sent.delivery.status} after {sent.delivery.seconds:.2f} seconds.")
+
+    run_in_reactor(run, "webhook test")
+
+
+@webhook.command()
+@click.argument("webhook_id", metavar="ID")
+@click.pass_context
+def rotate(ctx: click.Context, webhook_id: str) -> None:
+    """Print a new secret to standard output. For a day, messages are also signed with the previous one."""
+    context = command_context(ctx)
+    secret = wait_for(_webhooks(context).rotate(webhook_id, context.now()))
+    echo(f"The previous secret of webhook {webhook_id} ends in {GRACE / 3_600:g} hours. The new one:", err=True)
+    echo(secret)
+
+
+@webhook.command()
+@click.argument("webhook_id", metavar="ID")
+@click.pass_context
+def remove(ctx: click.Context, webhook_id: str) -> None:
+    """Remove a webhook and the log of its messages."""
+    wait_for(_webhooks(command_context(ctx)).remove(webhook_id))
+    echo(f"Webhook {webhook_id} is removed.", err=True)
+
+
+def _webhooks(context: CommandContext) -> Webhooks:
+    return wait_for(open_webhooks(context.storage))

@@ -1,0 +1,61 @@
+"""Webhooks in a server."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.defer import Deferred
+
+from ...feature import Host, Running
+from ...search import percolate
+from .dispatcher import Dispatcher
+from .metrics import WebhookMetrics
+from .queue import WebhookQueue
+from .tables import Webhooks
+
+if TYPE_CHECKING:
+    from .sender import Sender
+
+SENDER = "webhooks.sender"
+"""The name of the network side among the parts that tests replace."""
+
+
+async def open_webhooks(storage: Any) -> Webhooks:
+    """Return the webhooks of `storage`. Raises Unavailable."""
+    return Webhooks(storage.tables, await storage.session_secret())
+
+
+def running(host: Host) -> Running:
+    """Return the service that sends messages."""
+    metrics = WebhookMetrics(host.metrics)
+    opened: list[Webhooks] = []
+
+    async def opening() -> Webhooks:
+        if not opened:
+            opened.append(await open_webhooks(host.storage))
+        return opened[0]
+
+    def new_sender() -> Sender:
+        if SENDER in host.replaced:
+            replaced: Sender = host.replaced[SENDER]
+            return replaced
+        # The HTTP client takes 3 MB and .1 seconds.
+        from .sender import sender_of
+
+        return sender_of(host.config, host.reactor, host.now)
+
+    dispatcher = Dispatcher(
+        lambda: Deferred.fromCoroutine(opening()),
+        WebhookQueue(host.storage.tables),
+        host.storage.store,
+        new_sender,
+        percolate,
+        host.offload,
+        host.reactor,
+        host.now,
+        token_hex(8),
+        metrics.count,
+    )
+    metrics.watch(lambda: dispatcher.known, host.now)
+    return Running((dispatcher,))

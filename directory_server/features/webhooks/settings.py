@@ -1,0 +1,19 @@
+"""Settings of webhooks."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import networks, setting
+
+
+@frozen
+class WebhooksConfig:
+    """Webhooks: signed messages about changes of entries, sent to URLs that operators name."""
+
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        "Networks that are not public and may receive messages, such as 10.0.0.0/8; all others that are not public may "
+        "not. With a network, URLs of http are allowed too.",
+        networks,
+    )

@@ -1,0 +1,209 @@
+"""Webhooks, their secrets and the log of their messages, in the tables of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
+
+from attrs import asdict, frozen
+
+from ...domain.entries import is_storable
+from ...domain.errors import BadInput
+from ...domain.keys import NEW_SECRET_LIFETIME
+from ...sealing import seal, unseal
+from ...tables import Rows, Tables
+from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook
+
+MAX_DELIVERIES = 200
+"""Attempts that are stored of each webhook."""
+
+_COLUMNS = """
+    id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, failures, failing_since, next_at,
+    delivered_at, error
+"""
+
+_LIST = f"SELECT {_COLUMNS} FROM webhook ORDER BY created_at, id"
+
+_FIND = f"SELECT {_COLUMNS} FROM webhook WHERE id = :id"
+
+# Writers wait for each other, so that together they do not exceed the limit. Readers do not wait.
+_LOCK = "LOCK TABLE webhook IN SHARE ROW EXCLUSIVE MODE"
+
+_COUNT = "SELECT count(*) FROM webhook"
+
+_PAUSED = """
+    SELECT count(*) FROM webhook WHERE failing_since <= clock_seconds() - CAST(:seconds AS double precision)
+"""
+
+_ADD = """
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, created_at, seq, salt, sealed, shown_until)
+    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :created_at, :seq, :salt, :sealed, :shown_until)
+"""
+
+_REMOVE = "DELETE FROM webhook WHERE id = :id"
+
+# Without webhooks nothing reads the log, so what is known of entries becomes old.
+_FORGET = tuple(
+    f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM webhook)"
+    for table in ("webhook_reader", "webhook_entry", "webhook_change")
+)
+
+_SECRETS = "SELECT salt, sealed, previous_salt, previous_sealed, previous_until FROM webhook WHERE id = :id"
+
+_ROTATE = """
+    UPDATE webhook SET previous_salt = salt, previous_sealed = sealed, previous_until = :previous_until,
+        salt = :salt, sealed = :sealed, shown_until = :shown_until
+    WHERE id = :id
+"""
+
+_SHOW = "UPDATE webhook SET shown_until = NULL WHERE id = :id AND shown_until > :now RETURNING salt, sealed"
+
+_LOG = """
+    INSERT INTO webhook_delivery (webhook, at, message, seq, changes, status, error, seconds)
+    SELECT id, CAST(:at AS double precision), CAST(:message AS text), CAST(:seq AS bigint), CAST(:changes AS bigint),
+        CAST(:status AS bigint), CAST(:error AS text), CAST(:seconds AS double precision)
+    FROM webhook WHERE id = :id
+"""
+
+_TRIM = """
+    DELETE FROM webhook_delivery WHERE webhook = :id AND number <= (
+        SELECT number FROM webhook_delivery WHERE webhook = :id ORDER BY number DESC LIMIT 1 OFFSET :size
+    )
+"""
+
+_DELIVERIES = """
+    SELECT at, message, seq, changes, status, error, seconds FROM webhook_delivery WHERE webhook = :id
+    ORDER BY number DESC LIMIT :limit
+"""
+
+
+@frozen
+class Webhooks:
+    """Webhooks, shared by all processes. `server_secret` encrypts their secrets. All methods raise Unavailable."""
+
+    _tables: Tables
+    _server_secret: bytes
+
+    async def list(self) -> Sequence[Webhook]:
+        """Return all webhooks, the oldest first."""
+        return [_webhook(row) for row in await self._tables.all(_LIST)]
+
+    async def find(self, webhook_id: str) -> Webhook:
+        """Return a webhook. Raises NotFound."""
+        row = await self._tables.one(_FIND, id=webhook_id) if is_storable(webhook_id) else None
+        if row is None:
+            raise unknown_webhook(webhook_id)
+        return _webhook(row)
+
+    async def add(self, webhook: Webhook) -> str:
+        """Store a new webhook; return its secret. Raises BadInput if there are too many."""
+        secret = new_secret()
+        salt, sealed = self._seal(webhook.id, secret)
+        row = {
+            **{name: getattr(webhook, name) for name in ("id", "label", "url", "keywords", "created_at", "seq")},
+            "kinds": " ".join(webhook.kinds),
+            "namespaces": " ".join(webhook.namespaces),
+            "salt": salt,
+            "sealed": sealed,
+            "shown_until": webhook.created_at + NEW_SECRET_LIFETIME,
+        }
+
+        def write(rows: Rows) -> None:
+            rows.lock(_LOCK)
+            if rows.one(_COUNT)[0] >= MAX_WEBHOOKS:
+                raise BadInput(f"There may be at most {MAX_WEBHOOKS} webhooks.", code="webhooks_full")
+            rows.execute(_ADD, **row)
+
+        await self._tables.write(write)
+        return secret
+
+    async def remove(self, webhook_id: str) -> None:
+        """Delete a webhook with the log of its deliveries. Raises NotFound."""
+
+        def write(rows: Rows) -> bool:
+            is_known = rows.execute(_REMOVE, id=webhook_id) > 0
+            for statement in _FORGET:
+                rows.execute(statement)
+            return is_known
+
+        if not is_storable(webhook_id) or not await self._tables.write(write):
+            raise unknown_webhook(webhook_id)
+
+    async def rotate(self, webhook_id: str, now: float) -> str:
+        """Give a webhook another secret; return it. The previous one also signs for GRACE seconds. Raises NotFound."""
+        secret = new_secret()
+        if not is_storable(webhook_id):
+            raise unknown_webhook(webhook_id)
+        salt, sealed = self._seal(webhook_id, secret)
+        times = {"previous_until": now + GRACE, "shown_until": now + NEW_SECRET_LIFETIME}
+        if not await self._tables.write(
+            lambda rows: rows.execute(_ROTATE, id=webhook_id, salt=salt, sealed=sealed, **times)
+        ):
+            raise unknown_webhook(webhook_id)
+        return secret
+
+    async def show_secret(self, webhook_id: str, now: float) -> str | None:
+        """Return the new secret of a webhook, once and soon after it was made; else None."""
+        if not is_storable(webhook_id):
+            return None
+        row = await self._tables.write(lambda rows: rows.one(_SHOW, id=webhook_id, now=now))
+        return None if row is None else self._unseal(webhook_id, *row)
+
+    async def secrets(self, webhook_id: str, now: float) -> Sequence[str]:
+        """Return the secrets that sign messages, the newest first. None of them if another server secret sealed them.
+
+        Raises NotFound.
+        """
+        row = await self._tables.one(_SECRETS, id=webhook_id)
+        if row is None:
+            raise unknown_webhook(webhook_id)
+        salt, sealed, previous_salt, previous_sealed, previous_until = row
+        found = [self._unseal(webhook_id, salt, sealed)]
+        if previous_until is not None and previous_until > now:
+            found.append(self._unseal(webhook_id, previous_salt, previous_sealed))
+        return [secret for secret in found if secret is not None]
+
+    async def deliveries(self, webhook_id: str, limit: int = MAX_DELIVERIES) -> Sequence[Delivery]:
+        """Return the last attempts of a webhook, the newest first."""
+        rows = await self._tables.read(lambda rows: rows.all(_DELIVERIES, id=webhook_id, limit=limit))
+        return [Delivery(*row) for row in rows]
+
+    async def log(self, webhook_id: str, delivery: Delivery) -> None:
+        """Store an attempt that does not count, such as a test."""
+        await self._tables.write(partial(log_delivery, webhook_id, delivery))
+
+    def _seal(self, webhook_id: str, secret: str) -> tuple[bytes, bytes]:
+        return seal(self._server_secret.hex(), f"webhook {webhook_id}", secret)
+
+    def _unseal(self, webhook_id: str, salt: bytes, sealed: bytes) -> str | None:
+        return unseal(self._server_secret.hex(), f"webhook {webhook_id}", bytes(salt), bytes(sealed))
+
+
+async def count_paused(tables: Tables) -> int:
+    """Return the number of paused webhooks, by the clock of the database."""
+    row = await tables.one(_PAUSED, seconds=PAUSED_AFTER)
+    return int(row[0])
+
+
+def log_delivery(webhook_id: str, delivery: Delivery, rows: Rows) -> None:
+    """Store an attempt, and delete the oldest ones."""
+    rows.execute(_LOG, id=webhook_id, **asdict(delivery))
+    rows.execute(_TRIM, id=webhook_id, size=MAX_DELIVERIES)
+
+
+def _webhook(row: Any) -> Webhook:
+    webhook_id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, *state = row
+    return Webhook(
+        webhook_id,
+        label,
+        url,
+        cast(tuple[Kind, ...], tuple(kinds.split())),
+        tuple(namespaces.split()),
+        keywords,
+        created_at,
+        seq,
+        pending,
+        bool(was_reset),
+        *state,
+    )

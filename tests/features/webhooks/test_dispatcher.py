@@ -1,0 +1,229 @@
+"""The dispatcher: what webhooks get, in order and at least once, and what happens when a receiver fails."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from directory_server.domain.changes import Change
+from directory_server.domain.checks import IndexedVerification, VerifiedStatus
+from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.tools import OfferedTool
+from directory_server.features.webhooks.changes import known_entries, read_changes
+from directory_server.features.webhooks.dispatcher import LEASE
+from directory_server.run_sync import run_sync
+from directory_server.serialization import encode_entry, encode_indexed
+
+from .stubs import NOW, Directory, StubSender, entry, items
+
+URL, OTHER = "https://a.example/", "https://b.example/"
+
+
+def logged(seq: int, kind: str = "changed", tools: tuple[str, ...] | None = None, **options: str) -> Change:
+    body = None if kind == "removed" else encode_entry(entry("a/b", **options))
+    verified = None
+    if tools is not None:
+        listed = tuple(OfferedTool(name) for name in tools)
+        verified = encode_indexed(IndexedVerification(VerifiedStatus.WORKS, tools=listed))
+    return Change(seq, kind, mcp_id_of("a/b"), body, b"", verified=verified)  # type: ignore[arg-type]
+
+
+def kinds(before: Change | None, *after: Change) -> list[tuple[str, ...]]:
+    known = {each.mcp_id: each for each in known_entries([before] if before else [], 1)}
+    return [each.kinds for each in read_changes(after, known).changes]
+
+
+def test_kinds_of_changes() -> None:
+    plain = logged(1)
+    assert kinds(None, logged(2, "added")) == [("added",)]
+    assert kinds(None, logged(2, "added", status="deprecated")) == [("added", "deprecated")]
+    assert kinds(plain, logged(2, version="2.0.0")) == [("changed",)]
+    assert kinds(plain, logged(2)) == [], "a flag or a check has changed"
+    assert kinds(plain, logged(2, status="deprecated")) == [("changed", "deprecated")]
+    assert kinds(logged(1, status="deprecated"), logged(2, status="deprecated", version="2")) == [("changed",)]
+    assert kinds(plain, logged(2, "removed")) == [("deleted",)]
+    assert kinds(plain, logged(2, "removed"), logged(3, "added")) == [("deleted",), ("added",)]
+    # The log has a change of an entry that was removed since.
+    assert kinds(plain, evolve(logged(2), body=None), logged(3, "removed")) == [("deleted",)]
+    assert kinds(plain, logged(2, version="2"), logged(3, version="2")) == [("changed",)]
+
+
+def test_tools_have_changed_if_both_lists_are_known() -> None:
+    assert kinds(logged(1, tools=("a",)), logged(2, tools=("a", "b"))) == [("tools_changed",)]
+    assert kinds(logged(1), logged(2, tools=("a",))) == []
+    assert kinds(logged(1, tools=("a", "b")), logged(2, tools=("b", "a"))) == []
+    # A server that is down for a while.
+    assert kinds(logged(1, tools=("a",)), logged(2, tools=()), logged(3), logged(4, tools=("b",))) == [
+        ("tools_changed",)
+    ]
+
+
+def test_a_webhook_gets_later_changes_in_their_order(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.publish(entry("x/old"), entry("x/gone"), entry("x/dep"))
+    added = directory.add()
+    process = directory.start()
+    process.run()
+    assert process.messages() == []
+    directory.publish(entry("x/new"), entry("x/old", "2.0.0"))
+    directory.publish(entry("x/gone", status="deleted"), entry("x/dep", status="deprecated"))
+    process.run()
+    assert process.kinds() == [
+        ("x/new", ("added",)),
+        ("x/old", ("changed",)),
+        ("x/gone", ("deleted",)),
+        ("x/dep", ("changed", "deprecated")),
+    ]
+    (message,) = process.messages()
+    assert (message.type, message.changes) == ("changes", 4)
+    assert items(message)[1] == {
+        **{"seq": 5, "kinds": ("changed",), "mcp_id": mcp_id_of("x/old"), "name": "x/old", "title": "x/old"},
+        **{"version": "2.0.0", "brief": "Reads mail.", "website_url": "", "status": "active"},
+    }
+    process.run(20)
+    assert len(process.messages()) == 1
+    assert directory.state(added).seq == 7
+
+
+def test_changes_between_the_webhook_and_the_first_look_are_sent(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.publish(entry("x/a"))
+    directory.add()
+    directory.publish(entry("x/b"), entry("x/a", "2.0.0"))
+    process = directory.start()
+    assert process.kinds() == [("x/b", ("added",)), ("x/a", ("changed",))]
+
+
+def test_filters(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.publish(entry("x/gone"), entry("y/gone"))
+    directory.add(URL, kinds=("deleted",), namespaces=("x/*",))
+    process = directory.start()
+    directory.publish(entry("x/new"), entry("y/new"))
+    directory.publish(entry("x/gone", status="deleted"), entry("y/gone", status="deleted"))
+    process.run()
+    assert process.kinds(URL) == [("x/gone", ("deleted",))]
+    # What no filter selects is not read again.
+    assert run_sync(directory.queue.reader()).last == run_sync(directory.webhooks.list())[0].seq + 1 - 1
+
+
+def test_a_failed_message_is_repeated_until_it_is_accepted_and_nothing_overtakes_it(
+    directory_of_webhooks: Directory,
+) -> None:
+    directory = directory_of_webhooks
+    directory.add(URL)
+    directory.add(OTHER)
+    process = directory.start()
+    process.sender.answers[URL] = 503
+    directory.publish(entry("x/a"))
+    process.run()
+    directory.publish(entry("x/b"))
+    process.run(8)
+    assert len(process.messages(URL)) == 1
+    assert process.kinds(OTHER) == [("x/a", ("added",)), ("x/b", ("added",))], "another receiver does not wait"
+    process.run(64)
+    assert len(process.messages(URL)) == 3
+    assert {each.id for each in process.messages(URL)} == {process.messages(URL)[0].id}
+    assert all(len(items(each)) == 1 for each in process.messages(URL))
+    process.sender.answers[URL] = 200
+    process.run(300)
+    assert [name for name, _ in process.kinds(URL)[3:]] == ["x/a", "x/b"]
+    assert process.counts.count(False) == 3
+    (webhook, _) = run_sync(directory.webhooks.list())
+    assert (webhook.state(directory.clock.seconds()), webhook.failures, webhook.error) == ("active", 0, "")
+
+
+def test_a_receiver_that_is_down_for_a_day_is_paused_and_catches_up(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    added = directory.add()
+    process = directory.start()
+    process.sender.answers[URL] = 500
+    directory.publish(entry("x/a"))
+    process.run(86_400 + 11_000)
+    assert directory.state(added).state(directory.clock.seconds()) == "paused"
+    attempts = len(process.messages())
+    process.run(21_600)
+    assert len(process.messages()) == attempts + 1
+    directory.publish(*(entry(f"x/{number:03}") for number in range(150)))
+    process.sender.answers[URL] = 200
+    process.run(21_600)
+    accepted = process.messages()[attempts + 1 :]
+    assert [each.changes for each in accepted] == [1, 100, 50]
+    assert directory.state(added).state(directory.clock.seconds()) == "active"
+
+
+def test_a_receiver_can_ask_for_a_longer_pause(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    added = directory.add()
+    process = directory.start()
+    process.sender.answers[URL], process.sender.retry_after = 429, 5_000.0
+    directory.publish(entry("x/a"))
+    process.run()
+    assert directory.state(added).next_at - directory.clock.seconds() == 5_000
+
+
+def test_one_process_sends_and_another_one_takes_over(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.add()
+    first, second = directory.start(), directory.start()
+    directory.publish(entry("x/a"))
+    first.run()
+    assert (len(first.messages()), len(second.messages())) == (1, 0)
+    first.dispatcher.stopService()
+    directory.publish(entry("x/b"))
+    second.run()
+    assert second.kinds() == [("x/b", ("added",))]
+
+
+def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.add()
+    first = directory.start(StubSender(directory.clock.seconds, {URL: None}))
+    directory.publish(entry("x/a"))
+    first.run()
+    assert len(first.messages()) == 1
+    # It ends without releasing the lease, and its message has no result.
+    first.dispatcher._timer.stopService()
+    run_sync(directory.queue.release("process 0"))
+    second = directory.start()
+    second.run()
+    assert second.kinds() == first.kinds() == [("x/a", ("added",))]
+
+
+def test_a_slow_receiver_gets_one_message_at_a_time(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    directory.add(URL)
+    directory.add(OTHER)
+    process = directory.start()
+    process.sender.answers[URL] = None
+    for number in range(3):
+        directory.publish(entry(f"x/{number}"))
+        process.run(10)
+    assert len(process.messages(URL)) == 1
+    assert len(process.messages(OTHER)) == 3
+
+
+def test_after_a_restored_backup_a_message_says_that_changes_were_lost(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    added = directory.add()
+    process = directory.start()
+    directory.publish(entry("x/a"))
+    process.run()
+    run_sync(directory.queue._tables.run("UPDATE log SET id = 'abcdefabcdef'"))
+    directory.publish(entry("x/b"))
+    restarted = directory.start()
+    process.dispatcher.stopService()
+    restarted.run(4)
+    (message,) = restarted.messages()
+    assert (message.type, directory.state(added).was_reset) == ("reset", False)
+    directory.publish(entry("x/b", "2.0.0"))
+    restarted.run(4)
+    assert restarted.kinds() == [("x/b", ("changed",))]
+
+
+def test_without_webhooks_nothing_is_read(directory_of_webhooks: Directory) -> None:
+    process = directory_of_webhooks.start()
+    directory_of_webhooks.publish(entry("x/a"))
+    process.run()
+    assert not run_sync(directory_of_webhooks.queue.reader()).holder
+    assert LEASE > 2 * 15
+    assert directory_of_webhooks.clock.seconds() > NOW

@@ -1,0 +1,137 @@
+"""The pages of webhooks, and the command."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from attrs import evolve
+from twisted.internet.defer import Deferred
+
+from directory_server.features.webhooks.service import open_webhooks
+from directory_server.features.webhooks.tables import Webhooks
+from directory_server.run_sync import run_sync
+
+from ...cli.conftest import CommandLine
+from ...web.browsers import Browser
+from ...web.conftest import Server
+from .stubs import StubSender, webhook
+
+PATH = "/admin/webhooks"
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def webhooks(server: Server) -> Webhooks:
+    return run_sync(open_webhooks(server.application.storage))
+
+
+@pytest.fixture
+def sender(monkeypatch: pytest.MonkeyPatch) -> StubSender:
+    stub = StubSender(time.time)
+    monkeypatch.setattr("directory_server.features.webhooks.sender.sender_of", lambda *_: stub)
+    return stub
+
+
+def add(operator: Browser, **fields: str) -> str:
+    """Add a webhook; return the code of the error."""
+    operator.get(PATH)
+    return operator.submit(PATH, {"label": "Chat", "url": "https://a.example/", "added": "yes", **fields})
+
+
+def test_the_secret_of_a_new_webhook_is_shown_once(server: Server, operator: Browser, webhooks: Webhooks) -> None:
+    assert add(operator, namespaces="x/* y/*", keywords="mail") == ""
+    (added,) = run_sync(webhooks.list())
+    assert (added.kinds, added.namespaces, added.keywords) == (("added",), ("x/*", "y/*"), "mail")
+    (secret,) = run_sync(webhooks.secrets(added.id, server.clock.seconds()))
+    assert secret in operator.text
+    assert operator.get(f"{PATH}/{added.id}/secret").status == 410
+    assert secret not in operator.page
+    assert operator.get(f"{PATH}/{added.id}").status == 200
+    assert secret not in operator.page
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"label": " "}, "label_wrong"),
+        ({"url": "http://127.0.0.1/"}, "url_wrong"),
+        ({"url": "javascript:alert(1)"}, "url_wrong"),
+        ({"namespaces": "x " * 21}, "namespaces_wrong"),
+        ({"keywords": "x" * 300}, "keywords_wrong"),
+    ],
+)
+def test_an_invalid_form_adds_nothing(operator: Browser, webhooks: Webhooks, fields: dict[str, str], code: str) -> None:
+    assert add(operator, **fields) == code
+    assert run_sync(webhooks.list()) == []
+
+
+def test_a_test_is_sent_and_logged(server: Server, operator: Browser, webhooks: Webhooks, sender: StubSender) -> None:
+    run_sync(webhooks.add(added := webhook()))
+    operator.get(f"{PATH}/{added.id}")
+    operator.follow(operator.post(f"{PATH}/{added.id}/test"))
+    assert "The receiver has accepted the test." in operator.text
+    sender.answers[added.url] = 500
+    operator.follow(operator.post(f"{PATH}/{added.id}/test"))
+    assert "has not accepted the test" in operator.text
+    assert "It answered 500." in operator.text
+    assert [each.type for each in sender.sent[added.url]] == ["test", "test"]
+    assert run_sync(webhooks.find(added.id)) == added, "a test changes no state"
+
+
+def test_a_secret_is_rotated_and_a_webhook_removed(server: Server, operator: Browser, webhooks: Webhooks) -> None:
+    run_sync(webhooks.add(added := webhook()))
+    operator.get(f"{PATH}/{added.id}")
+    operator.follow(operator.post(f"{PATH}/{added.id}/rotate"))
+    newest, _ = run_sync(webhooks.secrets(added.id, server.clock.seconds()))
+    assert newest in operator.text
+    operator.get(f"{PATH}/{added.id}/remove")
+    operator.follow(operator.post(f"{PATH}/{added.id}/remove"))
+    assert "Webhook removed." in operator.text
+    assert operator.get(f"{PATH}/{added.id}").status == 404
+    operator.get(PATH)
+    assert operator.submit(f"{PATH}/{added.id}/remove") == "not_found"
+
+
+def test_texts_are_escaped_and_members_see_nothing(
+    server: Server, member: Browser, operator: Browser, webhooks: Webhooks
+) -> None:
+    run_sync(webhooks.add(added := evolve(webhook(), label=HOSTILE, error=HOSTILE, keywords=HOSTILE)))
+    for path in (PATH, f"{PATH}/{added.id}", f"{PATH}/{added.id}/remove", f"{PATH}/{added.id}/secret"):
+        assert operator.get(path).status == 200
+        assert HOSTILE not in operator.page
+        assert member.get(path).status == 404
+
+
+def test_the_command_adds_lists_and_removes(directory: CommandLine) -> None:
+    result = directory.run(
+        "webhook", "add", "https://a.example/", "--label", "Chat", "--kind", "deleted", "--namespace", "x/*"
+    )
+    secret, added = result.stdout.strip(), result.stderr.split()[2]
+    assert secret.startswith("whsec_")
+    (listed,) = json.loads(directory.succeed("webhook", "list", "--json"))
+    assert (listed["id"], listed["kinds"], listed["namespaces"], listed["state"]) == (
+        *(added, ["deleted"], ["x/*"]),
+        "active",
+    )
+    assert secret not in directory.succeed("webhook", "list")
+    assert json.loads(directory.succeed("webhook", "log", added, "--json")) == []
+    assert directory.succeed("webhook", "rotate", added).startswith("whsec_")
+    directory.succeed("webhook", "remove", added)
+    assert directory.fail("webhook", "remove", added) == f"Error: No webhook has the id '{added}'."
+    assert directory.fail("webhook", "add", "http://127.0.0.1/", "--label", "x").startswith("Error: url: must begin")
+
+
+def test_the_command_sends_a_test(directory: CommandLine, sender: StubSender, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(main: Callable[[object], Coroutine[Deferred[Any], Any, None]], what: str) -> None:
+        run_sync(main(None))
+
+    monkeypatch.setattr("directory_server.features.webhooks.command.run_in_reactor", run)
+    added = directory.run("webhook", "add", "https://a.example/", "--label", "Chat").stderr.split()[2]
+    assert directory.succeed("webhook", "test", added).startswith("Accepted with status 200")
+    sender.answers["https://a.example/"] = 404
+    assert directory.run("webhook", "test", added).exit_code == 1
+    assert [each["status"] for each in json.loads(directory.succeed("webhook", "log", added, "--json"))] == [404, 200]
