@@ -16,6 +16,7 @@ from .feeds import FEATURE as FEEDS
 from .icons import FEATURE as ICONS
 from .lookalikes import FEATURE as LOOKALIKES
 from .managed_settings import FEATURE as MANAGED_SETTINGS
+from .marketplace import FEATURE as MARKETPLACE
 from .operators import FEATURE as OPERATORS
 from .publishing import FEATURE as PUBLISHING
 from .quota_requests import FEATURE as QUOTA_REQUESTS
@@ -44,6 +45,7 @@ FEATURES: tuple[Feature, ...] = (
     ARD,
     DUMP,
     SIGN_IN,
+    MARKETPLACE,
     WEBHOOKS,
 )
 

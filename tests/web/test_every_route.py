@@ -204,10 +204,16 @@ VALID_REQUESTS = {
     **{
         f"GET {prefix}/v0.1/{name}": [ValidRequest("GET", f"{prefix.format(token='x' * 32)}/v0.1/{name}")]
         for prefix in ("", "/r/{token}")
-        for name in ("dump.jsonl.gz", "dump.jsonl.gz.sha256")
+        for name in ("dump.jsonl.gz", "dump.jsonl.gz.sha256", "claude/marketplace.json")
     },
     "GET /servers": [ValidRequest("GET", "/servers")],
     "GET /r/{token}/servers": [ValidRequest("GET", f"/r/{'x' * 32}/servers")],
+    "GET /v0.1/claude/plugin.git/info/refs": [
+        ValidRequest("GET", "/v0.1/claude/plugin.git/info/refs?service=git-upload-pack")
+    ],
+    "POST /v0.1/claude/plugin.git/git-upload-pack": [
+        ValidRequest("POST", "/v0.1/claude/plugin.git/git-upload-pack", body=b"0009done\n")
+    ],
     "GET /api/open/v1/managed-settings/{file}": [ValidRequest("GET", "/api/open/v1/managed-settings/copilot.json")],
     "GET /healthz": [ValidRequest("GET", "/healthz")],
     "GET /readyz": [ValidRequest("GET", "/readyz")],

@@ -1,0 +1,94 @@
+"""The web part of the marketplace: routes and handlers."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ... import serialization
+from ...domain.errors import BadInput
+from ...domain.ports.runtime import Offload
+from ...domain.search import Query
+from ...http import Request
+from ...http.headers import query as query_string
+from ...services.directory import Directory
+from ...web.pages import Layout
+from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.registry import MAX_AGE, RegistryAccess
+from ...web.responses import conditional_response
+from ...web.routes import REGISTRY, Route
+from .documents import marketplace
+from .repository import REFS, upload_pack
+
+PATH = "/v0.1/claude"
+
+REPOSITORY = f"{PATH}/plugin.git"
+
+MAX_PLUGINS = 100
+"""Entries of a marketplace, by default and at most."""
+
+
+@frozen
+class MarketplaceHandlers:
+    """Handlers of the marketplace for clients of the registry API, and of the repository of all plugins.
+
+    With `curated`, the marketplace has curated entries only.
+    """
+
+    _access: RegistryAccess
+    _directory: Directory
+    _layout: Layout
+    _offload: Offload
+    _curated: bool
+
+    async def get(self, request: Request, token: str | None = None) -> bytes:
+        """Respond with the marketplace of the best hits, without `q` of the best known entries."""
+        client = await self._access.authenticate(request, token)
+        parameters = serialization.url_parameters(query_string(request), "q", "limit")
+        keywords, limit = parameters.get("q", "").strip(), _limit(parameters.get("limit", ""))
+        asked = serialization.search_query(keywords, limit) if keywords else Query("", limit, browse=True)
+        versions, _ = await self._directory.search_versions(asked, source=("registry", client))
+        listed = [version for version in versions if version.curated or not self._curated]
+        base_url = self._layout.base_url(request)
+        body = await self._offload(marketplace, listed, base_url, f"{base_url}{REPOSITORY}", keywords)
+        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
+
+    async def refs(self, request: Request) -> bytes:
+        """Respond with the only commit of the repository, which is the same everywhere and needs no key."""
+        return self._git(request, REFS, "advertisement")
+
+    async def pack(self, request: Request) -> bytes:
+        """Respond with the pack of the repository."""
+        return self._git(request, upload_pack(request.body), "result")
+
+    def _git(self, request: Request, body: bytes, kind: str) -> bytes:
+        if self._access.mode == "off":
+            raise UnknownPath
+        content_type = f"application/x-git-upload-pack-{kind}"
+        return conditional_response(request, body, "no-cache", **{"Content-Type": content_type})
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return MAX_PLUGINS
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= MAX_PLUGINS):
+        raise BadInput(f"limit: must be a whole number from 1 to {MAX_PLUGINS}.")
+    return int(text)
+
+
+def _serve(kernel: Kernel) -> Endpoints:
+    curated = kernel.config.registry.listed == "curated"
+    handlers = MarketplaceHandlers(kernel.registry_access, kernel.directory, kernel.layout, kernel.offload, curated)
+    return Endpoints({"marketplace": handlers})
+
+
+PART = WebPart(
+    routes=(
+        Route(f"{PATH}/marketplace.json", "GET", REGISTRY, "marketplace.get"),
+        Route(f"/r/{{token}}{PATH}/marketplace.json", "GET", REGISTRY, "marketplace.get"),
+        Route(f"{REPOSITORY}/info/refs", "GET", REGISTRY, "marketplace.refs"),
+        Route(f"{REPOSITORY}/git-upload-pack", "POST", REGISTRY, "marketplace.pack"),
+    ),
+    serve=_serve,
+)
