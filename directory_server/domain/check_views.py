@@ -64,6 +64,10 @@ class PackageView:
     names_server: bool | None = field(
         metadata={"description": "Whether the package names this entry as its server; null if unknown."}
     )
+    released_at: str | None = field(metadata={"description": "When the latest version was published; null if unknown."})
+    provenance: str = field(
+        metadata={"description": "URL of the repository that built it, as its registry attests; empty if unknown."}
+    )
     detail: str = field(metadata={"description": "Explanation in one sentence; may be empty."})
 
 

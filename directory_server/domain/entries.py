@@ -15,6 +15,7 @@ from ..sanitize import Cleaner, clean_line, shorten
 from .checks import VerifiedStatus
 from .errors import BadInput
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
+from .identity import entry_identity
 from .licenses import UNKNOWN
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, SUMMARY, TOOLS, WORD, DetailFields, url
 from .namespaces import VERIFIED, is_proven
@@ -42,11 +43,9 @@ _RETIRED_TEXT = re.compile(rf"\W*(?:{'|'.join(sorted(RETIRED))})(?:\W*$|\s*[^\w\
 _RETIRED_REPOSITORY = re.compile(r"[-_/](?:archived|deprecated)(?:\.git)?/*$")
 """The end of the URL of a repository that is kept for its past."""
 
-MAX_NAME = 200
-"""Characters of a server's name (server.json schema: 3 to 200)."""
-
-MAX_VERSION = 255
-"""Characters of a version (server.json schema). Cursors of the registry API hold versions."""
+MAX_NAME, MAX_VERSION = 200, 255
+"""Characters of a server's name (server.json schema: 3 to 200) and of a version. Cursors of the registry API hold both.
+"""
 
 
 def check_name(name: str) -> None:
@@ -273,6 +272,7 @@ class Entry:
             official=self.is_official,
             vendor=is_vendors_own(facts),
             publisher=VERIFIED if is_proven(self.name, self.is_official) else UNKNOWN,
+            identity=entry_identity(self, is_vendor=is_vendors_own(facts)),
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
             auth=auth_of(facts),

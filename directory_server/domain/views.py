@@ -11,6 +11,7 @@ from ..client_config import Installation
 from .check_views import VerificationView
 from .checks import VerifiedStatus
 from .flags import FLAGS, FlagView
+from .identity import IdentityView
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 
 MCP_ID = {
@@ -184,6 +185,9 @@ class Detail:
             "imitates or repeats that of another entry; empty for nothing.",
             "items": {"type": "string", "enum": list(FLAGS)},
         },
+    )
+    identity: Sequence[IdentityView] = field(
+        default=(), metadata={"description": "Who is behind the entry: facts, each with its source and date."}
     )
     flag_notes: Sequence[FlagView] = field(
         default=(),

@@ -10,6 +10,7 @@ import pytest
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
 from directory_server.domain.flags import FlagView
+from directory_server.domain.identity import IdentityView
 from directory_server.domain.views import Detail, Tool
 from directory_server.serialization import (
     ChangesParameters,
@@ -44,7 +45,7 @@ def table(of: type) -> str:
 
 
 TABLES: Sequence[type] = (
-    *(Detail, Tool, FlagView, VerificationView, RemoteView, PackageView, FoundToolView),
+    *(Detail, Tool, FlagView, IdentityView, VerificationView, RemoteView, PackageView, FoundToolView),
     *(Installation, Input, Configuration, Notice),
 )
 

@@ -70,7 +70,8 @@ class PackageCheck:
 
     `published_at` is of the entry's version. `deprecation` is the publisher's cleaned text. `names_server` says whether
     the package names the entry as its server, as the official registry requires; it is None if this is unknown.
-    `texts` are None if its document was not read.
+    `texts` are None if its document was not read. `released_at` is of the latest version. `provenance` is the URL of
+    the repository that the registry has attested as the source of the version, empty if it has none.
     """
 
     registry_type: str
@@ -84,3 +85,5 @@ class PackageCheck:
     names_server: bool | None = None
     detail: str = ""
     texts: PackageTexts | None = None
+    released_at: float | None = None
+    provenance: str = ""

@@ -189,6 +189,8 @@ def _package(check: PackageCheck) -> PackageView:
         published_at=_date(check.published_at),
         deprecation=check.deprecation,
         names_server=check.names_server,
+        released_at=_date(check.released_at),
+        provenance=check.provenance,
         detail=check.detail,
     )
 

@@ -12,6 +12,7 @@ from twisted.logger import Logger
 from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
 from ...domain.errors import Unavailable
+from ...domain.identity import package_identity
 from ...domain.namespaces import VERIFIED
 from ...domain.views import Detail
 from ...serialization import VERIFICATION, rfc3339
@@ -67,12 +68,16 @@ class VerifiedEntries:
         summary = self.get(detail.mcp_id)
         if summary is UNVERIFIED:
             return detail
+        view = verification_view(summary, states)
+        stated = (detail.repository or {}).get("url")
+        repository = stated if isinstance(stated, str) else ""
         return evolve(
             detail,
             auth=refined_auth(detail.auth, summary.auth),
             verified=summary.status.value,
             publisher=VERIFIED if summary.names_server else detail.publisher,
-            verification=verification_view(summary, states),
+            verification=view,
+            identity=(*detail.identity, *package_identity(view.packages, repository)),
         )
 
     async def states(self, mcp_id: str) -> Sequence[TargetState]:

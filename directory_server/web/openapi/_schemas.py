@@ -7,6 +7,7 @@ from typing import Any
 from ...client_config import Configuration, Input, Installation, Notice
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
 from ...domain.flags import FlagView
+from ...domain.identity import IdentityView
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,
@@ -32,6 +33,7 @@ _NAMES: dict[type, str] = {
     Detail: "Detail",
     Tool: "Tool",
     FlagView: "Flag",
+    IdentityView: "Identity",
     VerificationView: "Verification",
     FoundToolView: "FoundTool",
     RemoteView: "RemoteCheck",

@@ -79,7 +79,7 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
             {
                 **{"registry_type": "npm", "identifier": "weather", "version": "1.0.0", "status": "exists"},
                 **{"checked_at": "2027-01-15T08:00:01Z", "latest_version": "", "published_at": None},
-                **{"deprecation": "", "names_server": None, "detail": ""},
+                **{"deprecation": "", "names_server": None, "released_at": None, "provenance": "", "detail": ""},
             }
         ],
     }

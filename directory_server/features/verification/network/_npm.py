@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Found, TooLarge, moment, text_of
+from ._package_api import Api, Found, TooLarge, moment, repository_of, text_of
 
 ORIGIN = "https://registry.npmjs.org"
 
@@ -40,7 +40,22 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         text_of(deprecated),
         document.get("mcpName") == server_name,
         texts=await api.texts(document.get("description"), document.get("keywords"), readme),
+        released_at=moment(times.get(latest)),
+        provenance=_provenance(document),
     )
+
+
+def _provenance(document: dict[str, Any]) -> str:
+    """Return the repository that built the version, if npm has its provenance.
+
+    npm accepts a provenance only if it names the `repository` of the document
+    (https://docs.npmjs.com/generating-provenance-statements).
+    """
+    dist, repository = document.get("dist"), document.get("repository")
+    attestations = dist.get("attestations") if isinstance(dist, dict) else None
+    has_provenance = isinstance(attestations, dict) and isinstance(attestations.get("provenance"), dict)
+    stated = repository.get("url") if isinstance(repository, dict) else repository
+    return repository_of(stated) if has_provenance else ""
 
 
 async def _project(api: Api, path: str, identifier: str) -> tuple[dict[str, Any], str, Any]:

@@ -30,6 +30,14 @@ MAX_INLINE = 4_096
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_!-]{0,127}")
 
+MAX_REPOSITORY = 300
+"""Characters of the URL of a repository."""
+
+_REPOSITORY = re.compile(
+    r"(?:git\+)?(?:https|git|ssh)://(?:git@)?(?P<host>github\.com|gitlab\.com)/(?P<path>\w[\w.-]*(?:/\w[\w.-]*){1,9})/?",
+    re.ASCII,
+)
+
 _NAME_CHARACTER = re.compile(r"[0-9A-Za-z._/-]")
 
 
@@ -44,6 +52,8 @@ class Found:
     names_server: bool | None = None
     detail: str = ""
     texts: PackageTexts | None = None
+    released_at: float | None = None
+    provenance: str = ""
 
 
 DENIED = frozenset({401, 403, 404})
@@ -161,6 +171,12 @@ def moment(text: Any) -> float | None:
 def text_of(value: Any) -> str:
     """Return `value` if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+def repository_of(value: Any) -> str:
+    """Return the https URL of a repository, such as `git+https://github.com/a/b.git`; empty if it is invalid."""
+    match = _REPOSITORY.fullmatch(value) if isinstance(value, str) and len(value) <= MAX_REPOSITORY else None
+    return f"https://{match['host']}/{match['path'].removesuffix('.git')}" if match else ""
 
 
 def declares(readme: str, server_name: str) -> bool:

@@ -77,6 +77,8 @@ class PackageChecker:
             names_server=found.names_server,
             detail=clean_line(found.detail, MAX_TEXT),
             texts=found.texts,
+            released_at=found.released_at,
+            provenance=found.provenance,
         )
 
     def _source(self, kind: str, identifier: str, version: str, server_name: str) -> Source | str:

@@ -6,13 +6,16 @@ import re
 from typing import Any
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Found, TooLarge, declares, moment, text_of
+from ._package_api import Api, Failed, Found, TooLarge, declares, moment, repository_of, text_of
 
 ORIGIN = "https://pypi.org"
 
 _NAME = re.compile(r"(?i)(?=.{1,100}$)[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 
-_INDEX = "application/vnd.pypi.simple.v1+json"
+_INDEX, _INTEGRITY = "application/vnd.pypi.simple.v1+json", "application/vnd.pypi.integrity.v1+json"
+
+_HOSTS = {"GitHub": "github.com", "GitLab": "gitlab.com"}
+"""The hosts of repositories, by the kind of a Trusted Publisher."""
 
 
 def is_valid(identifier: str) -> bool:
@@ -36,18 +39,28 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         return Found(PackageStatus.MISSING if document is not None else PackageStatus.EXISTS)
     info, files = document.get("info"), document.get("urls")
     info = info if isinstance(info, dict) else {}
-    files = files if isinstance(files, list) else []
-    uploads = [moment(file.get("upload_time_iso_8601")) for file in files if isinstance(file, dict)]
-    reason = await _status(api, identifier)
+    reason, attested = await _index(api, identifier, [text_of(file.get("filename")) for file in _objects(files)])
     yanked = info.get("yanked") is True
     return Found(
         PackageStatus.DEPRECATED if yanked or reason else PackageStatus.EXISTS,
         latest,
-        min((upload for upload in uploads if upload is not None), default=None),
+        _uploaded(files),
         text_of(info.get("yanked_reason")) if yanked else reason,
         declares(text_of(info.get("description")), server_name),
         texts=await api.texts(info.get("summary"), info.get("keywords"), info.get("description")),
+        released_at=_uploaded(project.get("urls")) if project else None,
+        provenance=await _provenance(api, attested),
     )
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _uploaded(files: Any) -> float | None:
+    """Return when the first of `files` was uploaded."""
+    uploads = (moment(file.get("upload_time_iso_8601")) for file in _objects(files))
+    return min((upload for upload in uploads if upload is not None), default=None)
 
 
 async def _project(api: Api, identifier: str) -> tuple[dict[str, Any] | None, str]:
@@ -60,15 +73,38 @@ async def _project(api: Api, identifier: str) -> tuple[dict[str, Any] | None, st
     return project, text_of(info.get("version")) if isinstance(info, dict) else ""
 
 
-async def _status(api: Api, identifier: str) -> str:
-    """Return why the whole project should not be used (PEP 792), "" if it may be."""
+async def _index(api: Api, identifier: str, names: list[str]) -> tuple[str, str]:
+    """Return why the whole project should not be used (PEP 792), and the URL of the provenance of one of its files.
+
+    Both are empty if there is none. `names` are the names of the files of a version.
+    """
     try:
         _, index = await api.document(f"/simple/{identifier}/", {"Accept": _INDEX})
     except TooLarge:
-        return ""
+        return "", ""
     found = index.get("project-status")
     found = found if isinstance(found, dict) else {}
     status = text_of(found.get("status"))
-    if status in ("", "active"):
+    reason = "" if status in ("", "active") else text_of(found.get("reason")) or f"Its project is {status}."
+    files = (file for file in _objects(index.get("files")) if file.get("filename") in names)
+    return reason, next(filter(None, (text_of(file.get("provenance")) for file in files)), "")
+
+
+async def _provenance(api: Api, url: str) -> str:
+    """Return the repository whose workflow published a file, which the provenance at `url` names (PEP 740).
+
+    This is the only request of it, and only for files that have one. Other publishers than GitHub and GitLab name none.
+    """
+    if not url.startswith(f"{api.origin}/integrity/"):
         return ""
-    return text_of(found.get("reason")) or f"Its project is {status}."
+    try:
+        _, document = await api.document(url, {"Accept": _INTEGRITY})
+    except (Failed, TooLarge):
+        return ""
+    for bundle in _objects(document.get("attestation_bundles")):
+        publisher = bundle.get("publisher")
+        publisher = publisher if isinstance(publisher, dict) else {}
+        kind = text_of(publisher.get("kind"))
+        if kind in _HOSTS:
+            return repository_of(f"https://{_HOSTS[kind]}/{text_of(publisher.get('repository'))}")
+    return ""

@@ -188,6 +188,78 @@ async def test_deprecated_versions_of_npm(harness: Harness) -> None:
     assert (check.status, check.deprecation) == (PackageStatus.DEPRECATED, "Use @acme/rain\ufffd instead.")
 
 
+REPOSITORY = "https://github.com/acme/weather"
+
+
+@pytest.mark.parametrize(
+    ("repository", "attestations", "provenance"),
+    [
+        ({"url": "git+https://github.com/acme/weather.git"}, {"provenance": {"predicateType": "x"}}, REPOSITORY),
+        ("git+ssh://git@github.com/acme/weather.git", {"provenance": {}}, REPOSITORY),
+        ({"url": "git+https://github.com/acme/weather.git"}, {}, ""),
+        ({"url": "git+https://github.com/acme/weather.git"}, {"provenance": "x"}, ""),
+        ({"url": "https://evil.example/acme/weather"}, {"provenance": {}}, ""),
+        ({"url": "https://github.com/acme/" + "x" * 400}, {"provenance": {}}, ""),
+        ({"url": 7}, {"provenance": {}}, ""),
+        (None, {"provenance": {}}, ""),
+    ],
+)
+@awaited
+async def test_provenance_and_latest_release_of_npm(
+    harness: Harness, repository: Any, attestations: Any, provenance: str
+) -> None:
+    times = {"time": {"1.3.0": "2025-03-05T00:00:00.000Z"}}
+    harness.api.documents = npm({"repository": repository, "dist": {"attestations": attestations}}, **times)
+    check = await harness.check("npm")
+    assert (check.provenance, check.released_at) == (provenance, 1_741_132_800.0)
+
+
+def attested(harness: Harness, url: Any, document: Any) -> None:
+    """Serve a project of PyPI whose file w.whl has a provenance at `url`, the path of which has `document`."""
+    harness.api.documents = pypi({})
+    index: Any = harness.api.documents["/simple/weather/"]
+    index["files"] = [{"filename": "other.whl", "provenance": "x"}, {"filename": "w.whl", "provenance": url}]
+    harness.api.documents["/integrity/w"] = document
+
+
+@pytest.mark.parametrize(
+    ("publisher", "provenance"),
+    [
+        ({"kind": "GitHub", "repository": "acme/weather", "workflow": "release.yml"}, REPOSITORY),
+        ({"kind": "GitLab", "repository": "acme/tools/weather"}, "https://gitlab.com/acme/tools/weather"),
+        ({"kind": "Google", "email": "x"}, ""),
+        ({"kind": "GitHub", "repository": "acme/../weather"}, ""),
+        ({"kind": "GitHub", "repository": "acme/weather?x"}, ""),
+        ({"kind": "GitHub"}, ""),
+        ({"kind": ["GitHub"]}, ""),
+        ("x", ""),
+    ],
+)
+@awaited
+async def test_provenance_of_pypi(harness: Harness, publisher: Any, provenance: str) -> None:
+    attested(harness, f"{harness.origin}/integrity/w", {"attestation_bundles": [{"publisher": publisher}]})
+    check = await harness.check("pypi")
+    assert (check.status, check.provenance) == (PackageStatus.EXISTS, provenance)
+    # It is the only further request.
+    assert [path for path, _ in harness.api.requests].count("/integrity/w") == 1
+
+
+@pytest.mark.parametrize("url", ["https://evil.example/integrity/x", "/integrity/w", 7, None])
+@awaited
+async def test_a_provenance_elsewhere_is_not_requested(harness: Harness, url: Any) -> None:
+    attested(harness, url, 500)
+    check = await harness.check("pypi")
+    assert (check.status, check.provenance) == (PackageStatus.EXISTS, "")
+    assert "/integrity/w" not in [path for path, _ in harness.api.requests]
+
+
+@awaited
+async def test_a_provenance_that_cannot_be_read_is_unknown(harness: Harness) -> None:
+    attested(harness, f"{harness.origin}/integrity/w", 500)
+    check = await harness.check("pypi")
+    assert (check.status, check.provenance) == (PackageStatus.EXISTS, "")
+
+
 @awaited
 async def test_a_package_that_npm_removed_for_security(harness: Harness) -> None:
     harness.api.documents = npm({}, **{"dist-tags": {"latest": "0.0.1-security"}})

@@ -1,0 +1,98 @@
+"""Identity of an entry: facts about who is behind it, each with its source and date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from attrs import field, frozen
+
+from ..sanitize import clean_line
+from .check_views import PackageView
+from .limits import NAME, WORD
+from .namespaces import is_proven
+
+MARKS = (
+    "namespace_proven",
+    "vendor",
+    "package_names_server",
+    "package_names_other",
+    "provenance",
+    "provenance_of_other",
+    "archived",
+    "package_deprecated",
+    "released",
+)
+"""The kinds of facts. They are part of the public API."""
+
+OFFICIAL_REGISTRY = "official registry"
+
+
+@frozen
+class IdentityView:
+    """A fact about who is behind an entry."""
+
+    mark: str = field(metadata={"description": "The fact: a word that does not change.", "enum": list(MARKS)})
+    source: str = field(metadata={"description": "Where it comes from, such as official registry or npm."})
+    date: str | None = field(metadata={"description": "When it was stated or checked (RFC 3339); null if unknown."})
+    detail: str = field(metadata={"description": "What it is about: a namespace, package, repository or reason."})
+
+
+class Source(Protocol):
+    """What facts are derived from: an entry."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_official(self) -> bool: ...
+    @property
+    def official(self) -> Mapping[str, Any]: ...
+    @property
+    def categories(self) -> Sequence[str]: ...
+
+
+def entry_identity(entry: Source, *, is_vendor: bool) -> Sequence[IdentityView]:
+    """Return the facts that the registries of `entry` state. `is_vendor` is whether its product is of its publisher."""
+    published = entry.official.get("publishedAt")
+    date = clean_line(published, WORD) if isinstance(published, str) else None
+    namespace = clean_line(entry.name.rpartition("/")[0], NAME)
+    found = []
+    if is_proven(entry.name, entry.is_official):
+        found.append(IdentityView("namespace_proven", OFFICIAL_REGISTRY, date, namespace))
+    if is_vendor:
+        found.append(IdentityView("vendor", OFFICIAL_REGISTRY, date, namespace))
+    if any(label.casefold() == "archived" for label in entry.categories):
+        found.append(IdentityView("archived", "lists of servers", None, ""))
+    return found
+
+
+def package_identity(packages: Sequence[PackageView], repository: str) -> Sequence[IdentityView]:
+    """Return the facts that checks of packages have found. `repository` is the URL that the entry states."""
+    found = []
+    for package in packages:
+        name = f"{package.identifier} {package.version}".strip()
+        facts: list[tuple[str, str | None, str]] = []
+        if package.names_server is not None:
+            mark = "package_names_server" if package.names_server else "package_names_other"
+            facts.append((mark, package.checked_at, name))
+        if package.provenance:
+            is_same = repository_key(package.provenance) == repository_key(repository)
+            mark = "provenance" if is_same or not repository else "provenance_of_other"
+            facts.append((mark, package.checked_at, package.provenance))
+        if package.deprecation:
+            facts.append(("package_deprecated", package.checked_at, package.deprecation))
+        if package.released_at is not None:
+            facts.append(("released", package.released_at, f"{package.identifier} {package.latest_version}".strip()))
+        found += [IdentityView(mark, package.registry_type, date, detail) for mark, date, detail in facts]
+    return found
+
+
+def repository_key(url: str) -> str:
+    """Return host, owner and name of the repository at `url`, in lower case; empty if it is no URL of one."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    path = parts.path.strip("/").removesuffix(".git").split("/")
+    return f"{parts.netloc}/{'/'.join(path[:2])}".lower() if len(path) >= 2 else ""
