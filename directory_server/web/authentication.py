@@ -58,10 +58,9 @@ class AuthenticatedRequest:
     async def __aenter__(self) -> AuthenticatedRequest:
         authenticator, request = self._authenticator, self._request
         check_url(request)
-        secret = bearer_secret(request) if self._secret is None else self._secret
-        key = await authenticator.keys.find(secret)
+        key = await authenticator.keys.find(bearer_secret(request) if self._secret is None else self._secret)
         if key is None:
-            key = await authenticator.subject(request, secret)
+            key = await authenticator.subject(request, self._secret)
         self.key = key
         request.key_id = key.id  # for the access log
         authenticator.uses.note(key.id, request)
@@ -145,12 +144,12 @@ class Authenticator:
     exceeded: Callable[[], None]
     tokens: AccessTokens | None = None
 
-    async def subject(self, request: Request, secret: str) -> ApiKey:
+    async def subject(self, request: Request, secret: str | None = None) -> ApiKey:
         """Return the key of the subject of an access token. Raises the errors of `authenticate` for another secret."""
         error: NoAccess = Unauthorized()
         if self.tokens is not None:
             try:
-                key = await self.tokens.find(secret)
+                key = await self.tokens.find(bearer_secret(request) if secret is None else secret)
             except NoAccess as wrong:
                 error = wrong
             else:

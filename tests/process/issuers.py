@@ -6,17 +6,18 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from ipaddress import ip_network
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
 from ..ports import free_port
-from .conftest import TIMEOUT, Installation, Server, environment
+from .conftest import TIMEOUT, Installation, Server, environment, until
 from .fake_issuer import REALM
 from .test_accounts import Browser, Page
 
@@ -29,9 +30,11 @@ class FakeIssuer:
 
     port: int
 
+    path: str = REALM
+
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}{REALM}"
+        return f"http://127.0.0.1:{self.port}{self.path}"
 
     def set(self, **state: Any) -> Any:
         """Change what the issuer does."""
@@ -45,10 +48,15 @@ class FakeIssuer:
     def requests(self) -> list[str]:
         return list(self._request("GET", "/control")["requests"])
 
-    def answer(self, url: str) -> str:
-        """Follow a redirect to the issuer; return the URL to which it redirects the browser back."""
+    def answer(self, url: str, form: str | None = None) -> str:
+        """Follow a redirect to the issuer, and send a form of its page.
+
+        Return the URL to which it redirects the browser back.
+        """
+        headers = {} if form is None else {"Content-Type": "application/x-www-form-urlencoded"}
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)) as connection:
-            connection.request("GET", url.removeprefix(f"http://127.0.0.1:{self.port}"))
+            path = url.removeprefix(f"http://127.0.0.1:{self.port}")
+            connection.request("GET" if form is None else "POST", path, form, headers)
             return connection.getresponse().headers["Location"] or ""
 
     def _request(self, method: str, path: str, body: str | None = None) -> Any:
@@ -71,6 +79,26 @@ def run_issuer() -> Iterator[FakeIssuer]:
             yield FakeIssuer(port)
         finally:
             process.kill()
+
+
+@contextmanager
+def run_provider(**claims: object) -> Iterator[FakeIssuer]:
+    """Run the OpenID Connect server of the package oidc-provider-mock, with one person."""
+    port = free_port()
+    script = Path(sys.executable).with_name("oidc-provider-mock")
+    command = [str(script), "-p", str(port), "-n", "true", "--user-claims", json.dumps(claims)]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: _is_listening(port), "the provider listens")
+            yield FakeIssuer(port, "")
+        finally:
+            process.kill()
+
+
+def _is_listening(port: int) -> bool:
+    with suppress(OSError), create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
 
 
 @contextmanager

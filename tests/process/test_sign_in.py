@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment
-from .issuers import VERIFIED, FakeIssuer, error_of, finish, new_browser, run_issuer, serve_with, sign_in, start
+from .issuers import (
+    VERIFIED,
+    FakeIssuer,
+    error_of,
+    finish,
+    new_browser,
+    run_issuer,
+    run_provider,
+    serve_with,
+    sign_in,
+    start,
+)
 
 pytestmark = pytest.mark.process
 
@@ -183,6 +194,17 @@ def test_without_passwords_the_link_of_the_command_signs_in(installation: Instal
         assert browser.request(server, "/admin").status == 200
         assert browser.request(server, "/account/delete").text.count('type="password"') == 0
         assert browser.request(server, "/account/delete", confirmed="yes").headers["Location"] == "/account/sign-in"
+
+
+def test_a_person_signs_in_and_out_with_a_server_of_another_project(installation: Installation) -> None:
+    installation.command("quickstart")
+    with run_provider(sub="ann", **VERIFIED) as provider, serve_with(installation, provider) as server:
+        browser = new_browser()
+        page = finish(browser, server, provider.answer(start(browser, server), "sub=ann"))
+        assert page.headers["Location"] == "/account/keys"
+        assert "ann@example.org" in browser.request(server, "/account/keys").text
+        page = browser.request(server, "/account/sign-out", confirmed="yes")
+        assert f"{provider.url}/oauth2/end_session?" in browser.request(server, page.headers["Location"] or "").text
 
 
 def test_github_confirms_a_person_by_its_api(installation: Installation) -> None:
