@@ -70,7 +70,7 @@ class FullHealth(HealthResponse):
     version: str = field(metadata={"description": "Version of the server."})
     upstreams: Mapping[str, UpstreamHealth] = field(metadata={"description": "State of each upstream, by its name."})
     issuers: Mapping[str, IssuerHealth] = field(
-        metadata={"description": "State of each issuer whose tokens are accepted, by its URL."}
+        metadata={"description": "State of each issuer whose tokens publish entries, by its URL."}
     )
 
 
