@@ -20,6 +20,7 @@ from ...domain.placeholders import is_placeholder
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
+from .claims import CLAIM_WEIGHT, claimed_words
 from .conversion_terms import conversion_terms
 from .facets import facet
 from .listing import Sorting, listed, sorting_of
@@ -143,6 +144,8 @@ def build_document(entry: Entry) -> Document:
     for weight, counted in counts:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
+    vector = meaning_vector(entry)
+    weights |= dict.fromkeys(claimed_words(entry, vector, weights), CLAIM_WEIGHT)
     weights, named = top_words(weights, len(counts[0][1]))
     described = positions(counts[2][1], weights)
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
@@ -173,7 +176,7 @@ def build_document(entry: Entry) -> Document:
     else:
         products = _vendor_product(owner_words, short_words, name.startswith(CODE_HOSTS))
         special_terms |= _product_names(short, products, short_words, title_words)
-    sorting, vector = sorting_of(entry), meaning_vector(entry)
+    sorting = sorting_of(entry)
     hit = listed(entry.hit(), facts.bits, sorting)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()

@@ -113,14 +113,14 @@ def text_vector(counted: Mapping[str, float]) -> bytes:
     return _stored(total / max(_length(total), 1e-9) - table.center)
 
 
-def query_vector(words: Iterable[Word], weights: Mapping[str, float]) -> bytes | None:
-    """Return the vector of a query, stored like that of a text; None if less than LEAST_KNOWN of its terms are known.
+def query_vector(words: Iterable[Word], weights: Mapping[str, float], least_known: float = LEAST_KNOWN) -> bytes | None:
+    """Return the vector of a query, stored like that of a text; None if less than `least_known` of its terms are known.
 
     Terms count by `weights`, others fully.
     """
     table = word_vectors()
     counted = {term: weight for term in table.terms_of(words) if (weight := weights.get(term, 1.0))}
-    total = table.sum_of(counted, LEAST_KNOWN)
+    total = table.sum_of(counted, least_known)
     return None if total is None else _stored(total)
 
 

@@ -1,0 +1,129 @@
+"""Claims of publishers: they find an entry, and do not outrank what entries do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from attrs import evolve
+
+from bench.catalogue.files import REAL, read_entries
+from bench.catalogue.sets import SETS, read_set
+from bench.engines.ours import our_index
+from bench.measurement.relevance_metrics import ndcg
+from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.ports.search import Index
+from directory_server.domain.search import Query
+from directory_server.run_sync import run_sync
+from directory_server.search.index.claims import CLAIM_WEIGHT, MAX_QUERIES
+from directory_server.search.index.document import WEIGHT, build_document
+
+OWN = Path(__file__).with_name("representative_queries.jsonl")
+"""Queries that we wrote for real entries, in the way of their publishers, from their descriptions."""
+
+MOST_LOST = 0.005
+"""The greatest loss of nDCG@10 through stuffers."""
+
+RAIN = "Weather forecasts for cities: rain, wind and temperature of the next days."
+UMBRELLA = "do I need an umbrella against the rain tomorrow"
+
+
+def claiming(entry: Entry, queries: Sequence[Any], capabilities: Sequence[Any] = ()) -> Entry:
+    """Return `entry` with claims."""
+    meta = entry.server.get("_meta", {})
+    claims = {"representativeQueries": [*queries], "capabilities": [*capabilities]}
+    given = {**meta, PUBLISHER: {**meta.get(PUBLISHER, {}), **claims}}
+    return evolve(entry, server={**entry.server, "_meta": given})
+
+
+def entry(name: str, description: str) -> Entry:
+    return Entry({"name": name, "version": "1", "description": description})
+
+
+def weights(entry: Entry) -> dict[str, float]:
+    document = build_document(entry)
+    values = np.frombuffer(document.weights, WEIGHT).tolist()
+    return dict(zip(document.words.split(), values, strict=True))
+
+
+def found(index: Index, query: str) -> list[str]:
+    return [hit.server_name for hit in run_sync(index.search(Query(query, limit=10))).hits]
+
+
+def test_a_claim_finds_an_entry_that_has_none_of_the_words() -> None:
+    index = our_index([claiming(entry("a/rain", RAIN), [UMBRELLA], ["ForecastTool"]), entry("a/mail", "Sends mail.")])
+    assert found(index, "umbrella") == ["a/rain"]
+    assert found(index, "forecast tool")[0] == "a/rain"
+
+
+def test_words_of_the_entry_and_repetitions_get_nothing() -> None:
+    plain = entry("a/rain", RAIN)
+    claimed = weights(claiming(plain, [UMBRELLA, f"{UMBRELLA} umbrella umbrella rain rains"], ["umbrella rain"] * 9))
+    assert {word: claimed[word] for word in weights(plain)} == weights(plain)
+    assert np.isclose(claimed["umbrella"], CLAIM_WEIGHT, rtol=1e-3)
+    assert "rains" not in claimed
+
+
+def test_claims_about_something_else_are_not_searched() -> None:
+    others = ["query a postgres database", "review a pull request", "send a message to slack"]
+    assert weights(claiming(entry("a/rain", RAIN), others, ["InvoiceTool"])) == weights(entry("a/rain", RAIN))
+
+
+def test_claims_are_bounded() -> None:
+    queries = [7, None, "", *(f"rain and wind {number}" for number in range(99)), "rain " + "wind " * 90 + "last"]
+    claimed = weights(claiming(entry("a/rain", RAIN), queries)).keys() - weights(entry("a/rain", RAIN)).keys()
+    assert claimed == {"0", "1"}
+    assert MAX_QUERIES == 5
+    assert "last" not in weights(claiming(entry("a/rain", RAIN), queries[-1:]))
+    for wrong in ({"a": 1}, "rain", [["rain"]], None):
+        stored = Entry({**entry("a/rain", RAIN).server, "_meta": {PUBLISHER: {"representativeQueries": wrong}}})
+        assert weights(stored) == weights(entry("a/rain", RAIN))
+
+
+def test_a_claim_does_not_outrank_a_mention() -> None:
+    """The claim has the query itself, the others mention its words in the least of their texts."""
+    query = "umbrella against rain tomorrow"
+    others = [
+        Entry(
+            {
+                **entry(f"a/{number}", f"Weather of region {number}.").server,
+                "_meta": {PUBLISHER: {"longDescription": f"Says whether rain needs an umbrella tomorrow. {RAIN}"}},
+            }
+        )
+        for number in range(3)
+    ]
+    stuffed = claiming(entry("b/storms", "Weather warnings of storms."), [query, f"{query} {query}"])
+    names = found(our_index([*others, stuffed]), query)
+    assert names[:3] == ["a/0", "a/1", "a/2"]
+
+
+def test_stuffed_manifests_gain_nothing_among_real_entries(shared_data: Path) -> None:
+    """Real entries claim judged queries of other entries: these keep their places."""
+    random, judged = Random(7), read_set(SETS / "capability.jsonl")[:40]
+    by_name = {entry.name: entry for entry in read_entries(REAL)}
+    graded = {name for each in judged for name in each.grades}
+    wanted = [name for each in judged for name, grade in each.grades.items() if grade == 3][:300]
+    queries = [each.query for each in judged]
+    stuffers = random.sample([name for name in by_name if name not in graded], 150)
+    names = [*wanted, *stuffers, *random.sample([*by_name], 150)]
+    before = our_index([by_name[name] for name in dict.fromkeys(names)])
+    claims = {name: random.sample(queries, MAX_QUERIES) for name in stuffers}
+    after = our_index(
+        [claiming(by_name[name], claims[name]) if name in claims else by_name[name] for name in dict.fromkeys(names)]
+    )
+    kept, lost = (
+        fmean(ndcg(found(index, each.query), each.grades) or 0.0 for each in judged) for index in (before, after)
+    )
+    assert lost >= kept - MOST_LOST
+
+
+def test_the_queries_of_the_evaluation_are_of_real_entries(shared_data: Path) -> None:
+    names = {entry.name for entry in read_entries(REAL)}
+    rows = [json.loads(line) for line in OWN.read_text("utf-8").splitlines()]
+    assert [row["name"] for row in rows if row["name"] not in names] == []
+    assert all(2 <= len(row["queries"]) <= MAX_QUERIES and row["held"] for row in rows)
