@@ -4,7 +4,8 @@ FOLDER gets the source distribution, a wheel for each platform of PLATFORMS with
 wheels are built from the source distribution, so that it is known to be complete. zig compiles for systems with
 an old glibc and for other processors. auditwheel states the oldest system of a wheel, and abi3audit that all later
 versions of Python can load it. The wheels that fit this machine are installed where there is no compiler, and each
-starts a server and stops it. Nothing is uploaded.
+starts a server and stops it. A bill of materials (CycloneDX) has the dependencies of requirements.lock with licences.
+Nothing is uploaded.
 """
 
 from __future__ import annotations
@@ -100,6 +101,20 @@ def try_wheel(wheel: Path, folder: Path) -> None:
         time.sleep(0.1)
 
 
+def write_bill(wheel: Path, environment: Path, file: Path) -> None:
+    """Write the software bill of materials of `wheel` with the locked dependencies, in CycloneDX 1.6, to `file`.
+
+    They are installed in a new `environment` without pip, which would be in the bill otherwise.
+    """
+    run(sys.executable, "-m", "venv", "--without-pip", environment)
+    python = environment / "bin" / "python"
+    install = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check")
+    run(*install, "--only-binary", ":all:", "--require-hashes", "--requirement", "requirements.lock")
+    run(*install, "--no-deps", wheel)
+    options = ("--pyproject", "pyproject.toml", "--output-reproducible", "--output-format", "JSON", "--validate")
+    run("cyclonedx-py", "environment", python, *options, "--output-file", file)
+
+
 def main() -> None:
     """Build, check and try all files."""
     folder = Path(sys.argv[1]).resolve()
@@ -112,7 +127,10 @@ def main() -> None:
             run("check-wheel-contents", "--ignore", "W009", wheel)
             if wheel.stem.endswith(("any", machine)):
                 try_wheel(wheel, temporary / f"environment-{number}")
-    run("twine", "check", "--strict", *sorted(folder.iterdir()))
+            if wheel.stem.endswith("any"):
+                name, version, *_ = wheel.stem.split("-")
+                write_bill(wheel, temporary / "bill", folder / f"{name}-{version}.cdx.json")
+    run("twine", "check", "--strict", *sorted(folder.glob("*.whl")), *folder.glob("*.tar.gz"))
 
 
 if __name__ == "__main__":
