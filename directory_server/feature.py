@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .config import Config
     from .domain.ports.additions import EntryAdditions, PublishedCheck
+    from .domain.ports.audit import AuditTrail
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
     from .web.access_log import AccessRecord
@@ -66,6 +67,7 @@ class Running:
     of the image of an entry, empty if it has none. `likeness` takes part in the order of the first hits of searches.
     `access_tokens` authenticate clients in place of API keys.
     `check_published` checks new versions that are published to this directory.
+    `trail` records what operators, members and publishers do.
     """
 
     services: Sequence[IService] = ()
@@ -80,6 +82,7 @@ class Running:
     likeness: LikenessSource | None = None
     access_tokens: AccessTokens | None = None
     check_published: PublishedCheck | None = None
+    trail: AuditTrail | None = None
 
 
 @frozen
@@ -87,7 +90,8 @@ class Feature:
     """A part of the server that can be absent. `name` is also the name of its section of settings.
 
     `settings` is the class of the section. `web` returns its routes, handlers and pages, `command` its command of
-    `directory-server`, and `run` what it does in a server. They import their modules when they are called: commands
+    `directory-server`, and `run` what it does in a server. `trail` returns what records commands, from the settings and
+    the storage. They import their modules when they are called: commands
     need no web server, and a server needs no commands.
     """
 
@@ -96,3 +100,4 @@ class Feature:
     command: Callable[[], click.Command] | None = None
     settings: type[AttrsInstance] | None = None
     run: Callable[[Host], Running] | None = None
+    trail: Callable[[Config, Any], AuditTrail | None] | None = None

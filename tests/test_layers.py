@@ -92,6 +92,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.key_uses": _WEB | {"web.user_agents"},
     "web.authentication": _WEB | {"web.key_uses"},
     "web.routes": {"http", "web.access_log"},
+    "web.audit": _WEB | {"web.routes"},
     "web.rest": _WEB | {"web.authentication"},
     "web.changes": _WEB | {"web.authentication"},
     "web.registry": _WEB | {"web.authentication"},
@@ -99,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.mcp": _WEB | {"web.authentication", "__init__"},
     "web.metrics": _WEB | {"compiled"},
     "web.pages": _WEB | {"threads"},
-    "web.account": _WEB | {"web.mcp", "web.pages", "web.user_agents"},
+    "web.account": _WEB | {"web.audit", "web.mcp", "web.pages", "web.user_agents"},
     "web.operator_requests": _WEB | {"web.account"},
     "web.parts": _WEB
     | {
@@ -114,7 +115,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "web.routes",
     },
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
-    "web.routing": _WEB | {"web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
+    "web.routing": _WEB | {"web.audit", "web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
     "main_reactor": set(),
     "feature": {"config", "domain.ports", "web.access_log", "web.authentication", "web.pages", "web.parts"},

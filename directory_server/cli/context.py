@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, TypeVar
 
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
 from ..config import Config, endpoints, record_folder
+from ..domain.audit import DONE, MAX_TEXT, Actor, AuditEvent
+from ..domain.ports.audit import AuditTrail
 from ..domain.roster import NumberedAccount, NumberedKey
 from ..main_reactor import main_reactor
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
+from ..serialization import recorded_values
 from ..storage import Storage, command_environment, open_storage
 from .output import echo
 
@@ -25,6 +31,12 @@ Numbered = TypeVar("Numbered", NumberedAccount, NumberedKey)
 
 PAGE = 1_000
 """Rows that a command reads at a time."""
+
+READING = frozenset(("list", "show", "search", "status", "log", "export", "verify", "warnings", "write", "config"))
+"""Names of commands that are not recorded: they change nothing."""
+
+TRAILS: list[Callable[[Config, Storage], AuditTrail | None]] = []
+"""What records commands; the command line adds that of features."""
 
 PROXY = "http://ADDRESS"
 """Placeholder URL of a server that listens only on sockets behind a proxy."""
@@ -103,7 +115,41 @@ def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
         )
     storage = open_storage(config, command_environment())
     ctx.call_on_close(storage.close)
+    _record(ctx, config, storage)
     return CommandContext(config, storage)
+
+
+def _record(ctx: click.Context, config: Config, storage: Storage) -> None:
+    """Record a command that writes in the audit log, before it runs and when it ends."""
+    trail = None if ctx.info_name in READING else next(filter(None, (get(config, storage) for get in TRAILS)), None)
+    if trail is None:
+        return
+    actor = Actor("command", str(os.getuid()), _user())
+    event = AuditEvent(time.time(), actor, ctx.command_path.partition(" ")[2], after=recorded_values(ctx.params))
+    begun = wait_for(trail.begin(event))
+
+    def finish() -> None:
+        outcome = _outcome(sys.exc_info()[1])
+        wait_for(trail.finish(begun, evolve(event, at=time.time(), outcome=outcome)))
+
+    ctx.call_on_close(finish)
+
+
+def _outcome(error: BaseException | None) -> str:
+    """Return the outcome of a command that ends with `error`."""
+    if error is None:
+        return DONE
+    if isinstance(error, SystemExit | click.exceptions.Exit):
+        return "error" if getattr(error, "exit_code", getattr(error, "code", 0)) else DONE
+    return str(getattr(error, "code", "error"))
+
+
+def _user() -> str:
+    """Return the name of the user of this process, or an empty text for a user without a name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name[:MAX_TEXT]
+    except KeyError:
+        return ""
 
 
 def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:

@@ -27,7 +27,7 @@ from ._registry import registry
 from ._status import status
 from ._sync import sync
 from ._upstream import upstream
-from .context import configuration
+from .context import TRAILS, configuration
 from .output import Group
 
 
@@ -75,3 +75,5 @@ for each in (
 for feature in FEATURES:
     if feature.command is not None:
         main.add_command(feature.command())
+    if feature.trail is not None:
+        TRAILS.append(feature.trail)

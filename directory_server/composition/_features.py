@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from ..config import Config
+from ..domain.ports.audit import AuditTrail
 from ..domain.ports.search import LikenessSource
 from ..feature import Host, Running
 from ..features import FEATURES
@@ -83,6 +84,11 @@ def access_tokens(running: Sequence[Running]) -> AccessTokens | None:
 def oauth_hint(endpoints: Sequence[Endpoints]) -> str:
     """Return the first hint of a feature for clients that look for OAuth documents."""
     return next((served.oauth_hint for served in endpoints if served.oauth_hint), "")
+
+
+def audit_trail(running: Sequence[Running]) -> AuditTrail | None:
+    """Return the audit log of the first feature that has one."""
+    return next((feature.trail for feature in running if feature.trail is not None), None)
 
 
 def open_observer(running: Sequence[Running]) -> Callable[[str], None]:

@@ -22,6 +22,7 @@ from ..web import (
     rest,
     routing,
 )
+from ..web.audit import Auditor
 from ..web.key_uses import KeyUseRecorder
 from ..web.openapi import document
 from ..web.operator_requests import OperatorRequests
@@ -34,6 +35,7 @@ from ._core import Core
 from ._features import (
     access_tokens,
     all_routes,
+    audit_trail,
     key_parts,
     notices,
     oauth_hint,
@@ -91,7 +93,9 @@ def build_web(
     issuers = [issuer for served in endpoints for issuer in served.issuers]
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since, issuers)
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
-    routes = routing.Routes(all_routes(), groups, people.pages.layout)
+    trail = audit_trail(core.running)
+    auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
+    routes = routing.Routes(all_routes(), groups, people.pages.layout, auditor)
     log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))

@@ -8,6 +8,7 @@ from attrs import AttrsInstance
 
 from ..feature import Feature
 from .ard import FEATURE as ARD
+from .audit import FEATURE as AUDIT
 from .curation import FEATURE as CURATION
 from .docs import FEATURE as DOCS
 from .dump import FEATURE as DUMP
@@ -40,6 +41,7 @@ FEATURES: tuple[Feature, ...] = (
     REPORTS,
     FEEDS,
     ICONS,
+    AUDIT,
     DOCS,
     EMBEDDINGS,
     ARD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from twisted.internet.interfaces import IAddress, IProtocol
 from twisted.python.failure import Failure
@@ -55,6 +55,7 @@ class RequestChannel(Protocol):
 class Request:
     """A request whose body has been read completely, and its response, which is sent when it is complete.
 
+    `audit` is the draft of the audit event of the request, None if it is not audited.
     `id` is in the response's head and in the log. `began` is the time of its first byte, in seconds of the clock.
     `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
     has closed the connection. `route` is the name of its route in the log, set by the site. `errors` are the codes of
@@ -70,6 +71,7 @@ class Request:
         "_cookies",
         "_date",
         "_fields",
+        "audit",
         "began",
         "body",
         "code",
@@ -102,6 +104,7 @@ class Request:
         self.body = message.body
         self.code = 200
         self.key_id: str | None = None
+        self.audit: Any = None
         self.route = ""
         self.errors: tuple[str, ...] = ()
         self.sentLength = 0

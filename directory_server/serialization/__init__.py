@@ -8,6 +8,7 @@ from ._arguments import (
     search_arguments,
     tool_search_arguments,
 )
+from ._audit import recorded_values
 from ._checks import (
     encode_indexed,
     encode_texts,
@@ -172,6 +173,7 @@ __all__ = [
     "object_schema",
     "pretty",
     "raw",
+    "recorded_values",
     "registered_name",
     "registry_entry",
     "registry_look_up_parameters",

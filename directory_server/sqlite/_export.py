@@ -77,6 +77,13 @@ _DIRECTORY = {
     "publication": """
         SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
     """,
+    "audit": """
+        SELECT number, hash, at, subject_kind, subject_id, subject_name, key_id, network, action, target, before, after,
+            request_id, outcome
+        FROM audit ORDER BY number
+    """,
+    "audit_begun": "SELECT id, at, event FROM audit_begun ORDER BY id",
+    "audit_checkpoint": "SELECT number, hash, is_base, signature FROM audit_checkpoint ORDER BY number",
     "upstream": """
         SELECT name, selection, last_run, last_success, next_run, replace(error, char(0), '') AS error, failures,
             entries, updated_since, etag, modified, full_sync_names, full_sync_at, progress_full, progress_began,

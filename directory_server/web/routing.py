@@ -16,6 +16,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query, values
+from .audit import Auditor
 from .error_responses import error_response, note_error, respond_with_error, rest_error_body
 from .mcp import rpc_body
 from .pages import Layout
@@ -72,13 +73,17 @@ class Routes:
     """The rows of the server and their handlers.
 
     `groups` are the objects whose attributes handle requests, by the first part of a row's handler: `rest.search` is
-    the attribute `search` of the group `rest`. The layout renders error pages.
+    the attribute `search` of the group `rest`. The layout renders error pages. The auditor records requests, None if
+    there is no audit log.
     """
 
-    def __init__(self, rows: tuple[Route, ...], groups: Mapping[str, Any], layout: Layout) -> None:
+    def __init__(
+        self, rows: tuple[Route, ...], groups: Mapping[str, Any], layout: Layout, auditor: Auditor | None = None
+    ) -> None:
         self.rows = rows
         self.groups = groups
         self._layout = layout
+        self._auditor = auditor
         self.app = _application(rows)
         self._adapter = self.app.url_map.bind("")
 
@@ -127,7 +132,7 @@ class Routes:
     def _handler(self, row: Route) -> Callable[..., Coroutine[Any, Any, bytes | None]]:
         group, _, attribute = row.handler.partition(".")
         handler: Callable[..., Coroutine[Any, Any, bytes | None]] = attrgetter(attribute)(self.groups[group])
-        return handler
+        return handler if self._auditor is None else self._auditor.wrap(row, handler)
 
     def respond_with_error(self, request: Request, api: Api, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 from urllib.parse import urlencode
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from ... import serialization
 from ...domain.accounts import Account
@@ -19,6 +19,7 @@ from ...domain.visibility import CuratedName, Mark
 from ...http import Request
 from ...services.directory import Directory
 from ...web.account import SessionCookies
+from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 
 ENTRIES = f"{ADMIN}/entries"
@@ -93,7 +94,8 @@ class EntryPages:
             if mark not in MARKS or on not in ("yes", "no"):
                 raise BadInput(f"mark: must be one of {', '.join(MARKS)}, and on: yes or no.", code="form_wrong")
             await self._check(name)
-            await self._curation.mark(name, mark, on == "yes")
+            async with changing(request, lambda: self._flags(name)):
+                await self._curation.mark(name, mark, on == "yes")
         except DirectoryError:
             return self._requests.form_error(request, _url(name))
         self._bus.announce()
@@ -112,6 +114,8 @@ class EntryPages:
             # A copy without changes would hide later versions of the upstream.
             is_changed = edited.server != entry.server
             if is_changed:
+                if request.audit is not None:
+                    request.audit.set_values(_fields(entry), _fields(edited))
                 await self._directory.publish(LOCAL, [edited])
         except DirectoryError:
             return self._requests.form_error(request, _url(name))
@@ -129,11 +133,16 @@ class EntryPages:
         _, form = await self._requests.member_form(request)
         name = form.get("name", "")
         try:
-            await self._curation.disown(name)
+            async with changing(request, lambda: self._flags(name)):
+                await self._curation.disown(name)
         except DirectoryError:
             return self._requests.form_error(request, ENTRIES)
         self._bus.announce()
         return self._requests.redirect(request, ENTRIES, "entry_removed")
+
+    async def _flags(self, name: str) -> Values:
+        """Return the curation flags of a name for the audit log."""
+        return asdict(await self._curation.find(name))
 
     async def _find(self, name: str) -> Entry | None:
         """Return the latest version of an entry, hidden or not; None for a curated name without one.
@@ -161,6 +170,10 @@ def _checked(field: str, text: str) -> str:
     if len(text) > FIELDS[field]:
         raise BadInput(f"{field}: must have at most {FIELDS[field]:,} characters.", code="field_long")
     return " ".join(text.split())
+
+
+def _fields(entry: Entry) -> Values:
+    return {"name": entry.name, **{field: entry.server.get(field) for field in FIELDS}}
 
 
 def _url(name: str) -> str:

@@ -14,6 +14,7 @@ from ...domain.quota import WINDOW
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
 from ...web.account import Member
+from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 
 ACCOUNTS = f"{ADMIN}/accounts"
@@ -73,7 +74,8 @@ class AccountPages:
         """Approve an account, and redirect to its page."""
         await self._requests.member_form(request)
         try:
-            await self._accounts.approve(account_id)
+            async with changing(request, lambda: self._state(account_id)):
+                await self._accounts.approve(account_id)
         except DirectoryError:
             return self._requests.form_error(request, _path(account_id))
         return self._requests.redirect(request, _path(account_id), "account_approved")
@@ -85,7 +87,8 @@ class AccountPages:
         try:
             if self._is_own(member, account_id):
                 raise BadInput("You cannot change the limit of your own account.", code="own_limit")
-            await self._accounts.set_limit(account_id, limit_of(text))
+            async with changing(request, lambda: self._state(account_id)):
+                await self._accounts.set_limit(account_id, limit_of(text))
         except BadInput:
             return self._requests.form_error(request, _path(account_id), limit=text)
         except DirectoryError:
@@ -104,7 +107,8 @@ class AccountPages:
         try:
             if self._is_own(member, account_id):
                 raise BadInput("You cannot disable your own account.", code="own_account")
-            await self._accounts.disable(account_id)
+            async with changing(request, lambda: self._state(account_id)):
+                await self._accounts.disable(account_id)
         except DirectoryError:
             return self._requests.form_error(request, _path(account_id))
         return self._requests.redirect(request, _path(account_id), "account_disabled")
@@ -113,7 +117,8 @@ class AccountPages:
         """Enable an account, and redirect to its page."""
         await self._requests.member_form(request)
         try:
-            await self._accounts.enable(account_id)
+            async with changing(request, lambda: self._state(account_id)):
+                await self._accounts.enable(account_id)
         except DirectoryError:
             return self._requests.form_error(request, _path(account_id))
         return self._requests.redirect(request, _path(account_id), "account_enabled")
@@ -123,6 +128,14 @@ class AccountPages:
         if listed is None:
             raise NotFound(f"No account has the id {account_id[:20]!r}.")
         return listed
+
+    async def _state(self, account_id: str) -> Values:
+        """Return the values of an account for the audit log."""
+        listed = await self._roster.account(account_id)
+        if listed is None:
+            return {}
+        account = listed.account
+        return {"email": account.email, "role": account.role, "state": account.state, "limit": account.limit}
 
     def _is_own(self, member: Member, account_id: str) -> bool:
         return member.account.id == account_id

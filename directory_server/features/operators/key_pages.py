@@ -13,6 +13,7 @@ from ...domain.ports.roster import Roster
 from ...domain.roster import ListedKey
 from ...http import Request
 from ...web.account import Member
+from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
 from ...web.pages import KeyPartValues
 
@@ -76,7 +77,8 @@ class KeyPages:
             if _is_own(member, listed):
                 # A stolen session could create a key, raise its limit, and use it after the session has ended.
                 raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
-            await self._keys.set_limit(listed.key.id, _limit(text))
+            async with changing(request, lambda: self._state(key_id)):
+                await self._keys.set_limit(listed.key.id, _limit(text))
         except BadInput:
             return self._requests.form_error(request, _path(key_id), limit=text)
         except DirectoryError:
@@ -93,7 +95,8 @@ class KeyPages:
         """Revoke a key, and redirect to the list of keys."""
         await self._requests.member_form(request)
         try:
-            await self._keys.revoke((await self._find(key_id)).key.id)
+            async with changing(request, lambda: self._state(key_id)):
+                await self._keys.revoke((await self._find(key_id)).key.id)
         except DirectoryError:
             return self._requests.form_error(request, KEYS)
         return self._requests.redirect(request, KEYS, "key_revoked")
@@ -103,6 +106,14 @@ class KeyPages:
         if listed is None:
             raise NotFound(f"No key has the id {key_id[:20]!r}.")
         return listed
+
+    async def _state(self, key_id: str) -> Values:
+        """Return the values of a key for the audit log."""
+        listed = await self._roster.key(key_id)
+        if listed is None:
+            return {}
+        key = listed.key
+        return {"label": key.label, "owner": key.owner, "limit": key.limit, "revoked": key.revoked_at is not None}
 
 
 def _is_own(member: Member, listed: ListedKey) -> bool:

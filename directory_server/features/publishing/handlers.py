@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
+from ...domain.audit import Actor, recorded_text
 from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NotFound, UnknownPublisher
 from ...domain.keys import is_publisher_secret
 from ...domain.ports.runtime import Offload
@@ -17,6 +18,7 @@ from ...http.errors import HttpError
 from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ...serialization import decode
+from ...web.audit import Values
 from ...web.authentication import bearer_secret, check_url
 from ...web.registry import PAGE_BYTES, path_text
 from ...web.responses import json_response
@@ -112,6 +114,7 @@ class PublishHandlers:
         publisher = await self._access.authenticate(request)
         server = _body(request)
         name, version = _member(server, "name"), _member(server, "version")
+        await _audit(request, publisher, name, {"version": version})
         try:
             if name:
                 self._service.check_permission(publisher, name)
@@ -158,8 +161,11 @@ class PublishHandlers:
 
     async def _change(self, request: Request, name: str, version: str | None) -> list[PublishedVersion]:
         publisher = await self._access.authenticate(request)
+        await _audit(request, publisher, name, {"version": version or "*"})
         try:
             status, change = status_change(_body(request), self._now())
+            if request.audit is not None:
+                request.audit.set_values({}, {"version": version or "*", "status": status})
         except DirectoryError as error:
             await self._service.reject(publisher, "status", name, version or "*", error)
             raise
@@ -177,6 +183,14 @@ class PublishHandlers:
 
     def _item(self, published: PublishedVersion) -> bytes:
         return published_response(published.entry, published.latest, self._now())
+
+
+async def _audit(request: Request, publisher: Publisher, name: str, values: Values) -> None:
+    """Store the action of a publisher before it is done, if requests are audited."""
+    if request.audit is not None:
+        token = publisher.token
+        actor = Actor("publisher", token.id, token.label)
+        await request.audit.begin(actor, values, f"name={recorded_text(name)}")
 
 
 def _body(request: Request) -> Any:

@@ -11,6 +11,7 @@ from ...domain.errors import BadInput, DirectoryError
 from ...domain.throttling import Limiter
 from ...http import Request
 from ...services.user_keys import UserKeys
+from ..audit import Values, changing
 from ..mcp import PATH
 from ..pages import KeyPartValues
 from ._connect_page import ConnectPage
@@ -54,6 +55,8 @@ class KeyPages:
             self._changes.charge(member.account.id)
             session = member.session.identifier
             key = await self._keys.create(member.account, session, label, self._expires_at(expiry))
+            if request.audit is not None:
+                request.audit.set_values({}, {"id": key.id, "label": key.label, "expires": expiry, "limit": key.limit})
         except DirectoryError:
             return self._requests.form_error(request, KEYS, label=label, expires=expiry)
         return self._requests.redirect(request, _path(key.id, "secret"))
@@ -106,7 +109,8 @@ class KeyPages:
         try:
             # Each change of a key empties the look-up caches of all processes.
             self._changes.charge(member.account.id)
-            await self._keys.rename(member.account, key_id, label)
+            async with changing(request, lambda: self._state(member, key_id)):
+                await self._keys.rename(member.account, key_id, label)
         except BadInput:
             return self._requests.form_error(request, _path(key_id, "rename"), label=label)
         except DirectoryError:
@@ -127,6 +131,11 @@ class KeyPages:
         except DirectoryError:
             return self._requests.form_error(request, KEYS)
         return self._requests.redirect(request, KEYS, "key_revoked")
+
+    async def _state(self, member: Member, key_id: str) -> Values:
+        """Return the values of a key for the audit log."""
+        key = await self._keys.find(member.account, key_id)
+        return {"label": key.label, "limit": key.limit}
 
     async def _list(self, member: Member) -> dict[str, object]:
         owned, now = await self._keys.list(member.account), self._now()

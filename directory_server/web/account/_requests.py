@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from twisted.python.failure import Failure
 
 from ...domain.accounts import Account
+from ...domain.audit import Actor
 from ...domain.clients import Client
 from ...http import Request
 from ...http.errors import HttpError
@@ -71,6 +72,8 @@ class AccountRequests:
             back = request.path.decode("latin-1") if request.method in (b"GET", b"HEAD") else KEYS
             location = f"{SIGN_IN}?{urlencode({'next': back})}"
             raise HttpError(303, "sign_in", "Sign in first.", {"Location": location})
+        if request.audit is not None:
+            request.audit.identify(session.account)
         return Member(session.account, session)
 
     async def form(self, request: Request) -> tuple[Session, Mapping[str, str]]:
@@ -78,12 +81,17 @@ class AccountRequests:
         session = await self.cookies.load(request)
         form = fields(request, session)
         assert session is not None  # fields() raises Forbidden for None
+        if request.audit is not None:
+            request.audit.note(Actor("anonymous"), form)
         return session, form
 
     async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
         """Return the signed-in member and the fields of a form. Raises HttpError, Forbidden, BadInput."""
         member = await self.member(request)
-        return member, fields(request, member.session)
+        form = fields(request, member.session)
+        if request.audit is not None:
+            await request.audit.begin(request.audit.actor, form)
+        return member, form
 
     def client(self, request: Request) -> Client:
         """Return the network and the browser of a request."""

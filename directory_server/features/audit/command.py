@@ -1,0 +1,129 @@
+"""`directory-server audit`: verify, list and export the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+
+import click
+
+from ...cli.context import command_context, wait_for
+from ...cli.expiry import duration
+from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...serialization import text
+from ...wording import counted
+from .chain import AuditRecord, base_of, verify
+from .settings import AuditConfig
+from .tables import PAGE, AuditLog
+
+
+@click.group(cls=Group)
+def audit() -> None:
+    """Verify, list and export the log of what operators, members, publishers and commands did."""
+
+
+@audit.command("verify")
+@click.option("--head", metavar="NUMBER:HASH", help="A record of an earlier verification or export that must be there.")
+@click.pass_context
+def verify_(ctx: click.Context, head: str | None) -> None:
+    """Check that no record was changed, added or removed. The exit code is 1 if one was.
+
+    Without audit.key_file, somebody who can write to the database can compute another chain. Keep the last line of the
+    output elsewhere, and check it with --head the next time.
+    """
+    context = command_context(ctx)
+    log, key = AuditLog(context.storage.tables), context.config.of(AuditConfig).key()
+    # First, so that every checkpoint is about a record that the reading below meets.
+    checkpoints = wait_for(log.checkpoints())
+    base, kept = base_of(checkpoints), _head(head)
+    seen = {}
+
+    def records() -> Iterator[AuditRecord]:
+        for record in _records(log, base.number):
+            if record.number in kept:
+                seen[record.number] = record.hash
+            yield record
+
+    result = verify(records(), checkpoints, key)
+    problems = [*result.problems]
+    for number, hashed in kept.items():
+        if seen.get(number) != hashed and number > base.number:
+            problems.append(f"Record {number} is missing, or has another hash than {hashed}.")
+    for problem in problems:
+        echo(problem, err=True)
+    if problems:
+        raise click.ClickException("The audit log is not intact.")
+    if not key:
+        echo("Checkpoints are not signed: set audit.key_file.", err=True)
+    number = result.last - result.first + 1 if result.first else 0
+    echo(f"{counted(number, 'record')} from {result.first} to {result.last}: the chain is intact.", err=True)
+    echo(f"{result.last}:{result.hash}")
+
+
+@audit.command("list")
+@click.option(
+    "--limit", type=click.IntRange(1, PAGE), default=100, show_default=True, help="Largest number of records."
+)
+@click.option("--search", "words", default="", help="Text in subject, action or target, or an id.")
+@click.option("--outcome", default="", help="done, failed, or an error code.")
+@click.option("--since", default="", help="Age of the oldest record, such as 7d.")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, limit: int, words: str, outcome: str, since: str, as_json: bool) -> None:
+    """List records, the newest first."""
+    context = command_context(ctx)
+    oldest = context.now() - duration(since, "--since") if since else 0.0
+    log = AuditLog(context.storage.tables)
+    found = wait_for(log.newest(limit, text=words, outcome=outcome, since=oldest))
+    print_listing(
+        [
+            {
+                "number": each.number,
+                "logged_at": each.event.at,
+                "subject": each.event.actor.name or each.event.actor.id or each.event.actor.key_id or "-",
+                "network": each.event.actor.network,
+                "action": each.event.action,
+                "target": each.event.target,
+                "before": each.event.before,
+                "after": each.event.after,
+                "request_id": each.event.request_id,
+                "outcome": each.event.outcome,
+            }
+            for each in found
+        ],
+        {
+            "NUMBER": itemgetter("number"),
+            "AT": lambda record: moment(record["logged_at"]),
+            "SUBJECT": itemgetter("subject"),
+            "FROM": lambda record: record["network"] or "-",
+            "ACTION": itemgetter("action"),
+            "TARGET": lambda record: record["target"] or "-",
+            "OUTCOME": itemgetter("outcome"),
+        },
+        as_json,
+    )
+
+
+@audit.command()
+@click.option("--after", type=click.IntRange(0), default=0, help="Number of the last record of an earlier export.")
+@click.pass_context
+def export(ctx: click.Context, after: int) -> None:
+    """Print all records as JSON Lines, the oldest first, with their hashes."""
+    for record in _records(AuditLog(command_context(ctx).storage.tables), after):
+        echo(text(record.values()))
+
+
+def _records(log: AuditLog, after: int) -> Iterator[AuditRecord]:
+    while page := wait_for(log.read(after)):
+        yield from page
+        after = page[-1].number
+
+
+def _head(written: str | None) -> dict[int, str]:
+    """Return the number and the hash of the option --head. Raises BadParameter."""
+    if written is None:
+        return {}
+    number, _, hashed = written.partition(":")
+    if not (number.isascii() and number.isdecimal() and len(number) < 18) or len(hashed) != 64:
+        raise click.BadParameter("must be a number, a colon, and 64 hexadecimal digits", param_hint="--head")
+    return {int(number): hashed.lower()}

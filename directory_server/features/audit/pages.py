@@ -1,0 +1,74 @@
+"""Operator page of the audit log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from attrs import frozen
+
+from ... import serialization
+from ...http import Request
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.responses import json_response
+from .tables import AuditLog
+
+PAGE = f"{ADMIN}/audit"
+
+EXPORTED = 10_000
+"""Records of one download. The command exports all."""
+
+DAY = 86_400.0
+
+
+@frozen
+class AuditPages:
+    """Handles the page of the audit log, and its download as JSON Lines. `_is_on` is whether actions are recorded."""
+
+    _requests: OperatorRequests
+    _log: AuditLog
+    _is_on: bool
+
+    async def get(self, request: Request) -> bytes:
+        """Return a page of the records with the text `q`, the `outcome` and the `day`, the newest first."""
+        member = await self._requests.member(request)
+        asked = parameters(request)
+        text, outcome, day = (asked.get(name, "").strip() for name in ("q", "outcome", "day"))
+        since = _day(day)
+        limits = {} if since is None else {"since": since, "until": since + DAY}
+        found = await self._log.newest(
+            PER_PAGE + 1, before=_number(asked.get("after", "")), text=text, outcome=outcome, **limits
+        )
+        rows = page_of(found)
+        after = str(rows[-1].number) if rows else ""
+        values = {
+            "rows": rows,
+            "text": text,
+            "outcome": outcome,
+            "day": day,
+            "is_on": self._is_on,
+            "next_url": next_url(PAGE, found, after, q=text, outcome=outcome, day=day),
+        }
+        return self._requests.page(request, member.session, "list", values)
+
+    async def export(self, request: Request) -> bytes:
+        """Return records as JSON Lines, the oldest first, after the number `after`."""
+        await self._requests.member(request)
+        after = _number(parameters(request).get("after", "")) or 0
+        records = await self._log.read(after, EXPORTED)
+        body = b"".join(serialization.encode(record.values()) + b"\n" for record in records)
+        response = json_response(request, body, 200, **{"Content-Disposition": 'attachment; filename="audit.jsonl"'})
+        request.setHeader("Content-Type", "application/jsonl")
+        return response
+
+
+def _number(text: str) -> int | None:
+    """Return the number of a record, None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
+
+
+def _day(text: str) -> float | None:
+    """Return the beginning of a day (2027-01-31) in seconds since the epoch, UTC; None for another text."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None

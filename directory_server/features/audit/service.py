@@ -1,0 +1,123 @@
+"""The audit log of a server and of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import define, field
+from twisted.logger import Logger
+
+from ...config import Config
+from ...domain.audit import Actor, AuditEvent
+from ...domain.errors import Unavailable
+from ...domain.ports.audit import AuditTrail
+from ...feature import Host, Running
+from ...timers import Timer
+from .settings import AuditConfig
+from .tables import AuditLog
+
+FLUSH = 2.0
+"""Seconds between two writes of records of reads."""
+
+UPKEEP = 600.0
+"""Seconds between two checkpoints, and deletions of old records."""
+
+MAX_WAITING = 10_000
+"""Records of reads in memory. Further ones are counted."""
+
+BATCH = 500
+"""Records of reads in one transaction."""
+
+
+@define(eq=False)
+class Trail:
+    """Record events in the log."""
+
+    _log: AuditLog
+    _reads: Sequence[str]
+    _waiting: list[AuditEvent] = field(factory=list, init=False)
+    _lost: int = field(default=0, init=False)
+    _lost_at: float = field(default=0.0, init=False)
+
+    _logger = Logger()
+
+    async def begin(self, event: AuditEvent) -> str:
+        """Store an action before it is done; return its id. Raises Unavailable."""
+        return await self._log.begin(event)
+
+    async def finish(self, begun: str, event: AuditEvent) -> None:
+        """Record an action with its outcome. An error is logged, and the action gets an unknown outcome later."""
+        try:
+            await self._log.add(event, begun=begun)
+        except Unavailable as error:
+            self._logger.error(
+                "The audit log cannot be written: {action}: {reason}", action=event.action, reason=error.message
+            )
+
+    def reads(self, route: str) -> bool:
+        """Return whether reads of a route are recorded."""
+        return any(route.startswith(beginning) for beginning in self._reads)
+
+    def note_read(self, event: AuditEvent) -> None:
+        """Record a read with the next `flush`."""
+        if len(self._waiting) < MAX_WAITING:
+            self._waiting.append(event)
+        else:
+            self._lost, self._lost_at = self._lost + 1, event.at
+
+    async def flush(self) -> None:
+        """Write the records of reads, and the number of those that were lost."""
+        while self._waiting or self._lost:
+            events, lost = self._waiting[:BATCH], self._lost
+            if not events:
+                after = f'{{"count":{lost}}}'
+                events = [AuditEvent(self._lost_at, Actor("anonymous"), "reads not recorded", after=after)]
+            try:
+                await self._log.add(*events)
+            except Unavailable as error:
+                self._logger.error("The audit log cannot be written: {reason}", reason=error.message)
+                return
+            if self._waiting:
+                del self._waiting[: len(events)]
+            else:
+                self._lost -= lost
+
+
+@define(eq=False)
+class Upkeep:
+    """Writes checkpoints, finishes abandoned actions, and deletes old records."""
+
+    _log: AuditLog
+    _settings: AuditConfig
+    _key: bytes
+    _now: Callable[[], float]
+
+    _logger = Logger()
+
+    async def run(self) -> None:
+        """Run once. A failure is logged."""
+        try:
+            if abandoned := await self._log.finish_abandoned(self._now()):
+                self._logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
+            await self._log.check(self._key)
+            await self._log.forget(self._now() - self._settings.keep, self._settings.max_records, self._key)
+        except Unavailable as error:
+            self._logger.warn("The audit log cannot be checked: {reason}", reason=error.message)
+
+
+def running(host: Host) -> Running:
+    """Return the audit log of a server; without the setting, nothing."""
+    settings = host.config.of(AuditConfig)
+    if not settings.enabled:
+        return Running()
+    log = AuditLog(host.storage.tables)
+    trail, upkeep = Trail(log, settings.reads), Upkeep(log, settings, settings.key(), host.now)
+    services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
+    return Running([*services, Timer(UPKEEP, upkeep.run, host.reactor)], write=trail.flush, trail=trail)
+
+
+def command_trail(config: Config, storage: Any) -> AuditTrail | None:
+    """Return the audit log for commands; None without the setting."""
+    settings = config.of(AuditConfig)
+    return Trail(AuditLog(storage.tables), ()) if settings.enabled else None

@@ -1,0 +1,42 @@
+"""Settings of the audit log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, setting
+
+MAX_KEY = 1_000
+"""Bytes of a key of checkpoints."""
+
+
+@frozen
+class AuditConfig:
+    """The audit log of what operators, members, publishers and commands do."""
+
+    enabled: bool = setting(False, "Whether actions are recorded.")
+    reads: tuple[str, ...] = setting(
+        (),
+        "Beginnings of the paths of the APIs and pages whose reads are recorded as well, such as /admin.",
+        each_matches(r"/\S*", "paths such as /admin or /api/open/v1/entries"),
+    )
+    keep: Seconds = setting(31_536_000.0, "Time for which a record is stored.", above_zero)
+    max_records: int = setting(1_000_000, "Maximum number of records; the oldest are deleted first.", AtLeast(1_000))
+    key_file: str = setting(
+        "", "File with a key of 32 bytes or more that signs checkpoints (HMAC-SHA-256); if empty: they are unsigned."
+    )
+
+    def key(self) -> bytes:
+        """Return the key of checkpoints, empty without one. Raises ConfigError."""
+        if not self.key_file:
+            return b""
+        try:
+            with Path(self.key_file).open("rb") as file:
+                key = file.read(MAX_KEY).strip()
+        except OSError as error:
+            raise ConfigError(f"audit.key_file: cannot read {self.key_file}: {error.strerror}.") from None
+        if len(key) < 32:
+            raise ConfigError("audit.key_file: must have a key of at least 32 bytes.")
+        return key

@@ -1,0 +1,177 @@
+"""Actions of requests in the audit log: who, what, before and after, and never a secret."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from directory_server.domain.errors import Unavailable
+from directory_server.features.audit.chain import AuditRecord, verify
+from directory_server.features.audit.service import FLUSH
+from directory_server.features.audit.tables import AuditLog
+from directory_server.run_sync import run_sync
+
+from ...web.browsers import Browser
+from ...web.conftest import POSTGRES, POSTGRES_ID, Server
+
+SETTINGS = {"audit.enabled": True}
+
+enabled = pytest.mark.parametrize("server", [SETTINGS], indirect=True)
+
+
+def log_of(server: Server) -> AuditLog:
+    return AuditLog(server.application.storage.tables)
+
+
+def records_of(server: Server) -> Sequence[AuditRecord]:
+    return run_sync(log_of(server).read(0))
+
+
+def last(server: Server) -> AuditRecord:
+    return records_of(server)[-1]
+
+
+@enabled
+def test_an_operator_changes_the_limit_of_a_key(server: Server, operator: Browser) -> None:
+    operator.get(f"/admin/keys/{server.key_id}")
+    response = operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
+    event = last(server).event
+    assert (event.actor.kind, event.actor.name) == ("account", "operator@example.org")
+    assert event.actor.network == "127.0.0.0/24"
+    assert (event.action, event.target) == ("POST /admin/keys/{key_id}/limit", f"key_id={server.key_id}")
+    before, after = json.loads(event.before), json.loads(event.after)
+    assert (before.pop("limit"), after.pop("limit")) == (20, 77)
+    assert before == after
+    assert event.request_id == response.headers["X-Request-Id"]
+    assert event.outcome == "done"
+
+
+@enabled
+def test_a_rejected_form_has_the_error_as_outcome(server: Server, operator: Browser) -> None:
+    operator.get(f"/admin/keys/{server.key_id}")
+    operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "none"})
+    event = last(server).event
+    assert event.outcome == "limit_wrong"
+    assert json.loads(event.after) == {"limit": "none"}
+
+
+@enabled
+def test_curation_has_the_flags_before_and_after(server: Server, operator: Browser) -> None:
+    operator.get(f"/servers/{POSTGRES_ID}")
+    operator.post("/admin/entry/mark", {"name": POSTGRES.name, "mark": "hidden", "on": "yes"})
+    event = last(server).event
+    assert (json.loads(event.before)["hidden"], json.loads(event.after)["hidden"]) == (False, True)
+
+
+@enabled
+def test_a_member_creates_a_key_and_no_secret_is_recorded(server: Server, member: Browser) -> None:
+    member.get("/account/keys")
+    member.follow(member.post("/account/keys", {"label": "laptop", "expires": "30"}))
+    secret = next(word for word in member.page.replace('"', " ").replace("<", " ").split() if word.startswith("mcpd_"))
+    event = last(server).event
+    assert event.action == "POST /account/keys"
+    assert json.loads(event.after)["label"] == "laptop"
+    member.get("/account/password")
+    member.post("/account/password", {"old": "a wrong old password", "password": "a new password of words"})
+    assert last(server).event.outcome == "password_wrong" or last(server).event.outcome == "password_refused"
+    everything = json.dumps([record.values() for record in records_of(server)])
+    for hidden in (secret, "a wrong old password", "a new password of words", "csrf"):
+        assert hidden not in everything
+
+
+@enabled
+def test_sign_ins_are_recorded_with_the_address(server: Server, browser: Browser) -> None:
+    browser.get("/account/sign-in")
+    browser.post("/account/sign-in", {"email": "ann@example.org", "password": "not the password"})
+    event = last(server).event
+    assert (event.actor.kind, event.action) == ("anonymous", "POST /account/sign-in")
+    assert json.loads(event.after)["email"] == "ann@example.org"
+    assert event.outcome not in ("", "done")
+
+
+@enabled
+def test_requests_without_session_or_token_are_not_recorded(server: Server, browser: Browser) -> None:
+    body, form = b"csrf=x&limit=5", {"Content-Type": "application/x-www-form-urlencoded"}
+    server.request("POST", f"/admin/keys/{server.key_id}/limit", body=body, headers=form)
+    server.request("POST", "/account/sign-in", body=body, headers=form)
+    browser.get("/account/keys")
+    server.get("/api/open/v1/search?keywords=postgres")
+    assert records_of(server) == []
+
+
+@pytest.mark.parametrize("server", [{"audit.enabled": True, "publish.enabled": True}], indirect=True)
+def test_a_publisher_is_recorded_with_the_token(server: Server) -> None:
+    token, secret = run_sync(server.publishers.create("ci", ["io.acme/*"], expires_at=None))
+    document = {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"}
+    document["$schema"] = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {secret}"}
+    for outcome in ("done", "version_exists"):
+        server.request("POST", "/v0.1/publish", key=None, body=json.dumps(document).encode(), headers=headers)
+        event = last(server).event
+        assert (event.actor.kind, event.actor.id, event.actor.name) == ("publisher", token.id, "ci")
+        assert (event.target, json.loads(event.after)) == ("name=io.acme/weather", {"version": "1.0.0"})
+        assert event.outcome == outcome
+    assert secret not in json.dumps([record.values() for record in records_of(server)])
+
+
+@enabled
+def test_nothing_is_done_if_the_log_cannot_be_written(
+    server: Server, operator: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> str:
+        raise Unavailable("no disk")
+
+    operator.get(f"/admin/keys/{server.key_id}")
+    monkeypatch.setattr(AuditLog, "begin", fail)
+    assert operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"}).status == 503
+    assert [key.limit for key in run_sync(server.keys.list()) if key.id == server.key_id] == [20]
+
+
+@pytest.mark.parametrize(
+    "server", [{"audit.enabled": True, "audit.reads": ["/admin", "/api/open/v1/entries"]}], indirect=True
+)
+def test_reads_are_recorded_where_the_operator_asks_for_it(server: Server, operator: Browser) -> None:
+    operator.get("/admin/keys")
+    server.get(f"/api/open/v1/entries/{POSTGRES_ID}")
+    server.get("/api/open/v1/search?keywords=postgres")
+    assert [each for each in records_of(server) if each.event.action.startswith("GET")] == []
+    run_sync(next(each for each in server.application.running if each.trail).write())
+    reads = [each.event for each in records_of(server) if each.event.action.startswith("GET")]
+    assert [(event.action, event.actor.kind, event.actor.key_id) for event in reads[-2:]] == [
+        ("GET /admin/keys", "account", ""),
+        ("GET /api/open/v1/entries/{mcp_id}", "key", server.key_id),
+    ]
+    assert reads[-1].target == f"mcp_id={POSTGRES_ID}"
+    assert verify(records_of(server), (), b"").problems == []
+    assert FLUSH > 0
+
+
+@enabled
+def test_operators_filter_and_download_the_log(server: Server, operator: Browser, member: Browser) -> None:
+    operator.get(f"/admin/keys/{server.key_id}")
+    operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
+    operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "<script>alert(1)</script>"})
+    operator.get("/admin/audit?q=limit")
+    assert operator.text.count("POST /admin/keys/{key_id}/limit") == 2
+    assert "<script>alert" not in operator.page
+    operator.get("/admin/audit?q=limit&outcome=failed")
+    assert operator.text.count("POST /admin/keys/{key_id}/limit") == 1
+    operator.get("/admin/audit?day=1970-01-01&q=%00&after=x")
+    assert "No record matches." in operator.text
+    lines = operator.get("/admin/audit/export").body.splitlines()
+    exported: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    assert [line["number"] for line in exported] == [*range(1, len(lines) + 1)]
+    assert exported[-1]["subject"]["name"] == "operator@example.org"
+    assert exported[-1]["hash"] == last(server).hash
+    assert [member.get(path).status for path in ("/admin/audit", "/admin/audit/export")] == [404, 404]
+
+
+def test_without_the_setting_nothing_is_recorded(server: Server, operator: Browser) -> None:
+    operator.get(f"/admin/keys/{server.key_id}")
+    operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
+    assert records_of(server) == []
+    operator.get("/admin/audit")
+    assert "audit.enabled" in operator.text
