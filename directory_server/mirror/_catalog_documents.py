@@ -45,6 +45,9 @@ _CLAIMED = {"tags": "tags", "capabilities": "capabilities", "representativeQueri
 
 _URN = re.compile(r"urn:air:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
 _NAME = re.compile(r"([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)/[A-Za-z0-9._-]+")
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
+"""A media type in lower case (RFC 6838, section 4.2)."""
+
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 _LINK = re.compile(rb"<link\b([^<>]{0,2000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""\b(rel|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
@@ -118,7 +121,16 @@ def _item(value: Any) -> Item:
         raise BadInput("must have either url, a string, or data, an object.")
     digest = blake2b(encode(value), digest_size=16).digest()
     name, publisher = (found[0], found[1].lower()) if found else ("", "")
-    return Item(name, publisher, kind, media_type or "no type", url or "", data, value, digest)
+    return Item(
+        name,
+        publisher,
+        kind,
+        media_type if _MEDIA_TYPE.fullmatch(media_type) else "no type",
+        url or "",
+        data,
+        value,
+        digest,
+    )
 
 
 def read_card(item: Item, body: bytes, speaks_for: Callable[[str], bool]) -> Entry:
