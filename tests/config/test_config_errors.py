@@ -23,6 +23,8 @@ KERNEL = [
 # The section sign_in has tables only, which no option can set.
 KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS if name != "sign_in")])
 
+IN_A_FILE = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS)])
+
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 
 OF_URL = "must be an http or https URL without a password, or the path of a file"
@@ -243,7 +245,7 @@ def test_invalid_variable_is_reported_with_its_name(text: str, value: str, messa
         ),
         (
             '"quota.limit" = 1',
-            f"quota.limit ({{file}}): is not a setting; did you mean quota.limit? known settings: {KNOWN}",
+            f"quota.limit ({{file}}): is not a setting; did you mean quota.limit? known settings: {IN_A_FILE}",
         ),
         ("a =", "{file}: must be TOML: Invalid value (at end of document)"),
         (f"a = {'9' * 5000}", "{file}: must be TOML: Exceeds the limit"),
