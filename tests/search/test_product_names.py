@@ -49,3 +49,12 @@ async def test_a_spelling_of_one_entry_does_not_outweigh_the_prior() -> None:
 async def test_a_name_of_few_entries_is_no_product() -> None:
     index = await index_of(*OTHERS, *namesakes(NAMESAKES - 2), entry_of("io.github.a/mcp-slack", stars=2_000))
     assert (await search_names(index, "slack"))[-1] == "io.github.a/mcp-slack"
+
+
+@pytest.mark.parametrize(("name", "brief"), [("Slack/dev", "Docs of Slack"), ("slack/slack-kit", "Messages")])
+@awaited
+async def test_entries_of_the_account_named_like_the_product_come_first(name: str, brief: str) -> None:
+    vendors = make_entry(f"io.github.{name}", brief)
+    others = entry_of("io.github.a/mcp-slack", stars=2_000), make_entry("io.github.slack/chess", "Plays games")
+    index = await index_of(*OTHERS, *namesakes(NAMESAKES), vendors, *others)
+    assert (await search_names(index, "slack"))[:2] == [vendors.name, others[0].name]

@@ -51,8 +51,8 @@ EXACT_NAME, VENDOR_PRODUCT = "\0spelt:", "\0maker:"
 """Prefixes of special terms, which are not words.
 
 The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
-folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor. See also `facets`, `conversion_terms`
-and `translated_terms`."""
+folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, or the name of an account at a code
+host in the name, title or description of its entry. See also `facets`, `conversion_terms` and `translated_terms`."""
 
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
@@ -176,6 +176,8 @@ def build_document(entry: Entry) -> Document:
     else:
         products = _vendor_product(owner_words, short_words, name.startswith(CODE_HOSTS))
         special_terms |= _product_names(short, products, short_words, title_words)
+        if name.startswith(CODE_HOSTS) and any((brand := key(owner_words)) in counts[field][1] for field in (0, 2)):
+            special_terms.add(VENDOR_PRODUCT + brand)
     sorting = sorting_of(entry)
     hit = listed(entry.hit(), facts.bits, sorting)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 11, "4ab59bc7f1524d61"
+ANALYSIS, ANALYSED_SAMPLE = 12, "164a037b642f9845"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 7, "7e5cd9fc89a02d80"
+FILE, INDEXED_SAMPLE = 7, "c3f483645f4fb563"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"
