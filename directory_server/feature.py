@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from twisted.application.service import IService
 
     from .config import Config
-    from .domain.ports.additions import EntryAdditions, PublishedCheck
+    from .domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck
     from .domain.ports.audit import AuditTrail
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
@@ -68,6 +68,7 @@ class Running:
     `access_tokens` authenticate clients in place of API keys.
     `check_published` checks new versions that are published to this directory.
     `trail` records what operators, members and publishers do.
+    `accepted` returns the accepted marks of an entry.
     """
 
     services: Sequence[IService] = ()
@@ -83,6 +84,7 @@ class Running:
     access_tokens: AccessTokens | None = None
     check_published: PublishedCheck | None = None
     trail: AuditTrail | None = None
+    accepted: AcceptedMarks | None = None
 
 
 @frozen

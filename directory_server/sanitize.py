@@ -6,6 +6,7 @@ standard library's `unicodedata` lacks Default_Ignorable_Code_Point and Joining_
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import regex
@@ -51,6 +52,22 @@ _VISIBLE = regex.compile(
     regex.V1,
 )
 
+_HIDDEN = regex.compile(r"[\p{Cc}\p{Co}]", regex.V1)
+"""Private-use characters and controls. Unassigned characters may be letters of a later Unicode."""
+
+_RIGHT_TO_LEFT = regex.compile(r"[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}]", regex.V1)
+
+_MARKS = regex.compile(r"[\u200E\u200F\u061C\u2066-\u2069]+", regex.V1)
+"""Marks and isolates of text with letters from right to left (UAX #9)."""
+
+_SEPARATORS = regex.compile(
+    r"[\xAD\uFE0E\uFE0F]|(?<![\s\S])\uFEFF"
+    r"|(?<=[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])\u200B(?=[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])",
+    regex.V1,
+)
+"""Soft hyphens, one selector of a presentation, byte order marks, and spaces without width between words of scripts
+that have no other ones."""
+
 _REPLACEMENTS = {"invisible": "", "blank": " ", "newline": "\n", "unknown": "\N{REPLACEMENT CHARACTER}"}
 
 _MANY = 1_000
@@ -80,6 +97,17 @@ def clean(text: str) -> str:
     becomes one U+FFFD. Characters without ink become one space. Text is not normalised. The function is idempotent.
     """
     return text if _is_clean(text) else _cleaned(text, _MANY)[0]
+
+
+def invisible_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of invisible and private-use characters and of controls that no script, emoji or line needs."""
+    is_right_to_left = _RIGHT_TO_LEFT.search(text) is not None
+    for match in _UNSAFE.finditer(text):
+        hidden = match.lastgroup == "invisible" or (match.lastgroup == "unknown" and _HIDDEN.search(match[0]))
+        is_mark = is_right_to_left and _MARKS.fullmatch(match[0])
+        separator = _SEPARATORS.match(text, match.start())
+        if hidden and not (is_mark or (separator and separator.end() == match.end())):
+            yield match.span()
 
 
 def clean_text(text: str, limit: int) -> str:

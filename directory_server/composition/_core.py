@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from ..config import Config
+from ..domain.ports.additions import none_accepted
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
 from ..feature import Host, Running
@@ -96,6 +97,8 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
                 likeness=likeness_source(running),
                 opened=open_observer(running),
                 checks=[feature.check_published for feature in running if feature.check_published is not None],
+                accepted=next((each.accepted for each in running if each.accepted is not None), none_accepted),
+                offload=runtime.offload,
             ),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),

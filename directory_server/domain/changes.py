@@ -7,7 +7,8 @@ from typing import Literal
 
 from attrs import define, frozen
 
-ChangeKind = Literal["added", "changed", "removed"]
+ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
+"""Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""
 
 
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit", "exists"]
@@ -49,7 +50,8 @@ class Change:
     `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
     `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. `texts`
     are those of its package that a check has read, encoded, or None. A `pinned` entry ranks first among the hits of a
-    search. `flags` are the kinds of its flags.
+    search. `flags` are the kinds of its flags. `accepted` are the ids of the marks of its texts that an operator has
+    accepted, separated by spaces.
     """
 
     seq: int
@@ -61,3 +63,4 @@ class Change:
     verified: bytes | None = None
     texts: bytes | None = None
     flags: tuple[str, ...] = ()
+    accepted: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
@@ -15,6 +15,30 @@ class FoundToolView:
 
     name: str = field(metadata={"description": "Name of the tool."})
     description: str = field(metadata={"description": "Description by the server itself; empty if it gives none."})
+    hints: Mapping[str, bool] = field(
+        factory=dict, metadata={"description": "Hints that the server gives, such as readOnlyHint."}
+    )
+
+
+_NUMBER = {"description": "Number of all such tools.", "minimum": 0}
+
+
+@frozen
+class ToolChangeView:
+    """A change of the tools that a remote lists."""
+
+    at: str = field(metadata={"description": "Time of the check that found it (RFC 3339).", "format": "date-time"})
+    added: Sequence[str] = field(metadata={"description": "Names of new tools, the first of them."})
+    removed: Sequence[str] = field(metadata={"description": "Names of tools that are gone, the first of them."})
+    changed: Mapping[str, Sequence[str]] = field(
+        metadata={"description": "What has changed of tools, by name: title, description, input, output or hints."}
+    )
+    added_count: int = field(metadata=_NUMBER)
+    removed_count: int = field(metadata=_NUMBER)
+    changed_count: int = field(metadata=_NUMBER)
+    may_delete: int = field(
+        metadata={"description": "Number of tools that may delete since then, by their hints.", "minimum": 0}
+    )
 
 
 @frozen
@@ -92,6 +116,9 @@ class VerificationView:
     has_more_tools: bool = field(metadata={"description": "Whether its remotes have more tools than were counted."})
     tools: Sequence[FoundToolView] = field(
         default=(), metadata={"description": "The first tools that its remotes listed.", "maxItems": MAX_TOOLS}
+    )
+    tool_changes: Sequence[ToolChangeView] = field(
+        default=(), metadata={"description": "The latest changes of its remotes' tools, of each the last one first."}
     )
     remotes: Sequence[RemoteView] = field(default=(), metadata={"description": "Checks of its remotes."})
     packages: Sequence[PackageView] = field(default=(), metadata={"description": "Checks of its packages."})

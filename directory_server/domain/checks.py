@@ -106,6 +106,10 @@ class IndexedVerification:
     """Whether the best package names the entry as its server."""
     texts: str = ""
     """Identifies the stored texts of the best package that has any."""
+    hinted: tuple[str, ...] = ()
+    """The values of the filter `tools`, by the hints of all tools that remotes listed."""
+    marks: tuple[tuple[str, str, str], ...] = ()
+    """The marks of tools: the name of the tool, the kind, and the id of the mark."""
 
 
 def refined_auth(declared: str, shown: str) -> str:

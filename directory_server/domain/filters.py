@@ -31,6 +31,7 @@ FILTERS: Mapping[str, Sequence[str]] = {
     "flag": (NO_FLAG, *FLAGS),
     "namespace": (),
     "match": ("tools",),
+    "tools": ("read-only", "may-delete", "no-hints"),
 }
 """The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
 

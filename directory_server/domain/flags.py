@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
+from .marks import KINDS
+
 LOOKALIKE = "lookalike"
 """The name, package or remote of the entry imitates, or repeats, that of another entry."""
 
-FLAGS = (LOOKALIKE,)
-"""The kinds of flags. They are part of the public API."""
+FLAGS = (LOOKALIKE, *KINDS)
+"""The kinds of flags: those of findings about entries, and of marks of their texts. They are part of the public API."""
 
 NO_FLAG = "none"
 """The value of the filter `flag` for entries without flags."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -90,6 +90,24 @@ def hints_of(tool: Mapping[str, Any]) -> Mapping[str, bool]:
     """Return the hints of a tool."""
     annotations = _annotations(tool)
     return {name: value for name in HINTS if isinstance(value := annotations.get(name), bool)}
+
+
+def hinted_values(hints: Sequence[Mapping[str, bool]], *, are_all: bool = True) -> tuple[str, ...]:
+    """Return the values of the filter `tools` for tools with `hints`; a server without tools has none.
+
+    Without `are_all`, there are more tools. A tool that is not read only may delete unless it says otherwise (MCP
+    2025-11-25, ToolAnnotations).
+    """
+    if not hints:
+        return ()
+    writes = [each for each in hints if "destructiveHint" in each or each.get("readOnlyHint") is False]
+    may_delete = any(each.get("destructiveHint", True) and not each.get("readOnlyHint") for each in writes)
+    found = {
+        "read-only": are_all and all(each.get("readOnlyHint") is True for each in hints),
+        "may-delete": may_delete,
+        "no-hints": are_all and not any(hints),
+    }
+    return tuple(value for value, is_given in found.items() if is_given)
 
 
 def takes_of(schema: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from .checks import VerifiedStatus
 from .flags import FLAGS, FlagView
 from .identity import IdentityView
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
+from .marks import MAX_MARKS, MarkView
 
 MCP_ID = {
     "format": "uuid",
@@ -182,7 +183,7 @@ class Detail:
         default=(),
         metadata={
             "description": "What this directory has found against the entry: lookalike, its name, package or remote "
-            "imitates or repeats that of another entry; empty for nothing.",
+            "imitates or repeats that of another entry; or a kind of its marks. Empty for nothing.",
             "items": {"type": "string", "enum": list(FLAGS)},
         },
     )
@@ -192,6 +193,13 @@ class Detail:
     flag_notes: Sequence[FlagView] = field(
         default=(),
         metadata={"description": "The flags with reasons and dates, and those of other entries that name this one."},
+    )
+    marks: Sequence[MarkView] = field(
+        default=(),
+        metadata={
+            "description": "Marks of texts that may command a model, which are withheld: the rule and the place.",
+            "maxItems": 2 * MAX_MARKS,
+        },
     )
     omitted: Sequence[str] = field(
         default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}

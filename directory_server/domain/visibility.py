@@ -29,7 +29,7 @@ class CuratedName:
     allowed: bool = False
 
 
-COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed": 0, "removed": -1})
+COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed": 0, "removed": -1, "tools_changed": 0})
 """The difference that a change makes to the number of visible entries."""
 
 

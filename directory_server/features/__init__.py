@@ -25,6 +25,7 @@ from .removals import FEATURE as REMOVALS
 from .reports import FEATURE as REPORTS
 from .sign_in import FEATURE as SIGN_IN
 from .statistics import FEATURE as STATISTICS
+from .text_marks import FEATURE as TEXT_MARKS
 from .verification import FEATURE as VERIFICATION
 from .webhooks import FEATURE as WEBHOOKS
 
@@ -45,6 +46,7 @@ FEATURES: tuple[Feature, ...] = (
     DOCS,
     EMBEDDINGS,
     ARD,
+    TEXT_MARKS,
     DUMP,
     SIGN_IN,
     MARKETPLACE,

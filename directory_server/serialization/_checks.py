@@ -29,7 +29,7 @@ def encode_indexed(verification: IndexedVerification) -> bytes:
     value = asdict(verification)
     value["tools"] = [*map(astuple, verification.tools)]
     # As before there were these fields: another form would be a change of every entry.
-    for name in ("names_server", "texts"):
+    for name in ("names_server", "texts", "hinted", "marks"):
         if not value[name]:
             del value[name]
     return encode(value)

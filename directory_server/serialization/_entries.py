@@ -212,16 +212,16 @@ def detail_records(
     versions: Sequence[Version],
     fields: Sequence[str],
     tools: MatchingTools,
-    with_summary: Callable[[Detail], Detail],
+    summary_of: Callable[[Entry], Detail],
 ) -> Sequence[bytes]:
     """Return the encoded `fields` of the first entries, until they have PAGE_BYTES or more.
 
-    `tools` are those that match. `with_summary` adds the summary of the checks of an entry.
+    `tools` are those that match. `summary_of` returns the detail of an entry.
     """
     records: list[bytes] = []
     size = 0
     for version in versions:
-        detail = with_summary(restore_entry(version.body).detail())
+        detail = summary_of(restore_entry(version.body))
         records.append(encode(_fields_of(detail, fields, tools)))
         size += len(records[-1])
         if size >= PAGE_BYTES:

@@ -31,6 +31,7 @@ _SHORTER, _LONGER = "shorter", "summary"
 """The members of the third line with the summary: if it is shorter than the brief, and if it is longer."""
 
 _BRIEF, _URL, _UPDATED = b',"brief":', b',"website_url":', b',"updated":'
+_FLAGS = b',"flags":'
 """The beginnings of members. A quotation mark inside a string is escaped, so no text contains them."""
 
 _MONTH = len('"2026-05')
@@ -50,8 +51,8 @@ def encode_hit(hit: Hit, name: str) -> bytes:
         "updated": bool(hit.updated),
         "status": hit.status != ACTIVE,
         "status_message": bool(hit.status_message),
-        "flags": bool(hit.flags),
         "publisher": hit.publisher != UNKNOWN,
+        "flags": bool(hit.flags),
     }
     facts = {field: getattr(hit, field) for field, is_known in known.items() if is_known}
     others: dict[str, Any] = {}
@@ -97,7 +98,7 @@ def found_page(hits: Hits) -> bytes:
 
     The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason, and
     `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary. A model reads
-    the month of the last update only.
+    the month of the last update only. All hits have the flags of marks.
     """
     reasons, tools = hits.reasons()[:FULL], hits.tools()[:FULL]
     items = [_with_brief(record, _SHORTER, _LONGER) + _facts(record) for record in hits.records[:FULL]]
@@ -107,7 +108,7 @@ def found_page(hits: Hits) -> bytes:
     for place, named in enumerate(tools):
         if named:
             items[place] += b',"matching_tools":%s' % encode(tool_views(named))
-    items += [_with_brief(record, _SHORTER) for record in hits.records[FULL:]]
+    items += [_with_brief(record, _SHORTER) + _flags(record) for record in hits.records[FULL:]]
     return _page(b'{"success":true,', items)
 
 
@@ -136,6 +137,12 @@ def _facts(record: bytes) -> bytes:
     """Return the second line of a record, with the month of the last update instead of the day."""
     before, name, rest = record.split(b"\n")[1].partition(_UPDATED)
     return b"".join((before, name, rest[:_MONTH], rest[_MONTH + len("-11") :]))
+
+
+def _flags(record: bytes) -> bytes:
+    """Return the flags in the second line of a record, which are its last member."""
+    _, name, flags = record.split(b"\n")[1].partition(_FLAGS)
+    return name + flags
 
 
 def _with_brief(record: bytes, *summaries: str) -> bytes:

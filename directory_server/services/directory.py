@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from attrs import evolve, field, frozen
 
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import NotFound
-from ..domain.ports.additions import EntryAdditions, PublishedCheck
-from ..domain.ports.runtime import Bus
+from ..domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck, none_accepted
+from ..domain.ports.runtime import Bus, Offload
 from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
 from ..domain.versions import Version
 from ..domain.views import Detail
+from ..domain.withholding import marked_detail
 from .page_cache import CachedPage, PageCache, key_of
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -34,6 +36,10 @@ OpenObserver = Callable[[str], None]
 """Called with the id of each entry that was opened."""
 
 
+async def _in_this_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    return function(*args, **kwargs)
+
+
 def _ignore(api: str, client: str, keywords: str, has_hits: bool) -> None:
     """Do nothing."""
 
@@ -47,6 +53,7 @@ class Directory:
     """Search, look up and publish entries. `additions` are what features add to the views of entries.
 
     `checks` may reject new versions that are published here.
+    `accepted` returns the ids of the marks of an entry that an operator has accepted.
     """
 
     _store: Store
@@ -57,6 +64,8 @@ class Directory:
     _likeness: LikenessSource | None = None
     _opened: OpenObserver = _ignore_opened
     _checks: Sequence[PublishedCheck] = ()
+    _accepted: AcceptedMarks = none_accepted
+    _offload: Offload = _in_this_thread
     _pages: PageCache = field(factory=PageCache, init=False, repr=False)
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
@@ -101,14 +110,16 @@ class Directory:
         return entry
 
     async def detail_of(self, entry: Entry) -> Detail:
-        """Return the full view of `entry`, with all that features add."""
-        detail = entry.detail()
+        """Return the full view of `entry`, with all that features add, without texts that have marks."""
+        accepted = self._accepted(entry.mcp_id)
+        detail = await self._offload(marked_detail, entry, accepted)
         for additions in self._additions:
-            detail = await additions.add_all(detail)
+            detail = await additions.add_all(detail, accepted)
         return detail
 
-    def with_summary(self, detail: Detail) -> Detail:
-        """Return `detail` with what features add from memory."""
+    def summary_of(self, entry: Entry) -> Detail:
+        """Return the full view of `entry`, with what features add from memory. For threads: it reads all texts."""
+        detail = marked_detail(entry, self._accepted(entry.mcp_id))
         for additions in self._additions:
             detail = additions.add_summary(detail)
         return detail

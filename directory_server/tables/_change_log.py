@@ -13,6 +13,8 @@ from ._tables import Rows
 PAGE = 4_000
 """Most changes that are read at a time."""
 
+_KIND = "CASE WHEN cause = '' THEN kind ELSE cause || '_' || kind END"
+
 _SIZES = """
     octet_length(package_texts.body), octet_length(record.body), stored_analysis_size
 """
@@ -20,11 +22,13 @@ _SIZES = """
 _VERIFIED = """
     LEFT JOIN verification ON verification.mcp_id = page.mcp_id
     LEFT JOIN package_texts ON package_texts.id = verification.texts
+    LEFT JOIN accepted_marks ON accepted_marks.mcp_id = page.mcp_id
 """
 
 # The inner queries are limited, so that the joins do not read whole tables.
 _CURRENT = f"""
-    SELECT page.seq, change.mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id, {_SIZES}
+    SELECT page.seq, change.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, visible_id,
+        {_SIZES}
     FROM (
         SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > :after AND visible_id IS NOT NULL
         ORDER BY mcp_id LIMIT :limit
@@ -34,9 +38,10 @@ _CURRENT = f"""
 """
 
 _CHANGES = f"""
-    SELECT page.seq, page.mark, kind, page.mcp_id, pinned, indexed, package_texts.id, visible_id, {_SIZES}
+    SELECT page.seq, page.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, visible_id,
+        {_SIZES}
     FROM (
-        SELECT seq, change.mark AS mark, kind, mcp_id FROM change WHERE seq > :after ORDER BY seq LIMIT :limit
+        SELECT seq, change.mark AS mark, kind, cause, mcp_id FROM change WHERE seq > :after ORDER BY seq LIMIT :limit
     ) AS page
     INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = visible_id
     {_VERIFIED} ORDER BY page.seq
@@ -73,6 +78,7 @@ class LoggedChange:
     mcp_id: str
     pinned: bool
     verified: bytes | None
+    accepted: str
     texts: bytes | None
     document: Document | None
     flags: tuple[str, ...]
@@ -94,6 +100,7 @@ class LoggedChange:
             verified=self.verified,
             texts=self.texts,
             flags=self.flags,
+            accepted=self.accepted,
         )
 
 
@@ -115,7 +122,7 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
     page = []
     for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis):
         page.append(row)
-        *_, verified, _, _, texts_size, size, analysed = row
+        *_, verified, _, _, _, texts_size, size, analysed = row
         most -= len(verified or b"") + (texts_size or 0) + (size or 0) + (analysed or 0)
         if most <= 0:
             break
@@ -135,12 +142,13 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
             mcp_id=mcp_id,
             pinned=bool(pinned),
             verified=verified,
+            accepted=accepted or "",
             # A check may have replaced the texts since. It logs a change.
             texts=bodies.get(texts),
             document=None if visible is None else documents[visible],
             flags=flags.get(mcp_id, ()),
         )
-        for seq, mark, kind, mcp_id, pinned, verified, texts, visible, _, _, _ in page
+        for seq, mark, kind, mcp_id, pinned, verified, accepted, texts, visible, _, _, _ in page
     ]
 
 

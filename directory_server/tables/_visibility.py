@@ -30,8 +30,9 @@ _RECORDS = """
 _LAST = "SELECT seq, total FROM change ORDER BY seq DESC LIMIT 1"
 
 _LOG = """
-    INSERT INTO change (seq, kind, mcp_id, total, at)
-    SELECT seq, kind, mcp_id, total, clock_seconds() FROM input(seq bigint, kind text, mcp_id text, total bigint)
+    INSERT INTO change (seq, kind, mcp_id, total, cause, at)
+    SELECT seq, kind, mcp_id, total, cause, clock_seconds()
+    FROM input(seq bigint, kind text, mcp_id text, total bigint, cause text)
 """
 
 _UPDATE = """
@@ -175,8 +176,11 @@ def visibility_updates(locked: Locked, names: Iterable[StoredName], sources: Seq
     return [*statements, *((statement, found) for statement, found in ((_UPDATE, written), (_MOVE, moved)) if found)]
 
 
-def log_change(rows: Rows, mcp_id: str) -> None:
-    """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags."""
+def log_change(rows: Rows, mcp_id: str, cause: str = "") -> None:
+    """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags.
+
+    The kind of the change is "changed", with a `cause` that and an underscore before it.
+    """
     row = rows.one(_NAME, mcp_id=mcp_id)
     if row is None:
         return
@@ -184,7 +188,7 @@ def log_change(rows: Rows, mcp_id: str) -> None:
     locked = lock_names(rows, [name])
     stored = locked.names[name]
     if stored.before.visible_id is not None:
-        logging = _logging(locked, [("changed", stored)])
+        logging = _logging(locked, [("changed", stored)], cause)
         rows.together(*logging, (_SEEN, {"seq": stored.seq, "mcp_id": mcp_id}), locked.notification())
 
 
@@ -201,12 +205,12 @@ def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:
     )
 
 
-def _logging(locked: Locked, logged: Sequence[tuple[ChangeKind, StoredName]]) -> Sequence[Statement]:
+def _logging(locked: Locked, logged: Sequence[tuple[ChangeKind, StoredName]], cause: str = "") -> Sequence[Statement]:
     """Return the statement that logs changes of the visible entry of names, and set the `seq` of these names."""
     total = locked.total
     changes = []
     for number, (kind, stored) in enumerate(logged, locked.last + 1):
         stored.seq = number
         total += COUNT_DELTA[kind]
-        changes.append({"seq": number, "kind": kind, "mcp_id": stored.mcp_id, "total": total})
+        changes.append({"seq": number, "kind": kind, "mcp_id": stored.mcp_id, "total": total, "cause": cause})
     return [(_LOG, changes)] if changes else []

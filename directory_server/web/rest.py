@@ -65,9 +65,7 @@ class RestHandlers:
             return _records(serialization.hit_records(page.hits, fields), page.match), page.next
         tools = serialization.matching_tools(page.hits, fields)
         versions, position = await self._directory.search_versions(search)
-        records = await self._offload(
-            serialization.detail_records, versions, fields, tools, self._directory.with_summary
-        )
+        records = await self._offload(serialization.detail_records, versions, fields, tools, self._directory.summary_of)
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
-from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from directory_server.domain.flags import FlagView
 from directory_server.domain.identity import IdentityView
+from directory_server.domain.marks import MarkView
 from directory_server.domain.views import Detail, Tool
 from directory_server.serialization import (
     ChangesParameters,
@@ -46,6 +47,7 @@ def table(of: type) -> str:
 
 TABLES: Sequence[type] = (
     *(Detail, Tool, FlagView, IdentityView, VerificationView, RemoteView, PackageView, FoundToolView),
+    *(ToolChangeView, MarkView),
     *(Installation, Input, Configuration, Notice),
 )
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from ..entries import Entry
 from ..views import Detail
+
+AcceptedMarks = Callable[[str], Collection[str]]
+"""Returns the ids of the marks of the texts of an entry that an operator has accepted. It reads no database."""
+
+
+def none_accepted(mcp_id: str) -> Collection[str]:
+    """Return no marks."""
+    return ()
 
 
 class EntryAdditions(Protocol):
@@ -15,8 +23,11 @@ class EntryAdditions(Protocol):
     def add_summary(self, detail: Detail) -> Detail:
         """Return `detail` with what is in memory. This reads no database."""
 
-    async def add_all(self, detail: Detail) -> Detail:
-        """Return `detail` with all that is known. Raises Unavailable."""
+    async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
+        """Return `detail` with all that is known, without texts with marks. Raises Unavailable.
+
+        `accepted` are the ids of the marks that an operator has accepted.
+        """
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return members of `_meta` in the registry API, for the latest version of the entry `name`."""

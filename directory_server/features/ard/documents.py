@@ -66,13 +66,13 @@ QUERIES = ("find an MCP server for a task", "which MCP server can read a Postgre
 """Representative queries of this server's MCP endpoint."""
 
 
-def catalog_entry(version: Version, base_url: str, with_summary: Callable[[Detail], Detail]) -> dict[str, Any]:
+def catalog_entry(version: Version, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
     """Return an entry as a catalog entry of ARD, with the URL of its server card at `base_url`.
 
-    `with_summary` adds the summary of the checks of an entry.
+    `summary_of` returns the detail of an entry.
     """
     entry = serialization.restore_entry(version.body)
-    detail, facts = with_summary(entry.detail()), facts_of(entry)
+    detail, facts = summary_of(entry), facts_of(entry)
     metadata = {
         "mcpId": detail.mcp_id,
         "serverName": detail.server_name,

@@ -196,12 +196,12 @@ class ArdHandlers:
 
     async def _entries(self, request: Request, versions: Sequence[Version]) -> list[dict[str, Any]]:
         return await self._offload(
-            _catalog_entries, versions, self._layout.base_url(request), self._directory.with_summary
+            _catalog_entries, versions, self._layout.base_url(request), self._directory.summary_of
         )
 
 
-def _catalog_entries(versions: Sequence[Version], base_url: str, with_summary: Callable[..., Any]) -> list[Any]:
-    return [documents.catalog_entry(version, base_url, with_summary) for version in versions]
+def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Callable[..., Any]) -> list[Any]:
+    return [documents.catalog_entry(version, base_url, summary_of) for version in versions]
 
 
 def _facets(summary: Summary | None, asked: Sequence[Facet]) -> dict[str, Any]:

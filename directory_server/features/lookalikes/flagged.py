@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from attrs import define, evolve, field
 from twisted.logger import Logger
@@ -55,7 +55,7 @@ class Flagged:
         kinds = (*detail.flags, LOOKALIKE) if detail.mcp_id in self._flagged else detail.flags
         return evolve(detail, flags=kinds, flag_notes=(*detail.flag_notes, *notes))
 
-    async def add_all(self, detail: Detail) -> Detail:
+    async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
         """Return the same as `add_summary`."""
         return self.add_summary(detail)
 

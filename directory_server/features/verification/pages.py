@@ -8,14 +8,17 @@ from itertools import islice
 from attrs import field, frozen
 
 from ... import serialization
+from ...domain.check_views import ToolChangeView
 from ...domain.checks import VerifiedStatus
 from ...domain.errors import BadInput
+from ...domain.marks import WITHHELD, is_withheld
 from ...domain.views import Detail
 from ...sanitize import clean
 from ...web.pages import EntryPart, plain
-from .results import PackageCheck, RemoteCheck
+from .results import FoundTool, PackageCheck, RemoteCheck
 from .summaries import UNVERIFIED, Verification, found_tools
 from .targets import TargetState
+from .tool_changes import may_delete
 from .verified_entries import VerifiedEntries
 
 MAX_TOOLS = 40
@@ -59,6 +62,7 @@ class CheckedTool:
     name: str
     description: str
     schema: str
+    hints: Sequence[str] = ()
 
 
 @frozen
@@ -70,6 +74,7 @@ class ChecksView:
     targets: Sequence[CheckedTarget] = ()
     tools: Sequence[CheckedTool] = ()
     more_tools: int = 0
+    changes: Sequence[ToolChangeView] = ()
 
 
 @frozen
@@ -101,15 +106,13 @@ class EntryChecks:
             return None
         states = await self._verified.states(detail.mcp_id)
         tools = found_tools(states)
-        schemas = _Schemas()
+        schemas, marked = _Schemas(), {mark.id for mark in detail.marks if is_withheld(mark.kind)}
         return ChecksView(
             note=note,
             status=summary.status.value,
             targets=[each for state in states for each in _targets(state)],
-            tools=[
-                CheckedTool(plain(tool.name, 60), plain(tool.description, 300), schemas.text(tool.input_schema))
-                for tool in islice(tools, MAX_TOOLS)
-            ],
+            tools=[CheckedTool(*_texts(tool, marked, schemas), _hints(tool)) for tool in islice(tools, MAX_TOOLS)],
+            changes=() if detail.verification is None else detail.verification.tool_changes,
             more_tools=max(0, summary.tools - MAX_TOOLS),
         )
 
@@ -140,6 +143,17 @@ class _Schemas:
             return ""
         self._left[0] -= len(text)
         return text
+
+
+def _texts(tool: FoundTool, marked: Collection[str], schemas: _Schemas) -> tuple[str, str, str]:
+    """Return the name, description and schema of a tool, without those that are withheld."""
+    if any(mark.id in marked for mark in tool.marks):
+        return plain(tool.name, 60), WITHHELD, ""
+    return plain(tool.name, 60), plain(tool.description, 300), schemas.text(tool.input_schema)
+
+
+def _hints(tool: FoundTool) -> Sequence[str]:
+    return ["may_delete"] if may_delete(tool.hints) else ["read_only"] if tool.hints.get("readOnlyHint") else []
 
 
 def _targets(state: TargetState) -> Sequence[CheckedTarget]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import field, frozen
 
 from ...domain.checks import LoginKind, PackageStatus, PackageTexts, RemoteStatus
+from ...domain.marks import Mark
 
 MAX_TOOL_NAMES = 10_000
 """Bytes of the names of tools of one remote that are stored and indexed, with a separator each."""
@@ -20,7 +21,8 @@ class FoundTool:
     """A tool that a remote listed. Its texts are cleaned and bounded.
 
     `input_schema` is compact JSON of at most MAX_SCHEMA bytes, "" if the remote gave none or a longer one. `hints` are
-    those of `tools.HINTS` that it gave, `takes` the parameters on one line.
+    those of `tools.HINTS` that it gave, `takes` the parameters on one line. `digest` is that of `tool_changes`. `marks`
+    are those of its texts as the remote sent them.
     """
 
     name: str
@@ -29,6 +31,8 @@ class FoundTool:
     title: str = ""
     hints: Mapping[str, bool] = field(factory=dict)
     takes: str = ""
+    digest: str = ""
+    marks: tuple[Mark, ...] = ()
 
 
 @frozen
@@ -42,7 +46,8 @@ class RemoteCheck:
     `tools` are those of `tools/list`, of which MAX_TOOLS have their texts. `tool_count` is their number;
     `has_more_tools` says that the list was not read to its end. `other_transport` is the transport that the remote
     speaks if that is not the declared one. `retry_after` is the seconds that a busy remote asks to wait, 0 for none.
-    `detail` is one cleaned sentence for an operator.
+    `has_listed_tools` is whether it has answered the request for its tools. `detail` is one cleaned
+    sentence for an operator.
     """
 
     url: str
@@ -62,6 +67,7 @@ class RemoteCheck:
     tool_count: int = 0
     other_transport: str = ""
     retry_after: float = 0.0
+    has_listed_tools: bool = False
 
 
 @frozen
@@ -87,3 +93,13 @@ class PackageCheck:
     texts: PackageTexts | None = None
     released_at: float | None = None
     provenance: str = ""
+
+
+def bounded_tools(tools: Sequence[FoundTool]) -> Sequence[FoundTool]:
+    """Return the first tools whose names have at most MAX_TOOL_NAMES bytes together."""
+    names = 0
+    for number, tool in enumerate(tools):
+        names += len(tool.name.encode()) + 1
+        if names > MAX_TOOL_NAMES:
+            return tools[:number]
+    return tools

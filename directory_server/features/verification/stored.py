@@ -7,9 +7,10 @@ from typing import Any
 from attrs import asdict, evolve
 
 from ...serialization import decode_stored, encode, restore_record
-from .results import MAX_TOOL_NAMES, PackageCheck, RemoteCheck
+from .results import PackageCheck, RemoteCheck, bounded_tools
 from .summaries import Verification
 from .targets import PastCheck, Target, TargetKind, TargetState
+from .tool_changes import ToolChange
 
 MAX_STORED_TOOLS = 200_000
 """Bytes of the tools that are stored of one check. Schemas beyond it are dropped, then descriptions."""
@@ -47,8 +48,11 @@ def restore_state(target: Target, body: bytes | None) -> TargetState:
     good: Any = check if value["good"] is True else _structure(value["good"], RemoteCheck)
     history = tuple(restore_record(each, PastCheck) for each in value["history"])
     failing = value["failures"], value["failing_since"], bool(value["is_down"])
+    changes = tuple(restore_record(each, ToolChange) for each in value.get("tool_changes", ()))
     # A state that was stored before packages had texts has none.
-    return TargetState(target, check, good, *failing, history, value.get("texts", ""))
+    return TargetState(
+        target, check, good, *failing, history, value.get("texts", ""), value.get("known_tools"), changes
+    )
 
 
 def encode_verification(verification: Verification) -> bytes:
@@ -66,16 +70,11 @@ def _structure(value: Any, cls: Any) -> Any:
 
 
 def _bounded(check: Any) -> Any:
-    """Return a check with tools of at most MAX_STORED_TOOLS bytes, of which MAX_TOOL_NAMES are names."""
+    """Return a check with tools of at most MAX_STORED_TOOLS bytes, as `bounded_tools` bounds them."""
     if not isinstance(check, RemoteCheck):
         return check
-    names, kept = 0, list(check.tools)
-    for number, tool in enumerate(check.tools):
-        names += len(tool.name.encode()) + 1
-        if names > MAX_TOOL_NAMES:
-            del kept[number:]
-            break
-    left = MAX_STORED_TOOLS - min(names, MAX_TOOL_NAMES)
+    kept = list(bounded_tools(check.tools))
+    left = MAX_STORED_TOOLS - sum(len(tool.name.encode()) + 1 for tool in kept)
     for text in ("title", "takes", "description", "input_schema"):
         for number, tool in enumerate(kept):
             size = len(getattr(tool, text).encode())

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 
 from attrs import frozen
 
-from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, RemoteStatus, VerifiedStatus
-from ...domain.tools import MAX_DESCRIPTION, OfferedTool, line_of
-from .results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
+from ...domain.marks import MAX_MARKS, WITHHELD, Mark, is_withheld
+from ...domain.tools import MAX_DESCRIPTION, OfferedTool, hinted_values, line_of
+from ...text_marks import scan
+from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
 from .targets import TargetState
+from .tool_changes import MAX_CHANGES, ToolChange
 
 _BEST_FIRST = tuple(VerifiedStatus)
 
@@ -64,16 +68,14 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
     summary = summarize(states)
     if summary.status is VerifiedStatus.UNVERIFIED and not summary.package:
         return None
-    tools, left = list[OfferedTool](), MAX_TOOL_NAMES
-    for tool in _named_tools(states):
-        left -= len(tool.name.encode()) + 1
-        if left < 0:
-            break
-        tools.append(_offered(tool) if len(tools) < MAX_TOOLS else OfferedTool(tool.name))
+    found = bounded_tools(_named_tools(states))
+    tools = [*map(_offered, found[:MAX_TOOLS]), *(OfferedTool(tool.name) for tool in found[MAX_TOOLS:])]
+    more = summary.has_more_tools
     described = [
         (state.texts, state.check) for state in states if state.texts and isinstance(state.check, PackageCheck)
     ]
     texts, _ = min(described, key=lambda each: _PACKAGES.index(each[1].status), default=("", None))
+    hinted = hinted_values([tool.hints for tool in found], are_all=len(found) >= summary.tools and not more)
     return IndexedVerification(
         status=summary.status,
         auth=summary.auth,
@@ -81,6 +83,8 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         tools=tuple(tools),
         names_server=summary.names_server is True,
         texts=texts,
+        hinted=hinted,
+        marks=tuple((tool.name, mark.kind, mark.id) for tool in found for mark in tool.marks)[:MAX_MARKS],
     )
 
 
@@ -143,8 +147,20 @@ def _auth(remotes: Sequence[TargetState]) -> str:
     return next((login.value for login in logins if login.value in ("key", "oauth")), "")
 
 
-def verification_view(summary: Verification, states: Sequence[TargetState] = ()) -> VerificationView:
-    """Return the view of an entry's `summary`, with lists of the checks and tools in `states`."""
+def open_marks(states: Iterable[TargetState], accepted: Collection[str]) -> Sequence[Mark]:
+    """Return the marks of the tools that remotes listed, without the ids in `accepted`; at most MAX_MARKS."""
+    found = (mark for tool in _named_tools(states) for mark in tool.marks if mark.id not in accepted)
+    return tuple(islice(found, MAX_MARKS))
+
+
+def verification_view(
+    summary: Verification, states: Sequence[TargetState] = (), accepted: Collection[str] = ()
+) -> VerificationView:
+    """Return the view of an entry's `summary`, with lists of the checks and tools in `states`.
+
+    Texts with marks are withheld, except for those whose ids are in `accepted`.
+    """
+    marked = {mark.id for mark in open_marks(states, accepted) if is_withheld(mark.kind)}
     checks = [(each, each.check) for each in states]
     return VerificationView(
         status=summary.status.value,
@@ -155,10 +171,37 @@ def verification_view(summary: Verification, states: Sequence[TargetState] = ())
         names_server=summary.names_server,
         tool_count=summary.tools,
         has_more_tools=summary.has_more_tools,
-        tools=[FoundToolView(each.name, each.description) for each in found_tools(states)],
+        tools=[_tool(each, marked) for each in found_tools(states)],
+        tool_changes=[_change(each) for state in states for each in state.tool_changes][:MAX_CHANGES],
         remotes=[_remote(state, check) for state, check in checks if isinstance(check, RemoteCheck)],
         packages=[_package(check) for _, check in checks if isinstance(check, PackageCheck)],
     )
+
+
+def _tool(tool: FoundTool, marked: Collection[str]) -> FoundToolView:
+    is_marked = any(mark.id in marked for mark in tool.marks)
+    hints = tool.hints
+    if not is_marked:
+        return FoundToolView(tool.name, tool.description, hints)
+    return FoundToolView(_shown_name(tool.name), WITHHELD, hints)
+
+
+def _change(change: ToolChange) -> ToolChangeView:
+    return ToolChangeView(
+        at=_date(change.at) or "",
+        added=[*map(_shown_name, change.added)],
+        removed=[*map(_shown_name, change.removed)],
+        changed={_shown_name(name): parts.split() for name, parts in change.changed.items()},
+        added_count=change.added_count,
+        removed_count=change.removed_count,
+        changed_count=change.changed_count,
+        may_delete=change.may_delete,
+    )
+
+
+def _shown_name(name: str) -> str:
+    """Return the name of a tool as models may read it."""
+    return WITHHELD if scan(name, ()) else name
 
 
 def _remote(state: TargetState, check: RemoteCheck) -> RemoteView:

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import mcp_id_of
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, log_change
 from .stored import (
     encode_state,
     encode_target,
@@ -206,7 +206,11 @@ class Verifications:
             )
             if state.texts != before.texts:
                 replace_texts(rows, [before.texts], check)
-            return summarize_entry(rows, mcp_id)
+            is_change = summarize_entry(rows, mcp_id)
+            if state.tool_changes != before.tool_changes:
+                log_change(rows, mcp_id, "tools")
+                return True
+            return is_change
 
         return await self._tables.write(write)
 

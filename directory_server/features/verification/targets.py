@@ -12,7 +12,8 @@ from attrs import evolve, frozen
 
 from ...domain.checks import PackageStatus, RemoteStatus
 from ...domain.entries import Entry, is_storable
-from .results import PackageCheck, RemoteCheck
+from .results import PackageCheck, RemoteCheck, bounded_tools
+from .tool_changes import MAX_CHANGES, RISK, ToolChange, may_delete, tool_change
 
 MAX_TARGETS = 10
 """Remotes, and packages, of one entry that are checked. Real entries have at most 30, nearly all at most 3."""
@@ -96,7 +97,9 @@ class TargetState:
     `check` is the latest check, `good` the latest one of a remote that worked, whose tools are shown while later checks
     fail. `failures` counts the failed checks since the last success, the first of which was at `failing_since` (seconds
     since the epoch). `history` has the latest checks, the last one first. `texts` identifies the texts of the package's
-    latest document; it is empty if there are none, and for a package that is down.
+    latest document; it is empty if there are none, and for a package that is down. `known_tools` are the digests of the
+    tools of a remote when it last listed them, by name; None before that. `tool_changes` are the latest ones, the last
+    one first.
     """
 
     target: Target
@@ -107,6 +110,8 @@ class TargetState:
     is_down: bool = False
     history: Sequence[PastCheck] = ()
     texts: str = ""
+    known_tools: Mapping[str, str] | None = None
+    tool_changes: Sequence[ToolChange] = ()
 
     def after(self, check: Check, policy: Policy) -> TargetState:
         """Return the state after `check`."""
@@ -114,7 +119,7 @@ class TargetState:
         past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: policy.history]
         good = check if isinstance(check, RemoteCheck) and check.status is RemoteStatus.WORKS else self.good
         texts = check.texts.id if isinstance(check, PackageCheck) and check.texts is not None else self.texts
-        state = evolve(self, check=check, good=good, history=past, texts=texts)
+        state = _with_tools(evolve(self, check=check, good=good, history=past, texts=texts), check)
         if self.check is not None and check.status is RemoteStatus.BUSY:
             return evolve(self, history=past)
         outcome = is_failure(check)
@@ -128,6 +133,19 @@ class TargetState:
         state = evolve(state, failures=failures, failing_since=since, is_down=is_down)
         # A remote that has been down may have other tools when it comes back.
         return evolve(state, good=None, texts="") if is_down else state
+
+
+def _with_tools(state: TargetState, check: Check) -> TargetState:
+    """Return `state` with the tools of `check` as the known ones, and their change."""
+    if not isinstance(check, RemoteCheck) or not check.has_listed_tools:
+        return state
+    tools = bounded_tools(check.tools)
+    known = {tool.name: f"{tool.digest}{RISK if may_delete(tool.hints) else ''}" for tool in tools}
+    before = state.known_tools
+    is_whole = len(tools) == len(check.tools) and not check.has_more_tools
+    change = None if before is None else tool_change(before, known, check.checked_at, is_whole=is_whole)
+    changes = state.tool_changes if change is None else (change, *state.tool_changes)[:MAX_CHANGES]
+    return evolve(state, known_tools=known, tool_changes=changes)
 
 
 @frozen

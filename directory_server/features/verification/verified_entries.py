@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
@@ -15,8 +15,9 @@ from ...domain.errors import Unavailable
 from ...domain.identity import package_identity
 from ...domain.namespaces import VERIFIED
 from ...domain.views import Detail
+from ...domain.withholding import with_marks
 from ...serialization import VERIFICATION, rfc3339
-from .summaries import UNVERIFIED, Verification, verification_view
+from .summaries import UNVERIFIED, Verification, open_marks, verification_view
 from .tables import Verifications
 from .targets import TargetState
 
@@ -53,25 +54,25 @@ class VerifiedEntries:
 
     def add_summary(self, detail: Detail) -> Detail:
         """Return `detail` with the summary of its entry's checks."""
-        return self._detail(detail, ())
+        return self._detail(detail, (), ())
 
-    async def add_all(self, detail: Detail) -> Detail:
+    async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
         """Return `detail` with the summary and the lists of its entry's checks."""
-        return self._detail(detail, await self.states(detail.mcp_id))
+        return self._detail(detail, await self.states(detail.mcp_id), accepted)
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return the summary of the checks of the entry `name` for the registry API."""
         verification = self.get(mcp_id_of(name))
         return {} if verification.checked_at is None else {VERIFICATION: _registry_summary(verification)}
 
-    def _detail(self, detail: Detail, states: Sequence[TargetState]) -> Detail:
+    def _detail(self, detail: Detail, states: Sequence[TargetState], accepted: Collection[str]) -> Detail:
         summary = self.get(detail.mcp_id)
         if summary is UNVERIFIED:
             return detail
-        view = verification_view(summary, states)
+        view = verification_view(summary, states, accepted)
         stated = (detail.repository or {}).get("url")
         repository = stated if isinstance(stated, str) else ""
-        return evolve(
+        detail = evolve(
             detail,
             auth=refined_auth(detail.auth, summary.auth),
             verified=summary.status.value,
@@ -79,6 +80,7 @@ class VerifiedEntries:
             verification=view,
             identity=(*detail.identity, *package_identity(view.packages, repository)),
         )
+        return with_marks(detail, open_marks(states, accepted))
 
     async def states(self, mcp_id: str) -> Sequence[TargetState]:
         """Return the checks of an entry. This reads the database, unless the entry has none."""

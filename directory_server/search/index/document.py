@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from math import log10
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ...domain.categories import categories_of
 from ...domain.entries import Entry
-from ...domain.facts import Facts, auth_of, facts_of, is_configurable, is_vendors_own, runs_of
-from ...domain.licenses import UNKNOWN
+from ...domain.facts import facts_of, is_configurable, is_vendors_own
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
+from ...domain.tools import hinted_values
 from ...domain.views import Hit
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
 from .claims import CLAIM_WEIGHT, claimed_words
 from .conversion_terms import conversion_terms
-from .facets import facet
+from .facets import facet, fact_terms
 from .listing import Sorting, listed, sorting_of
+from .marked import MARKED_PENALTY, hint_terms, shown_entry
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import translated_terms
@@ -119,8 +120,11 @@ class Document:
     special_terms: Sequence[str]
 
 
-def build_document(entry: Entry) -> Document:
-    """Return the document of `entry`. Its size is bounded."""
+def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
+    """Return the document of `entry`. Its size is bounded.
+
+    The hit has no text with a mark, except for the ids of marks in `accepted`.
+    """
     name = entry.name[:MAX_KEY]
     namespace, _, short = name.rpartition("/")
     max_names, max_owner, max_brief, max_labels, max_translations, *_ = (field.max_characters for field in FIELDS)
@@ -152,7 +156,8 @@ def build_document(entry: Entry) -> Document:
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     facts = facts_of(entry)
     prior = _prior(entry, facts.bits, owner_words, short_words)
-    offered = encode_tools(entry.offered_tools)
+    shown, flags = shown_entry(entry, accepted)
+    offered = encode_tools(shown.offered_tools)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),
         FULL_NAME + key((*owner_words, *short_words)),
@@ -163,7 +168,8 @@ def build_document(entry: Entry) -> Document:
         *(facet("tag", label) for label in labels),
         *(facet("category", name) for name in categories_of(entry.categories, entry.tags)),
         *((HAS_TOOLS,) if offered else ()),
-        *(facet(name, value) for name, value in _fact_filters(facts)),
+        *hint_terms(hinted_values([tool.hints for tool in entry.offered_tools])),
+        *fact_terms(facts),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
         *conversion_terms((short, title, tool_names), (brief, tool_texts, long_text)),
@@ -178,24 +184,12 @@ def build_document(entry: Entry) -> Document:
         special_terms |= _product_names(short, products, short_words, title_words)
         if name.startswith(CODE_HOSTS) and any((brand := key(owner_words)) in counts[field][1] for field in (0, 2)):
             special_terms.add(VENDOR_PRODUCT + brand)
+    prior -= MARKED_PENALTY * bool(flags)
     sorting = sorting_of(entry)
-    hit = listed(entry.hit(), facts.bits, sorting)
+    hit = evolve(listed(shown.hit(), facts.bits, sorting), flags=flags)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)
     packed = np.fromiter(weights.values(), WEIGHT, len(weights)).tobytes()
     return Document(row, " ".join(weights), packed, named, described, sorted(special_terms))
-
-
-def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the filters by facts that an entry matches."""
-    bits = facts.bits
-    yield "auth", auth_of(bits)
-    yield from (("runs", each) for each in runs_of(bits) or (UNKNOWN,))
-    yield from (("language", each) for each in facts.languages or (UNKNOWN,))
-    yield "license", facts.license
-    if is_vendors_own(bits):
-        yield "vendor", "true"
-    if is_configurable(bits):
-        yield "installable", "true"
 
 
 def _product_names(short: str, products: Sequence[str], *names: Sequence[Word]) -> set[str]:

@@ -30,7 +30,7 @@ def pack(document: Document) -> bytes:
     summary = "" if hit.summary == hit.brief else hit.summary
     facts = orjson.dumps(
         [
-            *(row.mcp_id, row.name, *hit_fields, summary, row.prior, row.phrases, row.facts),
+            *(row.mcp_id, row.name, *hit_fields, summary, hit.flags, row.prior, row.phrases, row.facts),
             *(row.sorting.stars, row.sorting.updated),
             *(document.named, document.described, document.special_terms),
         ]
@@ -45,9 +45,9 @@ def unpack(packed: bytes) -> Document:
     size = DIMENSIONS + len(words.split()) * WEIGHT.itemsize
     fields = orjson.loads(facts)
     mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated = fields[:-3]
-    hit_name, brief, website_url, server_name, status, status_message, summary = hit_fields
+    hit_name, brief, website_url, server_name, status, status_message, summary, flags = hit_fields
     named = mcp_id, hit_name, brief, website_url, server_name
-    hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief)
+    hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief, flags=tuple(flags))
     sorting = Sorting(stars, updated)
     hit = listed(hit, bits, sorting)
     row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, numbers[:DIMENSIONS], numbers[size:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -22,14 +22,15 @@ from ...domain.checks import (
     refined_auth,
 )
 from ...domain.facts import Fact
-from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
+from ...domain.marks import kinds_of
 from ...domain.namespaces import VERIFIED, is_proven
-from ...serialization import restore_indexed, restore_texts
+from ...serialization import restore_entry, restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
-from .document import FIELDS, WEIGHT, Document, positions, top_words
+from .document import FIELDS, WEIGHT, Document, build_document, positions, top_words
 from .facets import facet
+from .marked import MARKED_PENALTY, checked_terms, flag_terms, hinted_facts, shown_tools
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
 
@@ -70,14 +71,17 @@ def document_of(change: Change) -> Document | None:
     if change.analysed is None:
         return None
     verification = None if change.verified is None else restore_indexed(change.verified)
-    document = _flagged(unpack(change.analysed), change.flags)
+    accepted, document = change.accepted.split(), unpack(change.analysed)
+    if accepted and change.body is not None:
+        document = build_document(restore_entry(change.body), accepted)
+    document = _flagged(document, change.flags)
     document = _published(document, verification is not None and verification.names_server)
     if change.texts is not None:
         document = _with_words(document, package_words(restore_texts(change.texts)))
     if verification is None:
         terms = {*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)}
         return evolve(document, special_terms=sorted(terms))
-    return _verified(document, verification)
+    return _verified(document, verification, accepted)
 
 
 def _published(document: Document, names_server: bool) -> Document:
@@ -89,12 +93,11 @@ def _published(document: Document, names_server: bool) -> Document:
 
 
 def _flagged(document: Document, kinds: Sequence[str]) -> Document:
-    terms = [*document.special_terms, *(facet("flag", kind) for kind in kinds or (NO_FLAG,))]
-    if not kinds:
-        return evolve(document, special_terms=terms)
     row = document.row
-    row = evolve(row, hit=evolve(row.hit, flags=kinds), prior=row.prior - FLAG_PENALTY)
-    return evolve(document, row=row, special_terms=sorted(terms))
+    flags = kinds_of([*row.hit.flags, *kinds])
+    if kinds:
+        row = evolve(row, hit=evolve(row.hit, flags=flags), prior=row.prior - FLAG_PENALTY)
+    return evolve(document, row=row, special_terms=sorted({*document.special_terms, *flag_terms(flags)}))
 
 
 def package_words(texts: PackageTexts) -> Mapping[str, float]:
@@ -119,15 +122,19 @@ def _count(weights: dict[str, float], field: Field, found: Sequence[str]) -> Non
         weights[word] = weights.get(word, 0.0) + weight * count
 
 
-def _verified(document: Document, verification: IndexedVerification) -> Document:
+def _verified(document: Document, found: IndexedVerification, accepted: Collection[str]) -> Document:
     row = document.row
+    tools, kinds = shown_tools(found, accepted)
+    verification, flags = evolve(found, tools=tools), kinds_of([*row.hit.flags, *kinds])
     auth = refined_auth(row.hit.auth, verification.auth)
-    terms, facts = {*document.special_terms, facet("status", verification.status)}, row.facts
+    terms = {*document.special_terms, facet("status", verification.status)}
+    terms, facts = {*checked_terms(terms, found, flags)}, hinted_facts(row.facts, found.hinted)
     if auth != row.hit.auth:
         terms = terms - {facet("auth", row.hit.auth)} | {facet("auth", auth)}
         facts = facts & ~int(_ANY_AUTH) | int(_AUTH[auth])
-    hit = evolve(row.hit, auth=auth, verified=verification.status.value)
-    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status], facts=facts)
+    hit = evolve(row.hit, auth=auth, verified=verification.status.value, flags=flags)
+    lost = MARKED_PENALTY * (bool(flags) and not row.hit.flags)
+    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status] - lost, facts=facts)
     document = evolve(document, row=row, special_terms=sorted(terms))
     return _with_tools(document, verification) if verification.tools else document
 

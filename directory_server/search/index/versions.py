@@ -13,10 +13,12 @@ from hashlib import blake2b
 from importlib.metadata import version
 from sys import byteorder
 
-ANALYSIS, ANALYSED_SAMPLE = 12, "164a037b642f9845"
+from ...text_marks import rules
+
+ANALYSIS, ANALYSED_SAMPLE = 13, "76914ac8f4380f2c"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 7, "c3f483645f4fb563"
+FILE, INDEXED_SAMPLE = 8, "41d2020defae0e82"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"
@@ -29,7 +31,8 @@ _INDEX_LIBRARIES = "directory-server", "numpy", "orjson"
 @cache
 def analysis_version() -> str:
     """Return the version of the analysis of entries."""
-    return _digest(ANALYSIS, ANALYSED_SAMPLE, unicodedata.unidata_version, *map(version, _TEXT_LIBRARIES))
+    parts = ANALYSIS, ANALYSED_SAMPLE, rules().version, unicodedata.unidata_version
+    return _digest(*parts, *map(version, _TEXT_LIBRARIES))
 
 
 @cache

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...client_config import Configuration, Input, Installation, Notice
-from ...domain.check_views import FoundToolView, PackageView, RemoteView, VerificationView
+from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.flags import FlagView
 from ...domain.identity import IdentityView
+from ...domain.marks import MarkView
 from ...domain.views import Detail, Hit, Tool
 from ...serialization import (
     IDENTIFIED,
@@ -36,6 +37,8 @@ _NAMES: dict[type, str] = {
     IdentityView: "Identity",
     VerificationView: "Verification",
     FoundToolView: "FoundTool",
+    MarkView: "Mark",
+    ToolChangeView: "ToolChange",
     RemoteView: "RemoteCheck",
     PackageView: "PackageCheck",
     Installation: "Installation",

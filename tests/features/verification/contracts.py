@@ -19,7 +19,7 @@ from directory_server.domain.checks import (
 )
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Store
-from directory_server.domain.tools import OfferedTool
+from directory_server.domain.tools import OfferedTool, hinted_values
 from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
 from directory_server.features.verification.summaries import Verification
 from directory_server.features.verification.tables import Plan, Verifications
@@ -233,7 +233,9 @@ class VerificationsContract(ContractWithClock):
         assert await store.count() == 2
         assert change.verified is not None
         tools = (OfferedTool(TOOL.name, TOOL.title, TOOL.description, "city: string", TOOL.hints),)
-        assert restore_indexed(change.verified) == IndexedVerification(VerifiedStatus.WORKS, "none", "", tools)
+        assert restore_indexed(change.verified) == IndexedVerification(
+            VerifiedStatus.WORKS, "none", "", tools, hinted=hinted_values([TOOL.hints])
+        )
         assert {each.mcp_id: each.verified for each in await store.current("", 9)} == {
             mcp_id_of("x/a"): change.verified,
             mcp_id_of("x/b"): None,

@@ -61,7 +61,8 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
         "names_server": None,
         "tool_count": 1,
         "has_more_tools": False,
-        "tools": [{"name": "get_forecast", "description": "Returns the forecast of a town."}],
+        "tools": [{"name": "get_forecast", "description": "Returns the forecast of a town.", "hints": {}}],
+        "tool_changes": [],
         "remotes": [
             {
                 **{"url": URL, "transport": "streamable-http", "status": "works", "is_down": False},

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from attrs import frozen
 
 from ....domain.errors import BadInput
+from ....domain.marks import MAX_MARKS, marks_of, tool_texts
 from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
 from ....http_client import BadResponse
 from ....sanitize import Cleaner, clean_line, clean_text
 from ....serialization import decode, encode
 from ..results import MAX_SCHEMA, FoundTool
+from ..tool_changes import digest_of
 
 MAX_ELEMENTS = 100_000
 """Commas and opening brackets of a message, a bound of its JSON values."""
@@ -101,22 +104,29 @@ def line(value: Any, limit: int = MAX_TEXT) -> str:
 def tools_page(result: Mapping[str, Any], described: int) -> ToolsPage:
     """Return the tools of a result of `tools/list`, the first `described` of them with their texts.
 
+    All of them have a digest, their hints and their marks.
+
     Raises BadResponse if it has no list.
     """
     found, cursor = result.get("tools"), result.get("nextCursor")
     if not isinstance(found, list):
         raise BadResponse("It sent a list of tools without tools.")
     tools: list[FoundTool] = []
-    for each in found:
-        name = line(each.get("name"), MAX_NAME) if isinstance(each, dict) else ""
+    listed = [each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str)]
+    names, marked = {each["name"] for each in listed}, 0
+    for each in listed:
+        name = line(each["name"], MAX_NAME)
+        marks = tuple(islice(marks_of(tool_texts(each), names), MAX_MARKS - marked))
+        marked += len(marks)
         if name and len(tools) >= described:
-            tools.append(FoundTool(name))
+            tools.append(FoundTool(name, hints=hints_of(each), digest=digest_of(each), marks=marks))
         elif name:
             description = each.get("description")
             text = clean_text(description, MAX_DESCRIPTION) if isinstance(description, str) else ""
             schema = each.get("inputSchema")
             takes = takes_of(schema) if isinstance(schema, dict) else ""
-            tools.append(FoundTool(name, text, _schema(schema), title_of(each), hints_of(each), takes))
+            texts = name, text, _schema(schema), title_of(each), hints_of(each), takes
+            tools.append(FoundTool(*texts, digest=digest_of(each), marks=marks))
     following = cursor if isinstance(cursor, str) and len(cursor) <= MAX_CURSOR else ""
     return ToolsPage(tuple(tools), following)
 

@@ -216,7 +216,9 @@ class RemoteProber:
         except BadResponse as error:
             progress.set(RemoteStatus.WORKS, error.message)
         else:
-            progress.set(RemoteStatus.WORKS, tools=tools, tool_count=len(tools), has_more_tools=has_more)
+            progress.set(
+                RemoteStatus.WORKS, tools=tools, tool_count=len(tools), has_more_tools=has_more, has_listed_tools=True
+            )
 
     async def _find_login(self, client: Client, progress: _Progress, reply: Reply, headers_needed: bool) -> None:
         detail = f"It answered {reply.code}."

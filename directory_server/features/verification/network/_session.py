@@ -24,7 +24,7 @@ STATELESS = "2026-07-28"
 STATEFUL = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The versions whose sessions begin with initialize, the newest first."""
 
-MAX_PAGES = 5
+MAX_PAGES = 20
 """Pages of tools that are read."""
 
 MAX_COUNTED = 10_000

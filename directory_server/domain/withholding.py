@@ -1,0 +1,79 @@
+"""Entries and their views without the texts that have marks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from attrs import evolve
+
+from .entries import Entry
+from .marks import (
+    MAX_DEPTH,
+    MAX_MARKS,
+    NOT_TEXTS,
+    WITHHELD,
+    Mark,
+    is_withheld,
+    kinds_of,
+    marks_of,
+    text_id,
+    texts_in,
+    tool_texts,
+)
+from .views import Detail
+
+_EMPTIED = frozenset({"title", "displayName"})
+"""Members that stand for a name if they are empty."""
+
+
+def entry_marks(entry: Entry) -> Sequence[Mark]:
+    """Return the first MAX_MARKS marks of the texts of an entry: declared tools, server.json, and its metadata."""
+    declared = entry.publisher.get("tools")
+    tools = declared if isinstance(declared, list) and all(isinstance(tool, dict) for tool in declared) else []
+    names = {name for tool in tools if isinstance(name := tool.get("name"), str)}
+    found: list[Mark] = []
+    for tool in tools:
+        found += marks_of(tool_texts(tool), names)
+        if len(found) >= MAX_MARKS:
+            break
+    for value in (entry.server, entry.meta):
+        found += marks_of(texts_in(value, skipped=tools or None))
+    return found[:MAX_MARKS]
+
+
+def without_texts(entry: Entry, marks: Iterable[Mark]) -> Entry:
+    """Return `entry` with WITHHELD in place of the texts that have one of `marks`, but for invisible characters."""
+    texts = {mark.id.partition(".")[0] for mark in marks if is_withheld(mark.kind)}
+    if not texts:
+        return entry
+    return evolve(entry, server=_withhold(entry.server, texts), meta=_withhold(entry.meta, texts))
+
+
+def marked_detail(entry: Entry, accepted: Collection[str] = ()) -> Detail:
+    """Return the full view of `entry`, without texts that have marks, unless an operator has `accepted` their ids.
+
+    It reads all texts of the entry, which takes a second for the largest ones.
+    """
+    marks = [mark for mark in entry_marks(entry) if mark.id not in accepted]
+    return with_marks(without_texts(entry, marks).detail(), marks)
+
+
+def with_marks(detail: Detail, marks: Sequence[Mark]) -> Detail:
+    """Return `detail` with further marks."""
+    if not marks:
+        return detail
+    views = (*detail.marks, *(mark.view() for mark in marks))[: 2 * MAX_MARKS]
+    return evolve(detail, flags=kinds_of([*detail.flags, *(mark.kind for mark in marks)]), marks=views)
+
+
+def _withhold(value: Any, texts: Collection[str], member: str = "", depth: int = MAX_DEPTH) -> Any:
+    if isinstance(value, str):
+        if member in NOT_TEXTS or text_id(value) not in texts:
+            return value
+        return "" if member in _EMPTIED else WITHHELD
+    if isinstance(value, dict):
+        return {name: _withhold(each, texts, name, depth - 1) for name, each in value.items()} if depth else {}
+    if isinstance(value, list):
+        return [_withhold(each, texts, member, depth - 1) for each in value] if depth else []
+    return value

@@ -1,0 +1,44 @@
+"""The accepted marks in memory, for requests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from twisted.logger import Logger
+
+from ...domain.errors import Unavailable
+from ...feature import Host, Running
+from ...timers import Timer
+from .tables import AcceptedMarks
+
+REFRESH_INTERVAL = 15.0
+"""Seconds between two reads of accepted marks, which other processes may have written."""
+
+
+class KnownMarks:
+    """The accepted marks of all entries, at most REFRESH_INTERVAL seconds old. Operators accept few."""
+
+    _log = Logger()
+
+    def __init__(self, accepted: AcceptedMarks) -> None:
+        self._accepted = accepted
+        self._known: Mapping[str, Collection[str]] = {}
+
+    def get(self, mcp_id: str) -> Collection[str]:
+        """Return the ids of the accepted marks of an entry."""
+        return self._known.get(mcp_id, ())
+
+    async def refresh(self) -> None:
+        """Read the accepted marks. A failure is logged; the next call continues."""
+        try:
+            self._known = await self._accepted.all()
+        except Unavailable as error:
+            self._log.warn("Accepted marks cannot be read now: {error}", error=error.message)
+
+
+def running(host: Host) -> Running:
+    """Return what requests read of accepted marks."""
+    known = KnownMarks(AcceptedMarks(host.storage.background_tables))
+    return Running(
+        services=[Timer(REFRESH_INTERVAL, known.refresh, host.reactor)], load=known.refresh, accepted=known.get
+    )

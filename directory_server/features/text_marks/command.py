@@ -1,0 +1,98 @@
+"""`directory-server marks`: marks of texts that command a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Any
+
+import click
+
+from ...cli.context import command_context, wait_for
+from ...cli.output import Group, echo, json_option, print_listing
+from ...domain.marks import KINDS
+from ...domain.withholding import entry_marks
+from ...serialization import restore_entry, restore_indexed
+from ...text_marks import rules
+from .tables import AcceptedMarks
+
+PAGE = 2_000
+"""Entries that are read at a time."""
+
+
+@click.group(cls=Group)
+def marks() -> None:
+    """List marks of texts that command a model, accept them, and hide entries that have them."""
+
+
+@marks.command("list")
+@click.option("--rule", default="", help="Only marks of this rule or kind.")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, rule: str, as_json: bool) -> None:
+    """List the marks of all visible entries that are not accepted. This reads all entries."""
+    print_listing(
+        list(_found(ctx, rule)),
+        {"ENTRY": itemgetter("name"), "RULE": itemgetter("rule"), "PLACE": itemgetter("place"), "ID": itemgetter("id")},
+        as_json,
+    )
+
+
+@marks.command()
+@click.argument("name")
+@click.argument("mark_ids", metavar="ID...", nargs=-1, required=True)
+@click.pass_context
+def accept(ctx: click.Context, name: str, mark_ids: tuple[str, ...]) -> None:
+    """Accept marks of the entry NAME: they are not shown again until the text changes."""
+    accepted = AcceptedMarks(command_context(ctx).storage.tables)
+    for mark_id in mark_ids:
+        is_new = wait_for(accepted.accept(name, mark_id))
+        echo(f"{mark_id}: accepted." if is_new else f"{mark_id}: was accepted before.", err=True)
+
+
+@marks.command()
+@click.argument("name")
+@click.pass_context
+def withdraw(ctx: click.Context, name: str) -> None:
+    """Withdraw the accepted marks of the entry NAME."""
+    was = wait_for(AcceptedMarks(command_context(ctx).storage.tables).withdraw(name))
+    echo(f"{name}: " + ("withdrawn." if was else "has no accepted marks."), err=True)
+
+
+@marks.command()
+@click.argument("rule")
+@click.option("--dry-run", is_flag=True, help="Only list the entries that would be hidden.")
+@click.pass_context
+def hide(ctx: click.Context, rule: str, dry_run: bool) -> None:
+    """Hide the entries that have marks of RULE, the id of a rule or a kind, that are not accepted.
+
+    The names stay hidden until `entry unhide`. Run the command again for entries that were added later.
+    """
+    if rule not in rules().kinds and rule not in KINDS:
+        raise click.BadParameter(f"must be one of {', '.join((*KINDS, *rules().kinds))}.", param_hint="RULE")
+    curation = command_context(ctx).storage.curation
+    names = list(dict.fromkeys(str(mark["name"]) for mark in _found(ctx, rule)))
+    for name in names:
+        if not dry_run:
+            wait_for(curation.mark(name, "hidden", True))
+        echo(name)
+    echo(f"{len(names)} {'would be ' if dry_run else ''}hidden.", err=True)
+
+
+def _found(ctx: click.Context, rule: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the marks of visible entries that are not accepted, of a rule or kind unless `rule` is empty."""
+    store, after = command_context(ctx).storage.store, ""
+    while changes := wait_for(store.current(after, PAGE)):
+        for change in changes:
+            after, accepted = change.mcp_id, change.accepted.split()
+            if change.body is None:
+                continue
+            entry = restore_entry(change.body)
+            tools = () if change.verified is None else restore_indexed(change.verified).marks
+            found = [
+                *((mark.rule, mark.kind, mark.place, mark.id) for mark in entry_marks(entry)),
+                *((mark.partition(".")[2], kind, f"tool {tool}", mark) for tool, kind, mark in tools),
+            ]
+            for found_rule, kind, place, mark_id in found:
+                if mark_id not in accepted and rule in ("", found_rule, kind):
+                    yield {"name": entry.name, "rule": found_rule, "kind": kind, "place": place, "id": mark_id}

@@ -1,0 +1,123 @@
+"""Findings by the shape of a text: invisible characters, look-alike letters, encoded commands, turns of a chat."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterator
+from html import unescape
+from itertools import islice
+from urllib.parse import unquote
+
+import regex
+
+from ..sanitize import invisible_spans
+
+Span = tuple[int, int]
+
+_BRACKETED = re.compile(
+    r"<\s?/?\s?(?:system|assistant|secret|hidden|instructions?|admin|important[_ ]instructions?|sys)\s?>"
+    r"|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?INST\]|<<\s?SYS\s?>>"
+    r"|\[\s?(?:system|assistant|hidden|secret|admin|developer)[ _-]+"
+    r"(?:instructions?|messages?|notes?|override|prompt|directives?)\b"
+    r"|##\s?(?:new (?:system|assistant|developer|admin)[ _-](?:message|instruction|prompt|directive)"
+    r"|(?:system|assistant|developer|admin)[ _-](?:message|override))"
+    r"|\{\{?\s?(?:system|assistant|admin)\s?:",
+    re.I,
+)
+
+_LABEL = re.compile(
+    r"(?:(?<=[.!?\n>\])] )|(?<=[\n])|(?<![\s\S]))"
+    r"(?:SYSTEM|ASSISTANT|ADMIN)(?: (?:NOTE|MESSAGE|OVERRIDE|PROMPT|INSTRUCTIONS?|DIRECTIVE))?:"
+)
+
+_CODED = re.compile(
+    r"[A-Za-z0-9+/_-]{24,4096}|(?:\\x[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}){8,1024}|(?:&#x?[0-9a-fA-F]{1,6};){8,1024}"
+)
+
+_ESCAPED = re.compile(r"\S*%[0-9a-fA-F]{2}\S*")
+
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
+
+_COMMAND = re.compile(
+    r"\b(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|pwsh|cmd|python3?|perl|node|certutil|mshta)\b[^\n]{0,80}?"
+    r"(?:https?://|/dev/tcp|\||\s-e\b|\s-c\b|-enc)"
+    r"|\brm\s-[rf]{1,2}\b|/bin/(?:ba|z)?sh\b|/dev/tcp/|\beval\s?\(|\bexec\s?\(|os\.system|subprocess|child_process"
+    r"|\bchmod\s(?:\+x|777)|\bInvoke-(?:Expression|WebRequest)|\bbase64\s-d|\bIEX\s?\(|\bmkfifo\s|\bdd\sif=|\bcrontab\s"
+    r"|\bsudo\s|<script\b|document\.cookie|\bprintenv\b|/etc/(?:passwd|shadow)|[~/]\.(?:ssh|aws)/",
+    re.I,
+)
+
+MAX_PAYLOADS = 50
+"""Encoded texts that are decoded of one text."""
+
+MIN_ESCAPES = 3
+"""Escapes of an URL after which a word is decoded."""
+
+_LINES = str.maketrans("", "", "\n\t\r")
+
+_MIXED = regex.compile(
+    r"\p{Latin}[\p{L}\p{M}]*[\p{Cyrillic}\p{Greek}][\p{L}\p{M}]*|[\p{Cyrillic}\p{Greek}][\p{L}\p{M}]*\p{Latin}[\p{L}\p{M}]*",
+    regex.V1,
+)
+
+LOOK_ALIKES = str.maketrans(
+    "аеорсухіјѕһԁԛԝвкмтАВЕКМНОРСТУХІЈЅοανικυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxijshdqwbkmtABEKMHOPCTYXIJSoavikuABEZHIKMNOPTYX"
+)
+"""Cyrillic and Greek letters, and the Latin letters that they look like."""
+
+
+def turns(text: str) -> Iterator[Span]:
+    """Yield the places of what looks like the beginning of a system message or of another turn of a chat."""
+    if not {*"<[#{"}.isdisjoint(text):
+        yield from (match.span() for match in _BRACKETED.finditer(text))
+    yield from (match.span() for match in _LABEL.finditer(text))
+
+
+def invisible(text: str) -> Iterator[Span]:
+    """Yield the place of the first invisible character that no script, emoji or line end needs."""
+    if not text.isascii() or not text.translate(_LINES).isprintable():
+        for span in invisible_spans(text):
+            yield span
+            return
+
+
+def mixed_letters(text: str) -> Iterator[Span]:
+    """Yield the places of words with Latin letters and with letters of other scripts that look like Latin ones."""
+    if not text.isascii():
+        yield from (match.span() for match in _MIXED.finditer(text) if match[0].translate(LOOK_ALIKES).isascii())
+
+
+def payloads(text: str, is_command: Callable[[str], bool]) -> Iterator[Span]:
+    """Yield the places of encoded texts that are commands of a shell, or that `is_command` calls a command."""
+    found = list(islice(_CODED.finditer(text), MAX_PAYLOADS))
+    if text.count("%") >= MIN_ESCAPES:
+        found += islice(_ESCAPED.finditer(text), MAX_PAYLOADS)
+    for match in found:
+        for decoded in _decoded(match[0]):
+            inner = (again for coded in _CODED.finditer(decoded) for again in _decoded(coded[0]))
+            if any(_COMMAND.search(each) or is_command(each) for each in (decoded, *inner)):
+                yield match.span()
+                break
+
+
+def _decoded(coded: str) -> Iterator[str]:
+    """Yield what a text in digits, escapes or base64 says, as far as it is text in ASCII."""
+    if "%" in coded:
+        texts = [unquote(coded)] if coded.count("%") >= MIN_ESCAPES else []
+    elif coded[0] == "&":
+        texts = [unescape(coded)]
+    elif coded[0] == "\\":
+        texts = ["".join(chr(int(digits, 16)) for digits in re.split(r"\\[xu]", coded)[1:])]
+    else:
+        texts = [bytes.fromhex(coded).decode("latin-1")] if _HEX.fullmatch(coded) else []
+        standard = coded.replace("-", "+").replace("_", "/")
+        for padded in (standard[: len(standard) // 4 * 4], standard + "=" * (-len(standard) % 4)):
+            try:
+                texts.append(b64decode(padded).decode("latin-1"))
+            except (Base64Error, ValueError):
+                continue
+    for text in dict.fromkeys(texts):
+        if text.isascii() and text.translate(_LINES).isprintable():
+            yield text

@@ -1,0 +1,108 @@
+"""The rules of `rules.toml`: classes of words, and sequences of classes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from attrs import frozen
+
+SHAPES = frozenset({"FOREIGN", "SECRET", "SETTINGS", "NAMED", "URL", "MAIL"})
+"""The classes that are no lists of words."""
+
+Expression = tuple[str, ...]
+
+
+@frozen
+class Rule:
+    """A rule of words. `steps` are alternative classes. `needed` has a bit for each step that has words.
+
+    A text without a word of each of these steps has no match. `of_tools` says that the rule is for texts of tools.
+    """
+
+    id: str
+    kind: str
+    steps: Sequence[Collection[str]]
+    gaps: Sequence[int]
+    needed: int
+    of_tools: bool
+    any_order: bool
+    excusable: bool
+
+
+@frozen
+class Rules:
+    """The rules, with the classes of words and, by their first word, of expressions. `kinds` has those of all rules,
+    `explanations` a sentence for each kind.
+
+    `bits` has those bits of `Rule.needed` that a word gives.
+    """
+
+    version: int
+    excuses: Sequence[str]
+    disclaimers: Sequence[str]
+    rules: Sequence[Rule]
+    kinds: Mapping[str, str]
+    explanations: Mapping[str, str]
+    words: Mapping[str, Collection[str]]
+    expressions: Mapping[str, Sequence[tuple[Expression, Collection[str]]]]
+    bits: Mapping[str, int]
+
+
+@cache
+def rules() -> Rules:
+    """Return the rules of the data file."""
+    table = tomllib.loads(files(__package__).joinpath("rules.toml").read_text("utf-8"))
+    classes: dict[str, set[Expression]] = {}
+    for name, verbs in table["verbs"].items():
+        classes.setdefault(name, set()).update((form,) for verb in verbs for form in forms(verb))
+    for name, items in table["words"].items():
+        classes.setdefault(name, set()).update(tuple(item.split()) for item in items)
+    names: dict[Expression, list[str]] = {}
+    for name, items in classes.items():
+        for item in items:
+            names.setdefault(item, []).append(name)
+    expressions: dict[str, list[tuple[Expression, Collection[str]]]] = {}
+    for item, found in names.items():
+        if len(item) > 1:
+            expressions.setdefault(item[0], []).append((item, found))
+    found_rules, bits, number = [], dict[str, int](), 0
+    for each in table["rule"]:
+        needed = 0
+        steps = [step.split("|") for step in each.get("steps", ())]
+        for step in filter(SHAPES.isdisjoint, steps):
+            bit = 1 << number
+            number += 1
+            needed |= bit
+            for first in {item[0] for name in step for item in classes[name]}:
+                bits[first] = bits.get(first, 0) | bit
+        if steps:
+            gap = each.get("gap", 0)
+            gaps = gap if isinstance(gap, list) else [gap] * len(steps)
+            flags = each.get("of_tools", False), each.get("any_order", False), each.get("excusable", True)
+            found_rules.append(Rule(each["id"], each["kind"], steps, gaps, needed, *flags))
+    return Rules(
+        version=table["version"],
+        excuses=table["excuses"],
+        disclaimers=table["disclaimers"],
+        rules=found_rules,
+        kinds={each["id"]: each["kind"] for each in table["rule"]},
+        explanations=table["explanations"],
+        words={item[0]: found for item, found in names.items() if len(item) == 1},
+        expressions=expressions,
+        bits=bits,
+    )
+
+
+def forms(verb: str) -> Iterator[str]:
+    """Yield the regular forms of an English verb; some of them are no words."""
+    yield verb
+    if verb.endswith("e"):
+        yield from (f"{verb}s", f"{verb}d", f"{verb[:-1]}ing")
+    elif verb.endswith("y") and verb[-2] not in "aeiou":
+        yield from (f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing")
+    else:
+        last = verb[-1]
+        yield from (f"{verb}s", f"{verb}es", f"{verb}ed", f"{verb}ing", f"{verb}{last}ed", f"{verb}{last}ing")
