@@ -11,13 +11,15 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from .domain.errors import Unavailable
+
 
 class Timer(Service):
     """Calls `function` every `interval` seconds of `clock`, and with `at_start` also when the service starts.
 
     The next call waits for the Deferred or coroutine that `function` returns. An error does not end the calls; the
-    first of consecutive errors is logged. With `counts`, the argument is the number of intervals since the last call,
-    which is above 1 if the reactor or a call was late.
+    first of consecutive errors is logged, with its traceback unless a storage is unavailable. With `counts`, the
+    argument is the number of intervals since the last call, which is above 1 if the reactor or a call was late.
     """
 
     _log = Logger()
@@ -60,5 +62,9 @@ class Timer(Service):
     def _failed(self, failure: Failure) -> None:
         if not self._is_failing:
             name = getattr(self._function, "__qualname__", repr(self._function))
-            self._log.failure("{name} failed; it is called again", failure=failure, name=name)
+            if failure.check(Unavailable):
+                # The storage has logged its fault.
+                self._log.warn("{name} waits: {reason}", name=name, reason=failure.getErrorMessage())
+            else:
+                self._log.failure("{name} failed; it is called again", failure=failure, name=name)
         self._is_failing = True

@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
     "resumption": set(),
-    "timers": set(),
+    "timers": {"domain.errors"},
     "listeners": {"timers"},
     "sealing": set(),
     "machine": {"domain.ports"},

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
-from twisted.logger import LogEvent
+from twisted.logger import LogEvent, capturedLogs
 
+from directory_server.domain.errors import Unavailable
 from directory_server.timers import Timer
 
 
@@ -48,6 +49,18 @@ def test_no_error_ends_the_calls(logged_failures: list[LogEvent]) -> None:
     timer.stopService()
     clock.pump([2.0] * 3)
     assert len(calls.times) == 6
+
+
+def test_a_storage_that_is_away_is_no_defect(logged_failures: list[LogEvent]) -> None:
+    clock = Clock()
+    calls = Calls(clock, Unavailable("It does not respond."), Unavailable("It does not respond."))
+    timer = Timer(2.0, calls, clock)
+    with capturedLogs() as events:
+        timer.startService()
+        clock.pump([2.0] * 2)
+    assert calls.times == [0.0, 2.0, 4.0]
+    assert logged_failures == []
+    assert [event["reason"] for event in events] == ["It does not respond."]
 
 
 def test_the_next_call_and_the_stop_wait_for_the_end_of_a_call() -> None:

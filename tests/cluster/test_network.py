@@ -178,6 +178,7 @@ def test_a_machine_without_network_serves_what_it_has_and_continues_later(
             # The stream was open all the time.
             read_until(stream, b"a.example/rain")
             stream.close()
+            until(lambda: database() == "available", "the outage is over", RECOVERY)
             print(f"no network: 503 after {rejected:.2f} s, served again after {served:.2f} s")
             log = server.stop()
     finally:

@@ -78,14 +78,18 @@ class DocsPages:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
         html = _with_url(page.html, self._layout.base_url(request)) if page.part == "use" else page.html
         sections = found.sections(page.parent)[1:]
-        links = page.html.count(f'href="/docs/{path}/')
+        level = page.parent.count("/") + 1
+        links, chapters = (
+            page.html.count(f'href="/docs/{path}/'),
+            sum(each.path.count("/") == level for each in sections),
+        )
         values = {
             **self._navigation(page.parent),
             "page": page,
             "html": html,
             "sections": sections,
             # Documents with many sections list them themselves, by subject.
-            "lists_sections": path == page.parent and links < len(sections) / 2,
+            "lists_sections": path == page.parent and links < chapters / 2,
         }
         return self._page(request, f"/docs/{page.path}", "page", values, viewer)
 

@@ -155,8 +155,8 @@ async def test_lists_of_tools_are_bounded(harness: Harness) -> None:
     assert sum(bool(each.description) for each in gigantic.tools) == MAX_TOOLS
     harness.remotes.called.clear()
     endless = await harness.check("endless-pages")
-    assert (len(endless.tools), endless.tool_count, endless.has_more_tools) == (10, 10, True)
-    assert harness.remotes.called.count("tools/list") == 5
+    assert (len(endless.tools), endless.tool_count, endless.has_more_tools) == (40, 40, True)
+    assert harness.remotes.called.count("tools/list") == 20
 
 
 @awaited
