@@ -31,7 +31,7 @@ _DIRECTORY = {
             curated
         FROM entry ORDER BY mcp_id
     """,
-    "change": "SELECT seq, kind, mcp_id, total, at FROM change ORDER BY seq",
+    "change": "SELECT seq, kind, mcp_id, total, at, cause FROM change ORDER BY seq",
     "log": "SELECT id FROM log ORDER BY id",
     "account": """
         SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role, key_limit
@@ -59,7 +59,7 @@ _DIRECTORY = {
         FROM report ORDER BY id
     """,
     "publisher_token": """
-        SELECT id, rowid AS ordinal, label, namespaces, last_four, digest, created_at, expires_at, revoked_at
+        SELECT id, rowid AS ordinal, label, namespaces, last_four, digest, created_at, expires_at, revoked_at, login
         FROM publisher_token ORDER BY id
     """,
     "quota_request": """
@@ -74,6 +74,7 @@ _DIRECTORY = {
     "webhook_delivery": """
         SELECT number, webhook, at, message, seq, changes, status, error, seconds FROM webhook_delivery ORDER BY number
     """,
+    "namespace_proof": "SELECT namespace, kind, subject, proven_at FROM namespace_proof ORDER BY namespace, kind",
     "publication": """
         SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
     """,
@@ -91,7 +92,7 @@ _DIRECTORY = {
         FROM upstream ORDER BY name
     """,
     "sync_run": """
-        SELECT id, upstream, started_at, ended_at, is_full, entries, added, changed, removed, rejected, error
+        SELECT id, upstream, started_at, ended_at, is_full, entries, added, changed, removed, rejected, error, note
         FROM sync_run ORDER BY id
     """,
     "seen": "SELECT upstream, name, accepted FROM seen ORDER BY upstream, name",
@@ -100,6 +101,7 @@ _DIRECTORY = {
     "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",
     "verification_plan": "SELECT id, seq, selection FROM verification_plan",
     "entry_flag": "SELECT mcp_id, kind, other, reason, since FROM entry_flag ORDER BY mcp_id, kind, other",
+    "accepted_marks": "SELECT mcp_id, accepted FROM accepted_marks ORDER BY mcp_id",
     "advisory": "SELECT package, id, body FROM advisory ORDER BY package, id",
     "advisory_reading": "SELECT id, read_at, signature FROM advisory_reading",
     "embedding_model": """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -72,6 +73,19 @@ SESSION_TIMES = (600.0, 6_000.0)
 COUNTS = [Count(day, "requests", name, 5, 1) for day in (2, 1) for name in ("/search", "/")]
 
 NEW_SECRET = NewSecret("mcpd_new", rotated=True)
+
+_ROWS = """
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, created_at, seq, salt, sealed)
+        VALUES ('w', 'chat', 'https://chat.example.org/hook', 'added', 'io.acme/*', 'rain', 999990.0, 3, x'01', x'02');
+    INSERT INTO webhook_delivery (number, webhook, at, message, seq, changes, status, error, seconds)
+        VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
+    INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
+    INSERT INTO accepted_marks VALUES ('id', 'a b');
+    INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
+    INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');
+    INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's');
+"""
+"""Rows of tables whose features have no simple way to make them."""
 
 COUNTED = ("record", "analysed", "entry", "change", "account", "api_key", "secret", "spent", "shared", "stored", "seen")
 
@@ -199,6 +213,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(quota.charge(key.id, 20))
         clock.advance(10)
     data.close()
+    with closing(sqlite3.connect(folder / "directory.db")) as connection, connection:
+        connection.executescript(_ROWS)
     with closing(SeparateTables(folder, "statistics")) as separate:
         run_sync(Statistics(separate).add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
     return Filled(folder, key.id, secret, replaced, revoked, session, link, made[0][1], made[2][1])
