@@ -52,6 +52,12 @@ def test_a_model_reads_the_mark_and_not_the_text(marked: Server) -> None:
     assert "Ignore all" not in json.dumps(hits)
 
 
+def test_the_newest_resources_have_no_marked_text(marked: Server) -> None:
+    listed = marked.post({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).json["result"]["resources"]
+    described = {each["uri"].rpartition("/")[2]: each["description"] for each in listed}
+    assert (described[BAD_ID], described[mcp_id_of(GOOD.name)]) == (WITHHELD, GOOD.brief)
+
+
 def test_filters_find_entries_with_and_without_marks(marked: Server) -> None:
     assert [hit["mcp_id"] for hit in found(marked, "zebra flag:none")] == [mcp_id_of(GOOD.name)]
     assert [hit["mcp_id"] for hit in found(marked, "zebra flag:instructions")] == [BAD_ID]
