@@ -91,7 +91,7 @@ def catalog_of(value: Any) -> Catalog:
     if not isinstance(entries, list):
         raise UpstreamFailed("It did not send a manifest: an object with a list of entries in 'entries'.")
     if len(entries) > MAX_ITEMS:
-        raise UpstreamFailed(f"It sent a manifest of {len(entries):,} entries; at most {MAX_ITEMS:,} are allowed.")
+        raise UpstreamFailed(f"It sent a manifest of more than {MAX_ITEMS:,} entries.")
     items, rejected = [], []
     for number, each in enumerate(entries, 1):
         try:
