@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 from OpenSSL import SSL
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError, SSLError
 from twisted.python.failure import Failure
 from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
@@ -19,7 +19,7 @@ from .. import __version__
 from ._bounded_agent import BoundedAgent, HeadBoundedPool
 from ._certificates import CertificatePolicy
 from ._checked_agent import InvalidTarget, NotAllowed
-from ._errors import BadCertificate, BadResponse, broken_off, unreachable
+from ._errors import BadCertificate, BadResponse, failed_exchange, unreachable
 from ._requests import RequestBody
 from ._responses import cancellable, drop, read_body
 
@@ -68,7 +68,7 @@ class DocumentClient:
         except (InvalidTarget, NotAllowed) as error:
             raise BadResponse(error.message) from None
         except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
-            raise BadResponse(_reason(error)) from None
+            raise BadResponse(failed_exchange(error)) from None
 
     async def _fetch(self, url: str, max_bytes: int, headers: Headers, form: RequestBody | None) -> bytes:
         method = b"GET" if form is None else b"POST"
@@ -90,14 +90,3 @@ def document_client(reactor: Any, purpose: str) -> DocumentClient:
 def _late(result: Any, deadline: float) -> Failure:
     """Return the failure of a request that was cancelled, with whatever error the Agent reports that."""
     return Failure(BadResponse(f"It did not answer within {deadline:g} seconds."))
-
-
-def _reason(error: Exception) -> str:
-    for cause in [failure.value for failure in getattr(error, "reasons", [])] or [error]:
-        if isinstance(cause, BadResponse | BadCertificate):
-            return cause.message
-        if isinstance(cause, CancelledError):
-            raise cause
-        if isinstance(cause, SSL.Error | SSLError):
-            return "No TLS connection was possible."
-    return f"Its response broke off: {broken_off(error)}."

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-from twisted.internet.error import ConnectError, DNSLookupError
+from OpenSSL import SSL
+from twisted.internet.defer import CancelledError
+from twisted.internet.error import ConnectError, DNSLookupError, SSLError
 
 from ..domain.errors import DirectoryError
 
@@ -33,3 +35,15 @@ def broken_off(error: Exception) -> str:
     """Return why a connection or response broke off: the last cause in `error`, without a full stop."""
     causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
     return str(causes[-1]).rstrip(".") or type(causes[-1]).__name__
+
+
+def failed_exchange(error: Exception) -> str:
+    """Return why a request that reached a peer failed. Raises CancelledError if it was cancelled."""
+    for cause in [failure.value for failure in getattr(error, "reasons", [])] or [error]:
+        if isinstance(cause, BadResponse | BadCertificate):
+            return cause.message
+        if isinstance(cause, CancelledError):
+            raise cause
+        if isinstance(cause, SSL.Error | SSLError):
+            return "No TLS connection was possible."
+    return f"Its response broke off: {broken_off(error)}."

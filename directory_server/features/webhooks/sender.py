@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 from OpenSSL import SSL
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError, SSLError
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed, ResponseNeverReceived
@@ -20,16 +20,15 @@ from ...domain.ports.runtime import Offload
 from ...http_client import (
     REDIRECT_CODES,
     BadCertificate,
-    BadResponse,
     CertificatePolicy,
     CheckedAgent,
     CheckedNetwork,
     InvalidTarget,
     NotAllowed,
     RequestBody,
-    broken_off,
     cancellable,
     drop,
+    failed_exchange,
     networks,
     retry_after,
     unreachable,
@@ -99,7 +98,7 @@ class Sender:
         except (DNSLookupError, ConnectError) as error:
             raise _Failed(f"{unreachable(error)}.") from None
         except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
-            raise _Failed(_reason(error)) from None
+            raise _Failed(failed_exchange(error)) from None
         finally:
             # The name is looked up again for the next message.
             agent.close()
@@ -145,14 +144,3 @@ def sender_of(
 def _late(result: Any, deadline: float) -> Failure:
     """Return the failure of a message that was cancelled, with whatever error the Agent reports that."""
     return Failure(_Failed(f"It did not answer within {deadline:g} seconds."))
-
-
-def _reason(error: Exception) -> str:
-    for cause in [failure.value for failure in getattr(error, "reasons", [])] or [error]:
-        if isinstance(cause, BadResponse | BadCertificate):
-            return cause.message
-        if isinstance(cause, CancelledError):
-            raise cause
-        if isinstance(cause, SSL.Error | SSLError):
-            return "No TLS connection was possible."
-    return f"Its response broke off: {broken_off(error)}."
