@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, maybeDeferred
@@ -20,6 +21,7 @@ class Timer(Service):
     The next call waits for the Deferred or coroutine that `function` returns. An error does not end the calls; the
     first of consecutive errors is logged, with its traceback unless a storage is unavailable. With `counts`, the
     argument is the number of intervals since the last call, which is above 1 if the reactor or a call was late.
+    `finish` runs after the last call, before the stop has ended.
     """
 
     _log = Logger()
@@ -32,10 +34,12 @@ class Timer(Service):
         *,
         at_start: bool = True,
         counts: bool = False,
+        finish: Callable[[], Coroutine[Deferred[Any], Any, None]] | None = None,
     ) -> None:
         self._interval = interval
         self._function = function
         self._at_start = at_start
+        self._finish = finish
         self._is_failing = False
         self._loop = LoopingCall.withCount(self._call) if counts else LoopingCall(self._call)
         self._loop.clock = clock
@@ -44,7 +48,7 @@ class Timer(Service):
     def startService(self) -> None:
         super().startService()
         # `_call` never fails, so the Deferred fires only after `stop`.
-        self._ended = self._loop.start(self._interval, now=self._at_start).addCallback(lambda _: None)
+        self._ended = self._loop.start(self._interval, now=self._at_start).addCallback(self._end)
 
     def stopService(self) -> Deferred[object] | None:
         """Stop the calls; the Deferred fires after the last one. It does nothing if the service is stopped."""
@@ -52,6 +56,9 @@ class Timer(Service):
         if self._loop.running:
             self._loop.stop()
         return self._ended
+
+    def _end(self, _: object) -> Deferred[None] | None:
+        return None if self._finish is None else Deferred.fromCoroutine(self._finish())
 
     def _call(self, *count: int) -> Deferred[object]:
         return maybeDeferred(self._function, *count).addCallbacks(self._succeeded, self._failed)

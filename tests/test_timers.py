@@ -63,6 +63,23 @@ def test_a_storage_that_is_away_is_no_defect(logged_failures: list[LogEvent]) ->
     assert [event["reason"] for event in events] == ["It does not respond."]
 
 
+def test_the_finish_runs_once_after_the_last_call() -> None:
+    clock, running, events = Clock(), Deferred[None](), list[str]()
+
+    async def finish() -> None:
+        events.append("finish")
+
+    timer = Timer(1.0, lambda: running, clock, finish=finish)
+    timer.startService()
+    stopped = timer.stopService()
+    assert events == []
+    running.callback(None)
+    timer.stopService()
+    assert events == ["finish"]
+    assert stopped is not None
+    assert stopped.called
+
+
 def test_the_next_call_and_the_stop_wait_for_the_end_of_a_call() -> None:
     clock, running = Clock(), Deferred[None]()
     calls = Calls(clock, running)

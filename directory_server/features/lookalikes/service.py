@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from secrets import token_hex
 
-from twisted.application.service import Service
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from ...feature import Host, Running
@@ -16,30 +14,17 @@ from .settings import LookalikesConfig
 from .tracker import INTERVAL, Tracker
 
 
-class LookalikeService(Service):
+class LookalikeService(Timer):
     """Finds look-alikes and reads their flags; releases its lease at the end."""
 
     def __init__(self, tracker: Tracker, flagged: Flagged, clock: IReactorTime) -> None:
+        super().__init__(INTERVAL, self._update, clock, finish=tracker.release)
         self._tracker = tracker
         self._flagged = flagged
-        self._timer = Timer(INTERVAL, self._update, clock)
 
     async def _update(self) -> None:
         await self._tracker.update()
         await self._flagged.refresh()
-
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> Deferred[None]:
-        super().stopService()
-        return Deferred.fromCoroutine(self._stop())
-
-    async def _stop(self) -> None:
-        if (ended := self._timer.stopService()) is not None:
-            await ended
-        await self._tracker.release()
 
 
 def running(host: Host) -> Running:

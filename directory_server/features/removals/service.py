@@ -6,8 +6,6 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import Any
 
-from twisted.application.service import Service
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from ...config import Config
@@ -22,25 +20,11 @@ DOWNLOAD = "removals.download"
 """The name of the download among the parts that tests replace."""
 
 
-class RemovalService(Service):
+class RemovalService(Timer):
     """Removes entries; releases its lease at the end."""
 
     def __init__(self, remover: Remover, clock: IReactorTime) -> None:
-        self._remover = remover
-        self._timer = Timer(INTERVAL, remover.update, clock)
-
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> Deferred[None]:
-        super().stopService()
-        return Deferred.fromCoroutine(self._stop())
-
-    async def _stop(self) -> None:
-        if (ended := self._timer.stopService()) is not None:
-            await ended
-        await self._remover.release()
+        super().__init__(INTERVAL, remover.update, clock, finish=remover.release)
 
 
 def remover_of(
