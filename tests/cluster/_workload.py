@@ -33,7 +33,8 @@ LIMITS = (30,) * 6 + (1_000_000,) * 4
 CALLERS = 4
 """Clients that charge keys."""
 
-PUBLISHERS = 2
+PUBLISHERS = ("rain-reports", "weather-company")
+"""Namespaces of the publishers. Names that resemble each other would be flagged, which is another change."""
 
 PAUSE = 0.1
 """Seconds between two batches of a publisher."""
@@ -148,8 +149,8 @@ class Workload:
                 self.keys[secret] = key.id, limit
             _, free = run_sync(opened.keys.create("reader", limit=None, expires_at=None))
         self.readers = [Reader(self.servers, free, number) for number in range(len(self.servers))]
-        for number in range(PUBLISHERS):
-            self._publish(f"publisher-{number}")
+        for namespace in PUBLISHERS:
+            self._publish(namespace)
         clients: list[Callable[[], None]] = [partial(self._charge, number) for number in range(CALLERS)]
         for target in (*clients, *(reader.follow for reader in self.readers)):
             self._threads.append(threading.Thread(target=target, daemon=True))
