@@ -29,10 +29,10 @@ from .query.plan import Plan, build_plan
 from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
-from .ranking.likeness import reranked
+from .ranking.likeness import reranking
 from .ranking.reasons import reasons
-from .ranking.scoring import Ranked, ranked_documents, score_documents, top_documents
-from .ranking.strength import KEPT, Best, closest, kept, relevance
+from .ranking.scoring import Best, Ranked, ranked_documents, score_documents, top_documents
+from .ranking.strength import KEPT, closest, kept, relevance
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
 P = ParamSpec("P")
@@ -220,11 +220,9 @@ def _plan_and_search(
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
-    ranked, strength = closest(plan, collection.segments, best, query.end + 1, query.after)
-    return evolve(
-        _page(plan, collection, ranked, query, strength),
-        relevance=relevance(ranked[query.offset : query.end], best(KEPT, None), strength),
-    )
+    found = closest(plan, collection.segments, best, query.end + 1, query.after)
+    page = _page(plan, collection, found.ranked, query, found.strength)
+    return evolve(page, relevance=relevance(found.ranked[query.offset : query.end], found))
 
 
 def _by_relevance(plan: Plan, collection: Collection, live: Sequence[Bools], best: Best) -> Best:
@@ -232,7 +230,7 @@ def _by_relevance(plan: Plan, collection: Collection, live: Sequence[Bools], bes
     if searches_tools(plan, collection):
         return partial(ranked_by_tools, plan, collection, live)
     # Later pages need the first hits as well.
-    return partial(reranked, plan, collection.segments, cache(best))
+    return reranking(plan, collection.segments, cache(best))
 
 
 def _search_tools(
@@ -256,9 +254,10 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
         matches = with_phrases(plan, segments, matches)
     best = _by_relevance(plan, collection, live, partial(top_documents, plan, segments, matches))
     if query.sort == "relevance":
-        ranked, strength = closest(plan, segments, best, query.end + 1, query.after)
+        found = closest(plan, segments, best, query.end + 1, query.after)
+        ranked, strength = found.ranked, found.strength
     else:
-        strength = 1.0 if plan.filters_only else closest(plan, segments, best, KEPT, None)[1]
+        strength = 1.0 if plan.filters_only else closest(plan, segments, best, KEPT, None).strength
     if strength < CLOSE:
         matches = kept(segments, best(KEPT, None))
     if query.sort != "relevance":
@@ -268,8 +267,8 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     if not query.browse:
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
-    found = summary(facets, segments, matches)
-    return evolve(page, summary=evolve(found, corrected=corrected_words(plan, collection)))
+    counted = summary(facets, segments, matches)
+    return evolve(page, summary=evolve(counted, corrected=corrected_words(plan, collection)))
 
 
 def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Query, strength: float) -> Page:

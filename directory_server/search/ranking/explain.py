@@ -14,7 +14,7 @@ from ..index.merging import Postings
 from ..query.conditions import factors, rewards
 from ..query.groups import TermGroup
 from ..query.plan import Plan
-from .likeness import RERANKED, reranked
+from .likeness import RERANKED, reranking
 from .scoring import COVERED_SHARE, PINNED_SCORE, score_documents, top_documents
 
 
@@ -33,7 +33,7 @@ def explain_lines(
         yield _group_line(group, collection)
     best = partial(top_documents, plan, collection.segments, scored)
     before = {(number, doc_id): score for score, number, doc_id in best(RERANKED, None)}
-    hits = reranked(plan, collection.segments, best, limit, after)
+    hits = reranking(plan, collection.segments, best)(limit, after)
     for rank, (score, number, doc_id) in enumerate(hits, 1):
         yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
         values = [(label, _score(found[number], doc_id)) for label, found in evidence]

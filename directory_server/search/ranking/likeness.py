@@ -7,7 +7,8 @@ scores do not depend on the order in which a processor adds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from ...domain.search import Position
 from ..index.segment import Segment
 from ..query.plan import Plan
-from ..text.word_vectors import word_vectors
-from .scoring import PINNED_SCORE, Ranked, ordered
+from ..text.word_vectors import DIMENSIONS, word_vectors
+from .scoring import PINNED_SCORE, Best, Ranked, ordered
 
 RERANKED = 100
 """The documents that may gain: those of the greatest scores."""
@@ -43,28 +44,31 @@ EXACT = 1 << 16
 _Doubles = NDArray[np.float64]
 
 
-def reranked(
-    plan: Plan,
-    segments: Sequence[Segment],
-    best: Callable[[int, Position | None], list[Ranked]],
-    limit: int,
-    after: Position | None,
-) -> list[Ranked]:
-    """Return at most `limit` documents after `after`, by descending score with likeness, and then by name.
-
-    `best` returns at most that many documents after a position, by descending score without it.
-    """
+def reranking(plan: Plan, segments: Sequence[Segment], best: Best) -> Best:
+    """Return what returns documents as `best` does, but by descending score with likeness, and then by name."""
     if plan.vector is None and plan.likeness is None:
-        return best(limit, after)
-    first = best(RERANKED, None)
-    gained = [hit for hit in with_likeness(plan, segments, first) if after is None or hit[0] <= after.score]
-    page = ordered(gained, segments, after)[:limit]
-    if len(page) >= limit or len(first) < RERANKED:
-        return page
-    score, number, doc_id = first[-1]
-    end = Position(score, segments[number].rows.name(doc_id))
-    # The next page may begin behind all that gained.
-    return page + best(limit - len(page), end if page or after is None or not _is_later(after, end) else after)
+        return best
+
+    @cache
+    def gained() -> list[Ranked]:
+        return ordered(with_likeness(plan, segments, best(RERANKED, None)), segments, None)
+
+    def reranked(limit: int, after: Position | None) -> list[Ranked]:
+        first = best(RERANKED, None)
+        hits = gained()
+        page = hits[:limit] if after is None else ordered(_from(hits, after), segments, after)[:limit]
+        if len(page) >= limit or len(first) < RERANKED:
+            return page
+        score, number, doc_id = first[-1]
+        end = Position(score, segments[number].rows.name(doc_id))
+        # The next page may begin behind all that gained.
+        return page + best(limit - len(page), end if page or after is None or not _is_later(after, end) else after)
+
+    return reranked
+
+
+def _from(hits: Sequence[Ranked], position: Position) -> list[Ranked]:
+    return [hit for hit in hits if hit[0] <= position.score]
 
 
 def _is_later(position: Position, other: Position) -> bool:
@@ -78,7 +82,7 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     encoded = _encoded_likeness(plan, segments, others)
     if not others or (encoded is None and plan.vector is None):
         return [*hits]
-    vectors = np.stack([segments[number].rows.vectors[doc_id] for _, number, doc_id in others]).astype(np.float32)
+    vectors = vectors_of(segments, others)
     lengths = np.sqrt(np.square(vectors).sum(axis=1, dtype=np.float64))
     lengths[lengths == 0] = 1
     best = others[0][0]
@@ -93,6 +97,16 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     # Rounding may lower a score, and the next page begins below the last raw score.
     columns = np.maximum(best * scores, own).astype(np.float32).tolist()
     return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
+
+
+def vectors_of(segments: Sequence[Segment], hits: Sequence[Ranked]) -> NDArray[np.float32]:
+    """Return the vector of each of `hits`, a row each."""
+    of_hits = np.array([number for _, number, _ in hits]), np.array([doc_id for _, _, doc_id in hits])
+    vectors = np.empty((len(hits), DIMENSIONS), np.float32)
+    for number in np.unique(of_hits[0]).tolist():
+        places = np.flatnonzero(of_hits[0] == number)
+        vectors[places] = segments[number].rows.vectors[of_hits[1][places]]
+    return vectors
 
 
 def _encoded_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> _Doubles | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 import numpy as np
@@ -127,6 +127,9 @@ def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
 
 Ranked = tuple[float, int, int]
 """The score, the segment number and the document number of a hit."""
+
+Best = Callable[[int, Position | None], list[Ranked]]
+"""Returns at most so many documents after a position, by descending score and then by name."""
 
 
 def _has_term(with_term: Ints, doc_ids: Ints, documents: int) -> Bools:

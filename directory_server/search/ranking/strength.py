@@ -5,12 +5,13 @@ Every query with a known word has matches. The strength says whether they have m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import sqrt
 from operator import itemgetter
 
 import numpy as np
+from attrs import frozen
 
 from ...domain.search import CLOSE, STRONG, Position
 from ..index.arrays import Doubles, Ints
@@ -21,7 +22,7 @@ from ..query.concepts import TERM_DECAY
 from ..query.groups import Part
 from ..query.plan import Plan
 from ..text.word_vectors import word_vectors
-from .scoring import PINNED_SCORE, Ranked, ordered
+from .scoring import PINNED_SCORE, Best, Ranked, ordered
 
 KEPT = 10
 """The first hits, by which the strength is measured, and which are kept of a query without a close match."""
@@ -44,22 +45,24 @@ TRANSLATED = 0.5
 MAX_ALTERNATIVES = 16
 """Alternative terms of a part, and terms of a concept, that are looked up in the first hits, the heaviest first."""
 
-Best = Callable[[int, Position | None], list[Ranked]]
-"""Returns at most so many documents after a position, by descending score and then by name."""
+
+@frozen
+class Closest:
+    """The hits of a page by relevance, the first KEPT of all pages, and the strength of the query."""
+
+    ranked: list[Ranked]
+    first: list[Ranked]
+    strength: float
 
 
-def closest(
-    plan: Plan, segments: Sequence[Segment], best: Best, limit: int, after: Position | None
-) -> tuple[list[Ranked], float]:
-    """Return what `best` returns for `limit` and `after`, and the strength of the query; KEPT hits of a weak one."""
-    if plan.is_name or plan.filters_only:
-        return best(limit, after), 1.0
+def closest(plan: Plan, segments: Sequence[Segment], best: Best, limit: int, after: Position | None) -> Closest:
+    """Return what `best` returns for `limit` and `after`, of a weak query no hits behind the first KEPT."""
     found = best(max(limit, KEPT), None) if after is None else best(limit, after)
     first = (found if after is None else best(KEPT, None))[:KEPT]
     value = strength(plan, segments, first)
     if value < CLOSE:
         found = ordered([hit for hit in first if after is None or hit[0] <= after.score], segments, after)
-    return found[:limit], value
+    return Closest(found[:limit], first, value)
 
 
 def kept(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[Postings]:
@@ -72,10 +75,11 @@ def kept(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[Postings]:
     return found
 
 
-def relevance(ranked: Sequence[Ranked], first: Sequence[Ranked], strength: float) -> Sequence[float]:
-    """Return how well each of `ranked` answers a query of this strength, by its share of the score of the best hit."""
-    best = max((_without_pin(score) for score, _, _ in first), default=0.0)
-    return [strength * min(1.0, max(0.0, _without_pin(score) / best if best else 1.0)) for score, _, _ in ranked]
+def relevance(ranked: Sequence[Ranked], closest: Closest) -> Sequence[float]:
+    """Return how well each of `ranked` answers its query, by its share of the score of the best hit."""
+    best = max((_without_pin(score) for score, _, _ in closest.first), default=0.0)
+    shares = [_without_pin(score) / best if best else 1.0 for score, _, _ in ranked]
+    return [closest.strength * min(1.0, max(0.0, share)) for share in shares]
 
 
 def _without_pin(score: float) -> float:
