@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from attrs import AttrsInstance, frozen
 
 if TYPE_CHECKING:
-    import click
     from twisted.application.service import IService
 
     from .config import Config
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .web.access_log import AccessRecord
     from .web.authentication import AccessTokens
     from .web.pages import EntryImage, EntryPart
-    from .web.parts import WebPart
 
 
 @frozen
@@ -91,15 +90,35 @@ class Running:
 class Feature:
     """A part of the server that can be absent. `name` is also the name of its section of settings.
 
-    `settings` is the class of the section. `web` returns its routes, handlers and pages, `command` its command of
-    `directory-server`, and `run` what it does in a server. `trail` returns what records commands, from the settings and
-    the storage. They import their modules when they are called: commands
-    need no web server, and a server needs no commands.
+    `package` is that of its folder, `settings` the class of the section. The other parts are attributes of modules of
+    the package, such as "web:PART", or absent: `web` is a WebPart, `command` a command of `directory-server`, `run`
+    returns what the feature does in a server, and `trail` what records commands, from the settings and the storage.
+    `run` is not called if the setting `runs_if` is empty or false. A module is imported when its part is needed:
+    commands need no web server, and a server needs no commands.
     """
 
     name: str
-    web: Callable[[], WebPart] | None = None
-    command: Callable[[], click.Command] | None = None
+    package: str
     settings: type[AttrsInstance] | None = None
-    run: Callable[[Host], Running] | None = None
-    trail: Callable[[Config, Any], AuditTrail | None] | None = None
+    web: str = ""
+    command: str = ""
+    run: str = ""
+    runs_if: str = ""
+    trail: str = ""
+
+    def part(self, reference: str) -> Any:
+        """Return the part at a `reference`; None for an absent one."""
+        module, _, name = reference.partition(":")
+        return getattr(import_module(f"{self.package}.{module}"), name) if reference else None
+
+    def command_trail(self, config: Config, storage: Any) -> AuditTrail | None:
+        """Return what records commands; None if nothing does."""
+        trail: AuditTrail | None = self.part(self.trail)(config, storage) if self.trail else None
+        return trail
+
+    def running(self, host: Host) -> Running:
+        """Return what the feature does in a server."""
+        if self.runs_if and self.settings and not getattr(host.config.of(self.settings), self.runs_if):
+            return Running()
+        running: Running = self.part(self.run)(host) if self.run else Running()
+        return running

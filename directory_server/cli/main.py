@@ -73,7 +73,7 @@ for each in (
 ):
     main.add_command(each)
 for feature in FEATURES:
-    if feature.command is not None:
-        main.add_command(feature.command())
-    if feature.trail is not None:
-        TRAILS.append(feature.trail)
+    if feature.command:
+        main.add_command(feature.part(feature.command))
+    if feature.trail:
+        TRAILS.append(feature.command_trail)

@@ -21,7 +21,7 @@ from ..web.routes import ROUTES, Route
 @cache
 def web_parts() -> tuple[WebPart, ...]:
     """Return the web parts of all features."""
-    return tuple(feature.web() for feature in FEATURES if feature.web is not None)
+    return tuple(feature.part(feature.web) for feature in FEATURES if feature.web)
 
 
 @cache
@@ -62,7 +62,7 @@ def key_parts() -> tuple[KeyPart, ...]:
 
 def run_features(host: Host) -> tuple[Running, ...]:
     """Return what the features do in a server, without those that do nothing: each costs time at each request."""
-    running = (feature.run(host) for feature in FEATURES if feature.run is not None)
+    running = (feature.running(host) for feature in FEATURES)
     return tuple(feature for feature in running if feature != Running())
 
 

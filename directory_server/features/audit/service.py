@@ -107,11 +107,8 @@ class Upkeep:
 
 
 def running(host: Host) -> Running:
-    """Return the audit log of a server; without the setting, nothing."""
-    settings = host.config.of(AuditConfig)
-    if not settings.enabled:
-        return Running()
-    log = AuditLog(host.storage.tables)
+    """Return the audit log of a server."""
+    settings, log = host.config.of(AuditConfig), AuditLog(host.storage.tables)
     trail, upkeep = Trail(log, settings.reads), Upkeep(log, settings, settings.key(), host.now)
     services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
     return Running([*services, Timer(UPKEEP, upkeep.run, host.reactor)], write=trail.flush, trail=trail)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ...domain.entries import Entry
 from ...domain.errors import DirectoryError
+from ...feature import Host, Running
 from ...http_client import target_of
 
 PATH = "/icons/"
@@ -15,6 +16,11 @@ MAX_ICONS = 8
 
 _OTHER_TYPES = (".svg", ".ico")
 """Endings of files that are not served: an SVG is a document with links of its own, an ICO holds images of any size."""
+
+
+def running(host: Host) -> Running:
+    """Return what pages read of icons."""
+    return Running(entry_image=image_path)
 
 
 def image_path(entry: Entry) -> str:

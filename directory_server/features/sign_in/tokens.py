@@ -12,7 +12,7 @@ from ...domain.errors import InsufficientScope, InvalidToken, NoAccess
 from ...domain.identities import subject_digest
 from ...domain.keys import ApiKey
 from ...domain.ports.access import KeyRing
-from ...feature import Host
+from ...feature import Host, Running
 from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
 from ...web.error_responses import REALM
@@ -104,8 +104,8 @@ class SubjectTokens:
         return ", ".join([REALM, *(f'{name}="{value}"' for name, value in parameters.items())])
 
 
-def access_tokens(host: Host, settings: SignInConfig) -> SubjectTokens:
-    """Return the access tokens of the issuers in `settings`."""
+def running(host: Host) -> Running:
+    """Return the access tokens of the issuers in the settings."""
     base_url = host.config.web.url.rstrip("/")
     own = {base_url + "/", *(base_url + path for path in RESOURCES)}
     issuers = {
@@ -115,9 +115,9 @@ def access_tokens(host: Host, settings: SignInConfig) -> SubjectTokens:
             issuer.read_scope,
             f"Access tokens: {issuer.title or issuer.name}",
         )
-        for issuer in settings.token_issuers
+        for issuer in host.config.of(SignInConfig).token_issuers
     }
-    return SubjectTokens(issuers, host.storage.keys, host.config.quota.limit, base_url)
+    return Running(access_tokens=SubjectTokens(issuers, host.storage.keys, host.config.quota.limit, base_url))
 
 
 def _scopes(claims: Mapping[str, Any]) -> Collection[str]:

@@ -41,8 +41,7 @@ def run(**settings: Any) -> Running:
         metrics=CollectorRegistry(),
         replaced={},
     )
-    assert FEATURE.run is not None
-    return FEATURE.run(host)
+    return FEATURE.running(host)
 
 
 def test_nothing_runs_without_a_url() -> None:
