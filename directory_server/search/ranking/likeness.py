@@ -1,4 +1,4 @@
-"""Likeness: the best documents gain where their words, and documents like them, mean what the query means.
+"""Likeness: the best documents gain where their words mean what the query means.
 
 Only the first RERANKED documents gain, and none loses, so that all others stay behind them: the order is the same on
 every page of results. Sums of products have whole or binary fractions that floating-point numbers hold exactly, so the
@@ -34,9 +34,6 @@ BESIDE_ENCODED = 0.5
 
 DEVIATIONS, MAX_LIKENESS = 8, 1.2
 """The likeness of 1, in standard deviations of that of all entries and the query; and the greatest one that counts."""
-
-NEIGHBOURS, NEIGHBOUR_SHARE = 10, 0.6
-"""The documents most like a document, and the share of their mean score that it gains."""
 
 EXACT = 1 << 16
 """Fractions of this many parts: their products and sums are exact."""
@@ -93,7 +90,6 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     if plan.vector is not None:
         share = SHARES[bool(plan.conditions)] * (1 if encoded is None else BESIDE_ENCODED)
         scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
-    scores += NEIGHBOUR_SHARE * (_neighbours(vectors, lengths) @ scores)
     # Rounding may lower a score, and the next page begins below the last raw score.
     columns = np.maximum(best * scores, own).astype(np.float32).tolist()
     return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
@@ -123,15 +119,6 @@ def _likeness(query: NDArray[np.int8], vectors: NDArray[np.float32], lengths: _D
     products = (vectors @ query.astype(np.float32)).astype(np.float64)
     deviation = np.sqrt((np.square(query, dtype=np.float64) * word_vectors().spread).sum())
     return np.clip(products / lengths / max(float(deviation), 1e-9) / DEVIATIONS, 0, MAX_LIKENESS)
-
-
-def _neighbours(vectors: NDArray[np.float32], lengths: _Doubles) -> _Doubles:
-    """Return for each document the shares of the NEIGHBOURS documents most like it; those of a document add up to 1."""
-    found = np.maximum((vectors @ vectors.T).astype(np.float64) / lengths / lengths[:, None], 0)
-    np.fill_diagonal(found, 0)
-    if len(found) > NEIGHBOURS:
-        found[found < np.partition(found, -NEIGHBOURS, axis=1)[:, [-NEIGHBOURS]]] = 0
-    return _exact(found / np.maximum(found.sum(axis=1, keepdims=True), 1e-9))
 
 
 def _exact(numbers: _Doubles) -> _Doubles:
