@@ -9,16 +9,3 @@ from ._features import all_routes, extensions
 from ._preload import preload
 from ._publishers import max_streams
 from ._runtime import Runtime, machine_runtime
-
-__all__ = [
-    "Application",
-    "Runtime",
-    "all_routes",
-    "build",
-    "environment",
-    "extensions",
-    "index_keeper",
-    "machine_runtime",
-    "max_streams",
-    "preload",
-]

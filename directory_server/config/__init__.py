@@ -4,21 +4,15 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._apis import McpConfig, RegistryConfig
 from ._load import load
 from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings, typed_settings
 from ._settings import (
-    AccountsConfig,
     Config,
     HttpConfig,
-    KeysConfig,
-    LogConfig,
     MetricsConfig,
-    QuotaConfig,
-    StreamsConfig,
     WebConfig,
 )
-from ._sources import FILE_VARIABLE, ConfigError
+from ._sources import ConfigError
 from ._types import Bytes, Seconds, Sections
 from ._upstreams import UpstreamConfig
 from ._validators import (
@@ -33,40 +27,3 @@ from ._validators import (
     setting,
     url_or_path,
 )
-
-__all__ = [
-    "FILE_VARIABLE",
-    "AccountsConfig",
-    "AtLeast",
-    "Bytes",
-    "Config",
-    "ConfigError",
-    "HttpConfig",
-    "KeysConfig",
-    "LogConfig",
-    "McpConfig",
-    "MetricsConfig",
-    "QuotaConfig",
-    "RegistryConfig",
-    "Seconds",
-    "Sections",
-    "StreamsConfig",
-    "UpstreamConfig",
-    "WebConfig",
-    "above_zero",
-    "describe",
-    "each_matches",
-    "endpoint_url",
-    "issuer_url",
-    "line",
-    "load",
-    "name_patterns",
-    "networks",
-    "record_folder",
-    "setting",
-    "setting_names",
-    "settings_tables",
-    "shown_settings",
-    "typed_settings",
-    "url_or_path",
-]

@@ -12,15 +12,3 @@ from ._immediate_write import ImmediateWriteEndpoint, ImmediateWriteServer
 from ._parser import Message
 from ._request import Request, status_line
 from ._reuse_port import ReusePortReactor
-
-__all__ = [
-    "Connection",
-    "Connections",
-    "ImmediateWriteEndpoint",
-    "ImmediateWriteServer",
-    "Message",
-    "Rejected",
-    "Request",
-    "ReusePortReactor",
-    "status_line",
-]

@@ -5,5 +5,3 @@ from ._mirror import Mirror, mirror
 from ._report import SyncReport
 from ._service import UpstreamService
 from ._upstream import Upstream, UpstreamBusy, UpstreamFailed
-
-__all__ = ["Client", "Mirror", "SyncReport", "Upstream", "UpstreamBusy", "UpstreamFailed", "UpstreamService", "mirror"]

@@ -19,34 +19,3 @@ from ._store import PostgresStore
 from ._tables import PostgresTables
 from ._upkeep import UPKEEP_INTERVAL, Task, Upkeep
 from ._watchdog import Watchdog
-
-__all__ = [
-    "REPORT_INTERVAL",
-    "TRIAL",
-    "UPKEEP_INTERVAL",
-    "Cursor",
-    "Database",
-    "DatabaseClock",
-    "LastRead",
-    "Link",
-    "Node",
-    "NodeReports",
-    "PostgresAttempts",
-    "PostgresBus",
-    "PostgresKeyCache",
-    "PostgresQuota",
-    "PostgresStore",
-    "PostgresTables",
-    "Pulse",
-    "Statements",
-    "Task",
-    "Upkeep",
-    "Watchdog",
-    "after_restore",
-    "check_connection",
-    "import_data",
-    "place",
-    "running_nodes",
-    "session_secret",
-    "upgrade",
-]

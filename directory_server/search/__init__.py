@@ -22,16 +22,3 @@ from .index_file import MappedIndexFile
 from .percolator import percolate
 from .query.parsing import topic
 from .query.tables import load_tables
-
-__all__ = [
-    "ImpactIndex",
-    "MappedIndexFile",
-    "Spill",
-    "TextAnalysis",
-    "entry_key",
-    "file_version",
-    "in_memory",
-    "load_tables",
-    "percolate",
-    "topic",
-]

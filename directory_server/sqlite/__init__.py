@@ -3,7 +3,7 @@
 from ._change_bus import DataVersionBus
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
-from ._export import Export, ExportedTable, export
+from ._export import export
 from ._key_cache import SqliteKeyCache
 from ._quota import SqliteQuota
 from ._quota_clock import quota_clock
@@ -11,21 +11,3 @@ from ._restore import after_restore
 from ._separate_tables import SeparateTables
 from ._store import SqliteStore
 from ._tables import SqliteTables
-
-__all__ = [
-    "DataDirectory",
-    "DataVersionBus",
-    "Database",
-    "Export",
-    "ExportedTable",
-    "SeparateTables",
-    "SqliteKeyCache",
-    "SqliteQuota",
-    "SqliteStore",
-    "SqliteTables",
-    "StorageWatch",
-    "after_restore",
-    "export",
-    "quota_clock",
-    "session_secret",
-]

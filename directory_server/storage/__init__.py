@@ -5,14 +5,3 @@ This is the only package that names the adapters. The server and the commands us
 
 from ._open import import_data_directory, open_storage, place, upgrade_database
 from ._storage import Environment, Serving, Storage, command_environment
-
-__all__ = [
-    "Environment",
-    "Serving",
-    "Storage",
-    "command_environment",
-    "import_data_directory",
-    "open_storage",
-    "place",
-    "upgrade_database",
-]

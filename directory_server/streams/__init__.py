@@ -2,6 +2,4 @@
 
 from ._channel import Channel
 from ._hub import Hub
-from ._stream import RETRY, Stream
-
-__all__ = ["RETRY", "Channel", "Hub", "Stream"]
+from ._stream import Stream

@@ -15,38 +15,5 @@ from ._new_secrets import StoredNewSecrets
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredSessions
-from ._tables import Row, Rows, Statement, Tables
+from ._tables import Rows, Statement, Tables
 from ._visibility import CHANNEL, PUBLISHERS, log_change
-
-__all__ = [
-    "CHANNEL",
-    "FIND_KEY",
-    "PUBLISHERS",
-    "Engine",
-    "NamespaceProofs",
-    "NoCache",
-    "Row",
-    "Rows",
-    "Statement",
-    "StoredAccounts",
-    "StoredCuration",
-    "StoredEntries",
-    "StoredIdentities",
-    "StoredKeyRing",
-    "StoredKeyUses",
-    "StoredMirrors",
-    "StoredNewSecrets",
-    "StoredRegistryTokens",
-    "StoredRoster",
-    "StoredSessions",
-    "Tables",
-    "Write",
-    "flags_of_kind",
-    "found_key",
-    "input_columns",
-    "log_change",
-    "postgres_statement",
-    "put_flags",
-    "record_proof",
-    "sqlite_statement",
-]

@@ -1,6 +1,4 @@
 """Rules that find texts which command a model: tool poisoning, MCP03 of the OWASP MCP Top 10."""
 
-from .scanner import Finding, scan
+from .scanner import scan
 from .words import rules
-
-__all__ = ("Finding", "rules", "scan")

@@ -5,22 +5,5 @@ from ._forms import CSRF, local_path
 from ._limits import RegistrationPolicy
 from ._methods import SignInMethod
 from ._pages import AccountPages, account_pages, session_cookies
-from ._requests import KEYS, SIGN_IN, AccountRequests, Member, PageLayout
+from ._requests import KEYS, SIGN_IN, AccountRequests, Member
 from ._sessions import SessionCookies
-
-__all__ = [
-    "CSRF",
-    "KEYS",
-    "SIGN_IN",
-    "AccountPages",
-    "AccountRequests",
-    "Member",
-    "PageLayout",
-    "RegistrationPolicy",
-    "SessionCookies",
-    "SignInMethod",
-    "account_pages",
-    "input_prefix",
-    "local_path",
-    "session_cookies",
-]

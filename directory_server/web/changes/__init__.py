@@ -3,5 +3,3 @@
 from ._broadcaster import Broadcaster
 from ._handler import PATH, ChangesHandler
 from ._log_pages import LogPages
-
-__all__ = ["PATH", "Broadcaster", "ChangesHandler", "LogPages"]

@@ -8,18 +8,3 @@ from ._stateful import VERSIONS as STATEFUL_VERSIONS
 from ._stateful import McpSessions
 from ._stateless import VERSIONS as STATELESS_VERSIONS
 from ._tools import TOOL_NAMES, tool_text
-
-__all__ = [
-    "PATH",
-    "SERVER_INFO",
-    "STATEFUL_VERSIONS",
-    "STATELESS_VERSIONS",
-    "TOOL_NAMES",
-    "Announcements",
-    "McpEndpoint",
-    "McpSessions",
-    "NewestEntries",
-    "endpoint",
-    "rpc_body",
-    "tool_text",
-]

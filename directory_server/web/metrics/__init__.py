@@ -3,5 +3,3 @@
 from ._lag import Lag
 from ._listener import CONNECTIONS, MetricsSite
 from ._metrics import Metrics
-
-__all__ = ["CONNECTIONS", "Lag", "Metrics", "MetricsSite"]

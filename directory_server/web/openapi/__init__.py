@@ -1,6 +1,4 @@
 """The OpenAPI document of the REST API."""
 
-from ._document import PATH, document
+from ._document import document
 from ._part import OpenApiPart
-
-__all__ = ["PATH", "OpenApiPart", "document"]

@@ -4,5 +4,3 @@ from ._build import package_checker, remote_prober
 from ._checkers import network_checkers
 from ._packages import PackageChecker
 from ._prober import RemoteProber
-
-__all__ = ["PackageChecker", "RemoteProber", "network_checkers", "package_checker", "remote_prober"]
