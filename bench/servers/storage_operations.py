@@ -22,7 +22,7 @@ from twisted.internet import reactor as _reactor
 from twisted.internet.defer import Deferred, gatherResults, maybeDeferred
 from twisted.internet.task import deferLater, react
 
-from directory_server.composition import environment, machine_runtime
+from directory_server.composition import machine_runtime
 from directory_server.config import load
 from directory_server.domain.ports.access import Quota
 from directory_server.features import SECTIONS
@@ -67,7 +67,7 @@ async def main(_: Any, callers: str, seconds: str) -> None:
     """Open the storage, wait for the begin, and print the result."""
     runtime = machine_runtime(reactor)
     config = load(file=None, environ=os.environ, settings=[], sections=SECTIONS)
-    storage = open_storage(config, environment(reactor, runtime))
+    storage = open_storage(config, runtime)
     bus_service = storage.serving().bus_service
     key_ids: Sequence[str] = json.loads(sys.stdin.readline())
     # The storage uses its connections of the reactor when that runs.

@@ -17,7 +17,7 @@ from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
-from ..storage import Environment, Serving, Storage, open_storage
+from ..storage import Serving, Storage, open_storage
 from ..threads import Limited
 from ..turn import TurnPace
 from ..web.metrics import Metrics
@@ -57,9 +57,7 @@ class Core:
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
     metrics = Metrics(runtime.now)
-    storage = open_storage(
-        config, evolve(environment(reactor, runtime), database_timer=metrics.database_timer, lost=lost)
-    )
+    storage = open_storage(config, evolve(runtime, database_timer=metrics.database_timer, lost=lost))
     serving = storage.serving()
     folder = _index_folder(config)
     keep = Spill(folder) if folder else in_memory
@@ -117,17 +115,3 @@ def index_keeper(
 def _index_folder(config: Config) -> Path | None:
     folder = config.index_dir or ("" if config.database else config.data_dir)
     return Path(folder) if folder else None
-
-
-def environment(reactor: Any, runtime: Runtime) -> Environment:
-    """Return the parts of `runtime` that storage uses."""
-    return Environment(
-        reactor=reactor,
-        now=runtime.now,
-        wall=runtime.wall,
-        monotonic=runtime.monotonic,
-        machine_time=runtime.machine_time,
-        offload=runtime.offload,
-        account_writes=runtime.account_writes,
-        turn=runtime.turn,
-    )

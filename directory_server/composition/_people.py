@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from ..domain.throttling import Limiter
 from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
 from ..web import account, mcp, pages
 from ..web.parts import Endpoints
+from ..web.throttling import AddressLimiter
 from ._brand import brand_of
 from ._core import Core
 from ._features import entry_image, extensions
@@ -37,22 +39,29 @@ def build_people(core: Core, publishers: Publishers) -> People:
         limits.session_clients,
         limits.passwords,
     )
-    cookies = account.session_cookies(service, core.proxies, limits.absolute)
-    handlers = pages.page_handlers(
-        publishers.page_hub,
+    cookies = account.SessionCookies(service, core.proxies, limits.absolute)
+    layout = pages.Layout(
         core.proxies,
-        core.reactor.seconds,
-        web.search,
-        web.per_minute,
-        viewer=runtime.wrap_viewer(cookies.account),
+        searchable=web.search != "off",
+        is_public=web.search == "public",
         sign_in=account.SIGN_IN,
         may_be_signed_in=cookies.is_present,
         hsts=int(web.hsts),
-        url=web.url,
+        url=web.url.rstrip("/"),
         extensions=extensions(),
         entry_image=entry_image(core.running),
         brand=brand_of(core.config),
     )
+    rate, seconds = web.per_minute / 60, core.reactor.seconds
+    access = pages.PageAccess(
+        web.search,
+        AddressLimiter(core.proxies, seconds, rate=rate, burst=web.per_minute),
+        Limiter(seconds, rate=rate, burst=web.per_minute),
+        runtime.wrap_viewer(cookies.account),
+        account.SIGN_IN,
+    )
+    notifier = pages.NewEntriesNotifier(publishers.page_hub, core.proxies)
+    handlers = pages.PageHandlers(layout, notifier, access)
     return People(service, FirstAccount(storage.roster), cookies, handlers)
 
 
@@ -80,20 +89,23 @@ def account_pages(
         config.keys.grace,
         Pending(limits.pending_keys, limits.unused),
     )
-    return account.account_pages(
-        people.pages.layout,
-        people.cookies,
-        people.accounts,
-        people.first,
-        user_keys,
-        endpoint,
+    now, limit = core.runtime.now, account.KEY_CHANGES
+    requests = account.AccountRequests(people.cookies, people.pages.layout)
+    attempts = account.AttemptLimits(core.proxies, storage.attempts)
+    registrations = account.RegistrationLimits(
         core.proxies,
-        storage.attempts,
-        core.runtime.now,
-        read_key_parts=read_parts,
-        registration=account.RegistrationPolicy(
-            limits.registration == "open" and limits.passwords, limits.per_address, limits.per_network
-        ),
-        is_public=config.web.search == "public",
-        methods=[method for served in endpoints for method in served.sign_in_methods],
+        now,
+        is_open=limits.registration == "open" and limits.passwords,
+        per_address=limits.per_address,
+        per_network=limits.per_network,
+    )
+    connect = account.ConnectPage(requests, endpoint, config.web.search == "public", registrations.is_open)
+    changes = Limiter(now, rate=limit.rate, burst=limit.burst)
+    methods = [method for served in endpoints for method in served.sign_in_methods]
+    return account.AccountPages(
+        account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
+        account.KeyPages(requests, user_keys, connect, changes, now, read_parts),
+        connect,
+        account.SessionPages(requests, people.accounts),
+        account.SettingsPages(requests, people.accounts, attempts, user_keys),
     )

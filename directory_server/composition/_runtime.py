@@ -11,10 +11,10 @@ from attrs import field, frozen
 
 from .. import threads
 from ..domain.ports.accounts import Passwords
-from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..http.proxies import network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
+from ..storage import Environment
 from ..turn import ReactorTurn
 from ..web.pages import STREAMS, Viewer
 
@@ -22,24 +22,11 @@ FindViewer = Callable[[Any], Awaitable[Viewer | None]]
 """Returns the account that is signed in and sent the request, None if there is none."""
 
 
-@frozen
-class Runtime:
-    """The part of the environment that tests replace.
+@frozen(kw_only=True)
+class Runtime(Environment):
+    """The part of the environment that tests replace: what storage uses of it, and the rest."""
 
-    `now` and `wall` return seconds since the epoch. `now` does not jump when the time of day is set. `monotonic`
-    returns seconds. The quota of a data directory counts by `machine_time`.
-    """
-
-    now: Callable[[], float]
-    wall: Callable[[], float]
-    monotonic: Callable[[], float]
-    machine_time: MachineTime
-    offload: Offload
-    account_writes: Offload
-    """Offload of the writes to keys, accounts and sessions."""
     passwords: Passwords
-    turn: Turn
-    """Runs what is done once for all requests of a reactor turn."""
     new_random: Callable[[], Random] = Random
     wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
     page_streams: int = STREAMS
@@ -65,6 +52,7 @@ def machine_runtime(reactor: Any) -> Runtime:
     writes = threads.OwnThreads(reactor, most=2, waiting=100)
     now = anchored(time.time, time.monotonic)
     return Runtime(
+        reactor=reactor,
         now=now,
         wall=time.time,
         monotonic=time.monotonic,

@@ -35,7 +35,7 @@ def storage(engine: Engine) -> Iterator[Storage]:
 
     runtime = composition.machine_runtime(reactor)
     # The reactor runs already, so the start may not wait for threads.
-    environment = evolve(composition.environment(reactor, runtime), offload=inline, lost=pytest.fail)
+    environment = evolve(runtime, offload=inline, lost=pytest.fail)
     storage = open_storage(Config(database=engine.conninfo), environment)
     service = storage.serving().bus_service
     service.startService()

@@ -293,6 +293,7 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     clock.advance(1_800_000_000)
     passwords, fakes, logins = RecordingHasher(), FakeCheckers.of(clock.seconds), FakeLogins()
     runtime = composition.Runtime(
+        reactor=clock,
         now=clock.seconds,
         wall=clock.seconds,
         monotonic=clock.seconds,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import ceil
 
-from attrs import frozen
-
 from ...domain.errors import Throttled
 from ...domain.ports.access import Attempts
 from ...domain.throttling import AttemptLimit, Limiter
@@ -20,6 +18,9 @@ DAY = 86_400.0
 _BY_ADDRESS = AttemptLimit("address", rate=10 / MINUTE, burst=10)
 _BY_PAIR = AttemptLimit("account and network", rate=1 / MINUTE, burst=10)
 _BY_ACCOUNT = AttemptLimit("account", rate=5 / MINUTE, burst=100)
+
+KEY_CHANGES = AttemptLimit("changes of keys", rate=20 / (60 * MINUTE), burst=10)
+"""How often a member may create, rotate and rename keys."""
 
 
 class AttemptLimits:
@@ -46,23 +47,19 @@ class AttemptLimits:
         await self._attempts.charge(_BY_ACCOUNT, account)
 
 
-@frozen
-class RegistrationPolicy:
-    """Whether anyone may register, and the number of registrations in 24 hours per address and per network."""
-
-    is_open: bool
-    per_address: int
-    per_network: int
-
-
 class RegistrationLimits:
-    """Limits registrations by address (IPv6: /64) and by network. The number for 24 hours is also the burst."""
+    """Limits registrations by address (IPv6: /64) and by network. The number for 24 hours is also the burst.
 
-    def __init__(self, proxies: Proxies, now: Callable[[], float], policy: RegistrationPolicy) -> None:
+    `is_open` is whether anyone may register.
+    """
+
+    def __init__(
+        self, proxies: Proxies, now: Callable[[], float], *, is_open: bool, per_address: int, per_network: int
+    ) -> None:
         self._proxies = proxies
-        self.is_open = policy.is_open
-        self._addresses = Limiter(now, rate=policy.per_address / DAY, burst=policy.per_address)
-        self._networks = Limiter(now, rate=policy.per_network / DAY, burst=policy.per_network)
+        self.is_open = is_open
+        self._addresses = Limiter(now, rate=per_address / DAY, burst=per_address)
+        self._networks = Limiter(now, rate=per_network / DAY, burst=per_network)
 
     def charge(self, request: Request) -> None:
         """Count one registration. Raises Throttled when the address or its network has reached its limit."""

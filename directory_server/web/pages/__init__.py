@@ -12,8 +12,8 @@ from ._extension import Extension
 from ._filters import link, plain
 from ._key_part import KeyPart, KeyPartValues, read_key_parts
 from ._layout import Address, EntryImage, Layout, Viewer, no_image
-from ._notifications import STREAMS, AnonymousOwners
-from ._pages import PageHandlers, page_handlers, preload
+from ._notifications import STREAMS, AnonymousOwners, NewEntriesNotifier
+from ._pages import PageHandlers, preload
 from ._parameters import page_parameters, search_words
 from ._publisher_page import PublisherPage
 from ._readme import Readmes

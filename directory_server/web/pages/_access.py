@@ -19,11 +19,6 @@ AccessMode: TypeAlias = Literal["public", "accounts", "off"]
 """Viewers who may use the pages: everybody, signed-in members, or nobody."""
 
 
-async def no_viewer(request: Request) -> Viewer | None:
-    """Return None, because there is no sign-in."""
-    return None
-
-
 @frozen
 class PageAccess:
     """Controls access: `_viewer` returns the signed-in viewer of a request, `_sign_in` is the sign-in path or empty."""
@@ -31,8 +26,8 @@ class PageAccess:
     _mode: AccessMode
     _addresses: AddressLimiter
     _accounts: Limiter
-    _viewer: Callable[[Request], Awaitable[Viewer | None]] = no_viewer
-    _sign_in: str = ""
+    _viewer: Callable[[Request], Awaitable[Viewer | None]]
+    _sign_in: str
 
     @property
     def is_off(self) -> bool:

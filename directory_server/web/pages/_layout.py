@@ -22,7 +22,7 @@ from ...http.proxies import Proxies
 from ..compression import compressed
 from ..responses import json_response
 from ._assets import Assets
-from ._brand import OWN, Brand
+from ._brand import Brand
 from ._cards import CARD_FILTERS
 from ._entries import ENTRY_FILTERS
 from ._extension import Extension
@@ -110,11 +110,6 @@ def no_image(entry: Entry) -> str:
     return ""
 
 
-def is_anonymous(request: Request) -> bool:
-    """Return False: no request has a session."""
-    return False
-
-
 class Layout:
     """Renders pages, with links to the search (if `searchable`) and to the path `sign_in` (if not empty).
 
@@ -131,15 +126,15 @@ class Layout:
         self,
         proxies: Proxies,
         *,
-        searchable: bool = True,
-        is_public: bool = False,
-        sign_in: str = "",
-        may_be_signed_in: Callable[[Request], bool] = is_anonymous,
-        hsts: int = 0,
-        url: str = "",
-        extensions: tuple[Extension, ...] = (),
-        entry_image: EntryImage = no_image,
-        brand: Brand = OWN,
+        searchable: bool,
+        is_public: bool,
+        sign_in: str,
+        may_be_signed_in: Callable[[Request], bool],
+        hsts: int,
+        url: str,
+        extensions: tuple[Extension, ...],
+        entry_image: EntryImage,
+        brand: Brand,
     ) -> None:
         self._proxies = proxies
         self._may_be_signed_in = may_be_signed_in
@@ -226,8 +221,8 @@ def templates(
     searchable: bool,
     is_public: bool,
     sign_in: str,
-    extensions: tuple[Extension, ...] = (),
-    brand: Brand = OWN,
+    extensions: tuple[Extension, ...],
+    brand: Brand,
 ) -> tuple[Assets, Environment]:
     """Return the static files and the templates. All layouts share them."""
     assets = Assets(brand)

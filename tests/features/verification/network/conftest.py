@@ -10,7 +10,7 @@ import pytest_twisted  # type: ignore[import-untyped]
 from attrs import define
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.features.verification.network import RemoteProber, remote_prober
+from directory_server.features.verification.network import RemoteProber, checkers
 from directory_server.features.verification.results import RemoteCheck
 from directory_server.run_sync import inline
 from tests.features.verification.remotes.fake_remotes import FakeRemotes
@@ -52,8 +52,7 @@ def harness() -> Iterator[Harness]:
     remotes, clock = FakeRemotes(), Clock()
     site = Site(remotes)
     port = reactor.listenTCP(0, site, interface="127.0.0.1")
-    prober = remote_prober(
-        reactor, lambda: NOW, inline, clock=clock, contact="ops@acme.example", allowed_networks=["127.0.0.0/8"]
-    )
-    yield Harness(remotes, f"http://127.0.0.1:{port.getHost().port}", clock, prober)
+    checks = checkers(reactor, lambda: NOW, inline, inline, ["127.0.0.0/8"], clock=clock, contact="ops@acme.example")
+    origin = f"http://127.0.0.1:{port.getHost().port}"
+    yield Harness(remotes, origin, clock, cast(RemoteProber, checks.remotes))
     pytest_twisted.blockon(port.stopListening())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped]
@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
 from directory_server.domain.checks import PackageStatus, PackageTexts
-from directory_server.features.verification.network import PackageChecker, package_checker
+from directory_server.features.verification.network import PackageChecker, checkers
 from directory_server.features.verification.network._oci import LABEL, Hub, Reference, parse
 from directory_server.features.verification.results import PackageCheck
 from directory_server.run_sync import inline
@@ -60,7 +60,8 @@ def harness() -> Iterator[Harness]:
     clock, api = Clock(), FakeApi()
     ports = [reactor.listenTCP(0, Site(api), interface="127.0.0.1") for _ in range(2)]
     origin, other = (f"http://127.0.0.1:{port.getHost().port}" for port in ports)
-    checker = package_checker(reactor, lambda: 7.0, inline, allowed_networks=["127.0.0.0/8"], clock=clock)
+    found = checkers(reactor, lambda: 7.0, inline, inline, ["127.0.0.0/8"], clock=clock).packages
+    checker = cast(PackageChecker, found)
     hub = Hub(origin, f"{origin}/token", "fake.example", (other,))
     checker = evolve(checker, origins=dict.fromkeys(("npm", "pypi", "nuget"), origin), hubs={"x.example": hub})
     yield Harness(api, origin, other, clock, checker)

@@ -6,14 +6,14 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
-from directory_server.features.verification.network import RemoteProber, remote_prober
+from directory_server.features.verification.network import RemoteProber, checkers
 from directory_server.features.verification.results import FoundTool
 from directory_server.run_sync import inline
 
@@ -65,7 +65,7 @@ def without_stateless(application: Any) -> Any:
 def prober() -> RemoteProber:
     from twisted.internet import reactor
 
-    return remote_prober(reactor, lambda: 1.0, inline, allowed_networks=["127.0.0.1"])
+    return cast(RemoteProber, checkers(reactor, lambda: 1.0, inline, inline, ["127.0.0.1"]).remotes)
 
 
 @pytest.mark.parametrize(
