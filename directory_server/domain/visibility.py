@@ -19,6 +19,7 @@ class CuratedName:
     """A server name with its curation flags.
 
     `local` is whether the operator has an entry of his own for it, `published` whether a publisher token has one.
+    `rule` is the name of the rule of the policy that hides it, empty if none does.
     """
 
     name: str
@@ -27,6 +28,7 @@ class CuratedName:
     hidden: bool = False
     pinned: bool = False
     allowed: bool = False
+    rule: str = ""
 
 
 COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed": 0, "removed": -1, "tools_changed": 0})
@@ -35,11 +37,21 @@ COUNT_DELTA: Mapping[ChangeKind, int] = MappingProxyType({"added": 1, "changed":
 
 @frozen
 class Flags:
-    """The curation flags of a name."""
+    """The curation flags of a name, and the name of the rule of the policy that hides it; empty if none does."""
 
     hidden: bool = False
     pinned: bool = False
     allowed: bool = False
+    rule: str = ""
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.hidden or bool(self.rule)
+
+    @property
+    def are_decided(self) -> bool:
+        """Whether the operator has decided about the name, so that no rule applies to it."""
+        return self.hidden or self.pinned or self.allowed
 
 
 @frozen
@@ -92,7 +104,7 @@ def resolve(flags: Flags, records: Sequence[Record], sources: Sequence[str]) -> 
     Removed entries are listed as deleted, and visible: their names show the reason.
     """
     chosen = preferred(records, sources)
-    is_gone = chosen is None or flags.hidden or (chosen.deleted and chosen.source != REMOVED)
+    is_gone = chosen is None or flags.is_hidden or (chosen.deleted and chosen.source != REMOVED)
     visible = None if is_gone else chosen
     return Visibility(
         visible_id=visible.id if visible else None,

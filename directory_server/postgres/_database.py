@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
+from ..domain.ports.storage import Policy
 from ..run_sync import inline
 from ._availability import CONFLICT, DEADLOCK, Availability, Proof
 from ._connection import ANSWER, COMMIT, STATEMENT, Connection, Cursor, connect, parameters
@@ -42,6 +43,9 @@ class Database:
     runs functions in the calling thread, for commands without a running reactor. Raises Unavailable if `conninfo` is
     invalid.
     """
+
+    policy: Policy | None = None
+    """The rules that hide entries."""
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
+from ..domain.ports.storage import Policy
 from ..tables import Rows, input_columns, postgres_statement
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
@@ -31,6 +32,7 @@ class PostgresRows:
     """A transaction."""
 
     cursor: Cursor
+    policy: Policy | None = None
 
     def one(self, statement: str, /, **values: object) -> Any:
         text, parameters = numbered(statement, values)
@@ -86,4 +88,4 @@ class PostgresTables:
         return await self.database.read(lambda cursor: function(PostgresRows(cursor)))
 
     async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
-        return await self.database.write(lambda cursor: function(PostgresRows(cursor)))
+        return await self.database.write(lambda cursor: function(PostgresRows(cursor, self.database.policy)))

@@ -19,6 +19,6 @@ from .index.packing import TextAnalysis
 from .index.rows import key_of as entry_key
 from .index.versions import file_version
 from .index_file import MappedIndexFile
-from .percolator import percolate
+from .percolator import EntryPolicy, percolate
 from .query.parsing import topic
 from .query.tables import load_tables

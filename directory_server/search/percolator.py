@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence, Set
 from functools import lru_cache
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ..domain.changes import Change
+from ..domain.policy import PolicyRules
+from ..serialization import restore_entry
+from .index.packing import TextAnalysis
 from .index.verified import document_of
 from .query.parsing import parse
 from .text.analysis import stem
@@ -75,6 +78,27 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
         and not any(term in words for term in required[query].excluded)
         and all(phrase in phrases for phrase in required[query].phrases)
     }
+
+
+@frozen
+class EntryPolicy:
+    """Rules of the operator that hide entries, by the words and filters of searches."""
+
+    rules: PolicyRules
+    _analyse: TextAnalysis = field(factory=TextAnalysis)
+
+    @property
+    def analysis(self) -> str:
+        """The version of the Analysis whose results it reads."""
+        return self._analyse.version
+
+    def __call__(self, change: Change) -> str:
+        """Return the name of the rule that hides the entry of `change`, empty if none does."""
+        if change.body is None:
+            return ""
+        if change.analysed is None:
+            change = evolve(change, analysed=self._analyse(restore_entry(change.body)))
+        return self.rules.rule_of(percolate(change, self.rules.queries))
 
 
 def _words_of(packed: bytes) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..domain.errors import Unavailable
+from ..domain.ports.storage import Policy
 from ._availability import BUSY_TIMEOUT, Availability
 from ._connection import Connection, Synchronous, is_busy
 from ._folder_lock import locked
@@ -47,6 +48,9 @@ class Database:
 
     queue: TransactionQueue | None = None
     """The queue for work that would block the reactor's thread; None if any thread may block."""
+
+    policy: Policy | None = None
+    """The rules that hide entries."""
 
     def __init__(
         self,

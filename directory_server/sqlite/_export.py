@@ -28,7 +28,7 @@ _DIRECTORY = {
     """,
     "entry": """
         SELECT mcp_id, name, visible_id, preferred_id, seq, updated_at, hidden, pinned, allowed,
-            curated
+            curated, rule
         FROM entry ORDER BY mcp_id
     """,
     "change": "SELECT seq, kind, mcp_id, total, at, cause FROM change ORDER BY seq",
@@ -102,6 +102,7 @@ _DIRECTORY = {
     "verification_plan": "SELECT id, seq, selection FROM verification_plan",
     "entry_flag": "SELECT mcp_id, kind, other, reason, since FROM entry_flag ORDER BY mcp_id, kind, other",
     "accepted_marks": "SELECT mcp_id, accepted FROM accepted_marks ORDER BY mcp_id",
+    "applied_policy": "SELECT id, rules FROM applied_policy",
     "advisory": "SELECT package, id, body FROM advisory ORDER BY package, id",
     "advisory_reading": "SELECT id, read_at, signature FROM advisory_reading",
     "embedding_model": """

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from .. import serialization
 from ..domain.ports.runtime import Offload
+from ..domain.ports.storage import Policy
 from ..run_sync import inline
 from ..tables import Rows, Statement, sqlite_statement
 from ._database import Database
@@ -25,6 +26,7 @@ class SqliteRows:
     """A transaction, or a connection that only reads."""
 
     connection: sqlite3.Connection
+    policy: Policy | None = None
 
     def one(self, statement: str, /, **values: object) -> Any:
         return self._run(statement, values).fetchone()
@@ -92,6 +94,6 @@ class SqliteTables:
     async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
         def write() -> T:
             with self.database.transaction(wait=None if waits else 0) as connection:
-                return function(SqliteRows(connection))
+                return function(SqliteRows(connection, self.database.policy))
 
         return await self.writes(write)

@@ -23,7 +23,7 @@ from ..domain.transfers import Imported, Restored
 from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
 from ..timers import Timer
-from ._storage import Environment, Serving, Storage, source_limits, upstream_names
+from ._storage import Environment, Serving, Storage, policy_of, source_limits, upstream_names
 
 TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
 """Seconds between two deletions, by one of all processes, of charges that no longer count, and so on."""
@@ -66,6 +66,7 @@ def _command_database(config: Config) -> Iterator[postgres.Database]:
 def open_postgres(config: Config, environment: Environment) -> Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
     database = _database(config, environment.offload, environment.wall)
+    database.policy = policy_of(config)
     # Until the reactor runs, whose links then notice that the database has stopped.
     watchdog = postgres.Watchdog(database)
     watchdog.start()

@@ -11,7 +11,7 @@ from ..config import Config
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
 from ._attempts import ProcessAttempts
-from ._storage import Environment, Serving, Storage, source_limits, upstream_names
+from ._storage import Environment, Serving, Storage, policy_of, source_limits, upstream_names
 
 PRUNE_INTERVAL = 1.0
 """Seconds between two deletions of charges that no longer count."""
@@ -21,6 +21,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     """Open the data directory. Raises Unavailable."""
     now, offload, writes = environment.now, environment.offload, environment.account_writes
     data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
+    data.directory.policy = policy_of(config)
     limits = source_limits(config)
     pause = () if environment.pause is None else (environment.pause,)
     store = sqlite.SqliteStore(

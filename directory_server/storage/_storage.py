@@ -11,6 +11,7 @@ from attrs import frozen
 from twisted.application.service import IService
 
 from ..config import Config
+from ..domain.policy import PolicyRules
 from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
 from ..domain.ports.accounts import Accounts, Identities, NewSecrets, Sessions
 from ..domain.ports.roster import Roster
@@ -20,6 +21,7 @@ from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
 from ..machine import machine_time
 from ..run_sync import inline
+from ..search import EntryPolicy
 from ..tables import Tables
 from ..turn import ImmediateTurn
 
@@ -84,6 +86,22 @@ class LimitedSources(Protocol):
     @property
     def source_limits(self) -> Mapping[str, SourceLimits]:
         """The limits of each source, by its name."""
+
+
+@runtime_checkable
+class RuledEntries(Protocol):
+    """The settings of a feature with rules that hide entries."""
+
+    @property
+    def rules(self) -> PolicyRules:
+        """The rules."""
+
+
+def policy_of(config: Config) -> EntryPolicy | None:
+    """Return the policy of the rules in `config`, None without rules."""
+    sections = config.features.values()
+    found = [section.rules for section in sections if isinstance(section, RuledEntries) and section.rules]
+    return EntryPolicy(found[0]) if found else None
 
 
 def source_limits(config: Config) -> Mapping[str, SourceLimits]:

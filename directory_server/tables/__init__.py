@@ -16,4 +16,4 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredSessions
 from ._tables import Rows, Statement, Tables
-from ._visibility import CHANNEL, PUBLISHERS, log_change
+from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, names_hidden_by

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from ..domain.changes import Change, ChangeKind
-from ._flags import flag_kinds
+from ._flag_kinds import flag_kinds
 from ._tables import Rows
 
 PAGE = 4_000
@@ -46,6 +46,24 @@ _CHANGES = f"""
     INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = visible_id
     {_VERIFIED} ORDER BY page.seq
 """
+
+# With the preferred record of the names that a rule of the policy hides. A hidden name may be in no change.
+_RULED = "CASE WHEN rule <> '' THEN preferred_id END"
+
+_RULED_CURRENT = f"""
+    SELECT page.seq, change.mark, coalesce(kind, 'added'), page.mcp_id, pinned, indexed, accepted, package_texts.id,
+        record.id, {_SIZES}
+    FROM (
+        SELECT seq, mcp_id, pinned, coalesce(visible_id, {_RULED}) AS shown_id FROM entry
+        WHERE mcp_id > :after AND (visible_id IS NOT NULL OR rule <> '') ORDER BY mcp_id LIMIT :limit
+    ) AS page
+    INNER JOIN record ON record.id = shown_id LEFT JOIN change ON change.seq = page.seq
+    {_VERIFIED} ORDER BY page.mcp_id
+"""
+
+_RULED_CHANGES = _CHANGES.replace("record.id = visible_id", f"record.id = coalesce(visible_id, {_RULED})").replace(
+    "visible_id,", "record.id,"
+)
 
 _DOCUMENTS = """
     SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)
@@ -104,14 +122,14 @@ class LoggedChange:
         )
 
 
-def current(rows: Rows, after: str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+def current(rows: Rows, after: str, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
     """Return the visible entries after the id `after`, for Store.current; `analysis` is a version of the Analysis."""
-    return _read(rows, _CURRENT, after, limit, most, analysis)
+    return _read(rows, _RULED_CURRENT if ruled else _CURRENT, after, limit, most, analysis)
 
 
-def changes(rows: Rows, after: int, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+def changes(rows: Rows, after: int, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
     """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis."""
-    return _read(rows, _CHANGES, after, limit, most, analysis)
+    return _read(rows, _RULED_CHANGES if ruled else _CHANGES, after, limit, most, analysis)
 
 
 def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:

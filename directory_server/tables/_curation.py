@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
 
 from attrs import evolve, frozen
 
@@ -27,7 +27,7 @@ _NAME = """
     SELECT name,
         EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :local),
         EXISTS (SELECT 1 FROM record WHERE record.name = entry.name AND source = :published),
-        hidden, pinned, allowed
+        hidden AND rule = '', pinned, allowed, rule
     FROM entry
 """
 
@@ -38,7 +38,7 @@ _SOURCES = {"local": LOCAL, "published": PUBLISHED}
 _CURATED = f"""{_NAME}
     WHERE name IN (
         SELECT name FROM entry
-        WHERE (curated OR hidden) AND name > :after
+        WHERE (curated OR hidden) AND (curated OR rule = '') AND name > :after
             AND strpos(lower(name COLLATE "C"), lower(CAST(:text AS text) COLLATE "C")) > 0
         ORDER BY name LIMIT :limit
     ) ORDER BY name
@@ -88,9 +88,11 @@ class StoredCuration:
         stored = locked.names[name]
         if getattr(stored.flags, mark) is on:
             return False
-        stored.flags = evolve(stored.flags, **{mark: on})
+        changed: Any = {mark: on}
+        stored.flags = evolve(stored.flags, **changed)
         setting = _SET[mark], {"mcp_id": stored.mcp_id, "name": name, "is_on": on}
-        rows.finish(setting, *visibility_updates(locked, [stored], self._sources), locked.notification())
+        updates = visibility_updates(rows, locked, [stored], self._sources)
+        rows.finish(setting, *updates, locked.notification())
         return True
 
     def _disown(self, rows: Rows, name: str, source: str) -> bool:
@@ -102,9 +104,11 @@ class StoredCuration:
         for kept in own:
             del stored.records[source, kept.record.version]
         deletion = _DELETE, {"ids": [kept.row for kept in own]}
-        rows.finish(deletion, *visibility_updates(locked, [stored], self._sources), locked.notification())
+        updates = visibility_updates(rows, locked, [stored], self._sources)
+        rows.finish(deletion, *updates, locked.notification())
         return True
 
 
-def _curated(name: str, *flags: object) -> CuratedName:
-    return CuratedName(name, *map(bool, flags))
+def _curated(name: str, *values: Any) -> CuratedName:
+    local, published, hidden, pinned, allowed = map(bool, values[:-1])
+    return CuratedName(name, local, published, hidden, pinned, allowed, rule=values[-1])

@@ -164,12 +164,14 @@ class StoredEntries:
     async def count(self) -> int:
         return int((await self._tables.one(_COUNT))[0])
 
-    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
-        read = partial(current, after=after, limit=limit, most=most, analysis=self._analysis.version)
+    async def current(self, after: str, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
+        version = self._analysis.version
+        read = partial(current, after=after, limit=limit, most=most, analysis=version, ruled=ruled)
         return await self._analysed(await self._tables.read(read))
 
-    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
-        read = partial(changes, after=after, limit=limit, most=most, analysis=self._analysis.version)
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
+        version = self._analysis.version
+        read = partial(changes, after=after, limit=limit, most=most, analysis=version, ruled=ruled)
         return await self._analysed(await self._tables.read(read))
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:

@@ -14,8 +14,6 @@ _OF_KIND = """
     WHERE kind = :kind ORDER BY entry_flag.mcp_id, other
 """
 
-_KINDS = "SELECT mcp_id, kind FROM entry_flag WHERE mcp_id = ANY(:mcp_ids) ORDER BY kind"
-
 _OF_ENTRY = "SELECT other, reason, since FROM entry_flag WHERE mcp_id = :mcp_id AND kind = :kind ORDER BY other"
 
 _CLEAR = "DELETE FROM entry_flag WHERE mcp_id = :mcp_id AND kind = :kind"
@@ -31,14 +29,6 @@ def flags_of_kind(rows: Rows, kind: str) -> dict[str, list[EntryFlag]]:
     found: dict[str, list[EntryFlag]] = {}
     for mcp_id, *fields in rows.all(_OF_KIND, kind=kind):
         found.setdefault(mcp_id, []).append(EntryFlag(kind, *fields))
-    return found
-
-
-def flag_kinds(rows: Rows, mcp_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the kinds of the flags of those of `mcp_ids` that have any."""
-    found: dict[str, tuple[str, ...]] = {}
-    for mcp_id, kind in rows.all(_KINDS, mcp_ids=list(mcp_ids)):
-        found[mcp_id] = (*dict.fromkeys((*found.get(mcp_id, ()), kind)),)
     return found
 
 

@@ -149,9 +149,14 @@ def publish(
         outcomes |= zip(numbers[name], done, strict=True)
     is_stale = False
     if writing.touched:
+        statements = list(writing.statements(engine, analysis))
+        if rows.policy is not None:
+            # Rules read what was written.
+            rows.together(*statements)
+            statements = []
         results = rows.finish(
-            *writing.statements(engine, analysis),
-            *visibility_updates(locked, writing.touched, sources),
+            *statements,
+            *visibility_updates(rows, locked, writing.touched, sources),
             locked.notification(),
             *([] if engine.is_stale is None else [(engine.is_stale, {})]),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from ..domain.ports.storage import Policy
+
 T = TypeVar("T")
 
 Row = Any
@@ -18,7 +20,10 @@ See `_dialects` for what statements may use.
 
 
 class Rows(Protocol):
-    """A transaction. Only for the function that got it, in its thread."""
+    """A transaction. Only for the function that got it, in its thread. `policy` has the rules that hide entries."""
+
+    @property
+    def policy(self) -> Policy | None: ...
 
     def one(self, statement: str, /, **values: object) -> Row:
         """Run a statement and return its first row, None if there is none."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
-from ..domain.versions import Record
+from ..domain.ports.storage import Policy
+from ..domain.versions import LOCAL, REMOVED, Record, preferred
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
+from ._policy import hiding_rules
 from ._tables import Row, Rows, Statement
 
 CHANNEL = "directory"
@@ -19,7 +21,8 @@ PUBLISHERS = "SELECT pg_advisory_xact_lock(0, 1)"
 """Waits until no other transaction writes records or flags: the order of the log is the order of commits."""
 
 _ENTRIES = """
-    SELECT name, visible_id, preferred_id, seq, hidden, pinned, allowed, curated FROM entry WHERE name = ANY(:names)
+    SELECT name, visible_id, preferred_id, seq, hidden, pinned, allowed, curated, rule
+    FROM entry WHERE name = ANY(:names)
 """
 
 _RECORDS = """
@@ -47,6 +50,12 @@ _UPDATE = """
 _MOVE = """
     UPDATE entry SET visible_id = input.visible_id, preferred_id = input.preferred_id
     FROM input(mcp_id text, visible_id bigint, preferred_id bigint) WHERE entry.mcp_id = input.mcp_id
+"""
+
+# A name that a rule hides is hidden in all lists. The rule tells it from one that the operator hides.
+_RULED = """
+    UPDATE entry SET hidden = input.hidden, rule = input.rule
+    FROM input(mcp_id text, hidden boolean, rule text) WHERE entry.mcp_id = input.mcp_id
 """
 
 _SEEN = "UPDATE entry SET seq = :seq WHERE mcp_id = :mcp_id"
@@ -110,27 +119,33 @@ def lock_names(rows: Rows, names: Collection[str], *statements: Statement) -> Lo
 
     The transaction holds the lock until its end. The `statements` run in the same round trip.
     """
+    return _read_names(rows, names, (PUBLISHERS, {}), *statements)
+
+
+def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> Locked:
+    """Return what is stored of each of `names`, and the rows of all `statements` but the first, which is the lock."""
     found = {name: StoredName(name) for name in names}
     values = {"names": list(found)}
+    first, *further = statements
     _, records, entries, log, *others = rows.together(
-        (PUBLISHERS, {}), (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), *statements
+        first, (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), *further
     )
     for name, row, size, written, source, version, latest, deleted, *rest in records:
         record = Record(written, source, version, bool(latest), bool(deleted), *rest)
         found[name].records[source, version] = StoredRecord(row, size, record)
-    for name, visible, preferred, seq, hidden, pinned, allowed, curated in entries:
+    for name, visible, chosen, seq, hidden, pinned, allowed, curated, rule in entries:
         stored = found[name]
         fingerprints = {kept.row: kept.record.fingerprint for kept in stored.records.values()}
         stored.before = Visibility(
             visible_id=visible,
             visible_fingerprint=fingerprints.get(visible),
-            preferred_id=preferred,
-            preferred_fingerprint=fingerprints.get(preferred),
+            preferred_id=chosen,
+            preferred_fingerprint=fingerprints.get(chosen),
             pinned=bool(pinned),
             curated=bool(curated),
         )
         stored.seq = seq
-        stored.flags = Flags(bool(hidden), bool(pinned), bool(allowed))
+        stored.flags = Flags(bool(hidden) and not rule, bool(pinned), bool(allowed), rule)
     last, total = log[0] if log else (0, 0)
     return Locked(found, last, total, others)
 
@@ -154,11 +169,20 @@ class _Updated:
         return {"mcp_id": self.stored.mcp_id, "visible_id": self.visible_id, "preferred_id": self.preferred_id}
 
 
-def visibility_updates(locked: Locked, names: Iterable[StoredName], sources: Sequence[str]) -> Sequence[Statement]:
+def visibility_updates(
+    rows: Rows, locked: Locked, names: Sequence[StoredName], sources: Sequence[str]
+) -> Sequence[Statement]:
     """Return the statements that store the visibility of `names` after a change of their records or flags.
 
-    They also log the changes of visible entries. `names` are of `locked`. `sources` is the order of precedence.
+    They also log the changes of visible entries. `names` are of `locked`. `sources` is the order of precedence. The
+    records are stored if there is a policy.
     """
+    return _updates(locked, names, sources, _apply_rules(rows, names, sources))
+
+
+def _updates(
+    locked: Locked, names: Sequence[StoredName], sources: Sequence[str], ruled: Sequence[Mapping[str, object]]
+) -> Sequence[Statement]:
     updates = [_updated(stored, sources) for stored in names]
     logged = [(update.change.kind, update.stored) for update in updates if update.change.kind is not None]
     statements = list(_logging(locked, logged))
@@ -173,13 +197,63 @@ def visibility_updates(locked: Locked, names: Iterable[StoredName], sources: Seq
         if update.change.is_update
     ]
     moved = [update.ids for update in updates if update.is_moved and not update.change.is_update]
-    return [*statements, *((statement, found) for statement, found in ((_UPDATE, written), (_MOVE, moved)) if found)]
+    changed = (_UPDATE, written), (_MOVE, moved), (_RULED, ruled)
+    return [*statements, *((statement, found) for statement, found in changed if found)]
+
+
+def apply_policy(rows: Rows, names: Collection[str], sources: Sequence[str]) -> None:
+    """Compare `names` with the rules of the policy, and log those that become visible or hidden.
+
+    It ends the transaction. `sources` is the order of precedence.
+    """
+    locked = lock_names(rows, names)
+    rows.finish(*visibility_updates(rows, locked, list(locked.names.values()), sources), locked.notification())
+
+
+def names_hidden_by(rows: Rows, policy: Policy, names: Collection[str], sources: Sequence[str]) -> Mapping[str, str]:
+    """Return those of `names` that `policy` would hide, with the rule that hides each, and change nothing.
+
+    `sources` is the order of precedence.
+    """
+    stored_names = list(_read_names(rows, names, ("SELECT 1", {})).names.values())
+    rules = _rules_of(rows, policy, stored_names, sources)
+    return {stored.name: rules[stored.mcp_id] for stored in stored_names if rules.get(stored.mcp_id)}
+
+
+def _apply_rules(rows: Rows, names: Sequence[StoredName], sources: Sequence[str]) -> Sequence[Mapping[str, object]]:
+    """Set the rules that hide `names`; return the rows of those whose rule has changed."""
+    rules = {} if rows.policy is None else _rules_of(rows, rows.policy, names, sources)
+    changed = []
+    for stored in names:
+        rule = rules.get(stored.mcp_id, "")
+        if rule != stored.flags.rule:
+            stored.flags = evolve(stored.flags, rule=rule)
+            changed.append({"mcp_id": stored.mcp_id, "hidden": stored.flags.is_hidden, "rule": rule})
+    return changed
+
+
+def _rules_of(rows: Rows, policy: Policy, names: Sequence[StoredName], sources: Sequence[str]) -> Mapping[str, str]:
+    """Return the rule that hides each of `names` by its mcp_id; empty, or no item, if none does."""
+    records: dict[str, int] = {}
+    for stored in names:
+        chosen = _preferred(stored, sources)
+        # What the operator has decided or written stays. Deleted and removed entries have no way to install.
+        is_free = chosen is None or stored.flags.are_decided or chosen.record.source in (LOCAL, REMOVED)
+        if chosen is not None and not is_free and not chosen.record.deleted:
+            records[stored.mcp_id] = chosen.row
+    return hiding_rules(rows, policy, records)
+
+
+def _preferred(stored: StoredName, sources: Sequence[str]) -> StoredRecord | None:
+    chosen = preferred([kept.record for kept in stored.records.values()], sources)
+    return None if chosen is None else stored.records[chosen.source, chosen.version]
 
 
 def log_change(rows: Rows, mcp_id: str, cause: str = "") -> None:
     """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags.
 
-    The kind of the change is "changed", with a `cause` that and an underscore before it.
+    The kind of the change is "changed", with a `cause` that and an underscore before it. If a rule of the policy now
+    hides the entry, or hides it no more, the change is that.
     """
     row = rows.one(_NAME, mcp_id=mcp_id)
     if row is None:
@@ -187,6 +261,12 @@ def log_change(rows: Rows, mcp_id: str, cause: str = "") -> None:
     (name,) = row
     locked = lock_names(rows, [name])
     stored = locked.names[name]
+    if rows.policy is not None:
+        # The preferred record precedes itself, whatever the order of sources.
+        stored.records = {key: kept for key, kept in stored.records.items() if kept.row == stored.before.preferred_id}
+        if ruled := _apply_rules(rows, [stored], ()):
+            rows.together(*_updates(locked, [stored], (), ruled), locked.notification())
+            return
     if stored.before.visible_id is not None:
         logging = _logging(locked, [("changed", stored)], cause)
         rows.together(*logging, (_SEEN, {"seq": stored.seq, "mcp_id": mcp_id}), locked.notification())

@@ -45,15 +45,15 @@ class CountingStore(SqliteStore):
 
     reads: Reads = field(factory=Reads)
 
-    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+    async def current(self, after: str, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         self.reads.loads += not after
-        return await super().current(after, limit, most)
+        return await super().current(after, limit, most, ruled=ruled)
 
-    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         self.reads.positions.append(after)
         if self.reads.error is not None:
             raise self.reads.error
-        return await super().changes(after, limit, most)
+        return await super().changes(after, limit, most, ruled=ruled)
 
 
 class Process:

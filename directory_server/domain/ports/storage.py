@@ -22,6 +22,19 @@ UNSEEN_BYTES = 4_000_000
 """Bytes of entries after which one call of Mirrors.unseen stops."""
 
 
+class Policy(Protocol):
+    """Rules of the operator. `analysis` is the version of the Analysis whose results it reads."""
+
+    @property
+    def analysis(self) -> str: ...
+
+    def __call__(self, change: Change) -> str:
+        """Return the name of the rule that hides the entry of `change`, empty if none does.
+
+        The change may lack its analysis, and is in no log.
+        """
+
+
 class Store(Protocol):
     """Entries by source, name and version, and the ordered log of changes of the visible entries.
 
@@ -57,15 +70,19 @@ class Store(Protocol):
     async def log_id(self) -> str:
         """Return the random id of the change log, 12 hexadecimal digits; it changes when a backup is restored."""
 
-    async def current(self, after: str, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+    async def current(self, after: str, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         """Return at most `limit` visible entries, ordered by id, with ids greater than `after`.
+
+        With `ruled`, entries that a rule of the policy hides are among them: what is known of them may change the rule.
 
         Each is returned as its latest change, so that a consumer of the log can start from here. Reading stops after
         the entry that brings the total bytes to `most`; only an empty result means that there are no more.
         """
 
-    async def changes(self, after: int, limit: int, most: int = READ_BYTES) -> Sequence[Change]:
+    async def changes(self, after: int, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         """Return at most `limit` changes with a `seq` above `after`, in order, each with the now visible entry.
+
+        With `ruled`, entries that a rule of the policy hides have theirs, too.
 
         Reading stops after the change that brings the total bytes to `most`; only an empty result means that there are
         no more. The results of `changes` and `current` are analysed by the Analysis of this store.

@@ -81,7 +81,7 @@ class EntryPages:
             "marks": MARKS,
             "fields": fields,
             "lengths": FIELDS,
-            "entry_url": "" if entry is None or flags.hidden else f"/servers/{mcp_id_of(name)}",
+            "entry_url": "" if entry is None or flags.hidden or flags.rule else f"/servers/{mcp_id_of(name)}",
             "is_known": entry is not None,
         }
         return self._requests.page(request, member.session, "entry", values)
@@ -149,7 +149,7 @@ class EntryPages:
 
         Raises NotFound for other names.
         """
-        version = await self._store.version(name, "latest")
+        version = await self._store.version(name, "latest", include_hidden=True)
         if version is not None and not version.deleted:
             return serialization.restore_entry(version.body)
         if _is_curated(await self._curation.find(name)):

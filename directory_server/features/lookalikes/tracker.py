@@ -85,7 +85,7 @@ class Tracker:
     async def _load(self) -> None:
         """Read all entries, and write the flags that differ from the stored ones."""
         finder, seq, after = Finder(), await self._store.head(), ""
-        while page := await self._store.current(after, BATCH, BATCH_BYTES):
+        while page := await self._store.current(after, BATCH, BATCH_BYTES, ruled=True):
             await self._offload(_put, finder, page)
             after = page[-1].mcp_id
             if not await self._hold():
@@ -100,7 +100,9 @@ class Tracker:
 
     async def _follow(self) -> None:
         """Write the flags that the changes after those that were read affect."""
-        while self._finder is not None and (changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES)):
+        while self._finder is not None and (
+            changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES, ruled=True)
+        ):
             await self._write(await self._offload(self._apply, self._finder, changes))
             self._seq = changes[-1].seq
             await self._hold()

@@ -142,11 +142,11 @@ class Remover:
         """Remove the entries with malicious packages among those that have changed; restore those without any."""
         if self._seq is None or self._seq > await self._store.head():
             seq, after = await self._store.head(), ""
-            while page := await self._store.current(after, BATCH, BATCH_BYTES):
+            while page := await self._store.current(after, BATCH, BATCH_BYTES, ruled=True):
                 await self._remove(page)
                 after = page[-1].mcp_id
             self._seq, self._rechecked_at = seq, 0.0
-        while changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES):
+        while changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES, ruled=True):
             await self._remove(changes)
             self._seq = changes[-1].seq
         if self._now() - self._rechecked_at >= RECHECK:

@@ -1,4 +1,4 @@
-"""Marks of texts that command a model: operators accept them, and hide entries that have them."""
+"""Marks of texts that command a model: operators accept them."""
 
 from ...feature import Feature
 

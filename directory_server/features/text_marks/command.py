@@ -10,10 +10,8 @@ import click
 
 from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, print_listing
-from ...domain.marks import KINDS
 from ...domain.withholding import entry_marks
 from ...serialization import restore_entry, restore_indexed
-from ...text_marks import rules
 from .tables import AcceptedMarks
 
 PAGE = 2_000
@@ -22,7 +20,7 @@ PAGE = 2_000
 
 @click.group(cls=Group)
 def marks() -> None:
-    """List marks of texts that command a model, accept them, and hide entries that have them."""
+    """List marks of texts that command a model, and accept them."""
 
 
 @marks.command("list")
@@ -57,26 +55,6 @@ def withdraw(ctx: click.Context, name: str) -> None:
     """Withdraw the accepted marks of the entry NAME."""
     was = wait_for(AcceptedMarks(command_context(ctx).storage.tables).withdraw(name))
     echo(f"{name}: " + ("withdrawn." if was else "has no accepted marks."), err=True)
-
-
-@marks.command()
-@click.argument("rule")
-@click.option("--dry-run", is_flag=True, help="Only list the entries that would be hidden.")
-@click.pass_context
-def hide(ctx: click.Context, rule: str, dry_run: bool) -> None:
-    """Hide the entries that have marks of RULE, the id of a rule or a kind, that are not accepted.
-
-    The names stay hidden until `entry unhide`. Run the command again for entries that were added later.
-    """
-    if rule not in rules().kinds and rule not in KINDS:
-        raise click.BadParameter(f"must be one of {', '.join((*KINDS, *rules().kinds))}.", param_hint="RULE")
-    curation = command_context(ctx).storage.curation
-    names = list(dict.fromkeys(str(mark["name"]) for mark in _found(ctx, rule)))
-    for name in names:
-        if not dry_run:
-            wait_for(curation.mark(name, "hidden", True))
-        echo(name)
-    echo(f"{len(names)} {'would be ' if dry_run else ''}hidden.", err=True)
 
 
 def _found(ctx: click.Context, rule: str) -> Iterator[Mapping[str, Any]]:

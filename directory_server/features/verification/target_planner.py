@@ -44,7 +44,7 @@ class TargetPlanner:
         elif plan.seq == await self._store.head():
             return True
         while await self._verifications.hold(self._holder, seconds=LEASE):
-            changes = await self._store.changes(plan.seq, BATCH, BATCH_BYTES)
+            changes = await self._store.changes(plan.seq, BATCH, BATCH_BYTES, ruled=True)
             if not changes:
                 return True
             targets = await self._offload(self._targets, changes)

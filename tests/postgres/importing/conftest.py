@@ -81,6 +81,7 @@ _ROWS = """
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
     INSERT INTO accepted_marks VALUES ('id', 'a b');
+    INSERT INTO applied_policy VALUES (1, 'rules');
     INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
     INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');
     INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's');
