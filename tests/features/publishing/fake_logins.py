@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from attrs import define, field, frozen
@@ -41,11 +42,15 @@ class Texts:
         return self.texts[domain]
 
 
+issuer_key = cache(rsa_key)
+"""Return the key of all issuers. A new one for each server would take half of the time of most tests."""
+
+
 @define(eq=False)
 class Issuers:
     """The documents of all issuers, which have one key."""
 
-    key: Any = field(factory=rsa_key)
+    key: Any = field(factory=issuer_key)
     error: str = ""
 
     async def get(self, url: str, *, max_bytes: int, deadline: float) -> bytes:
