@@ -1,4 +1,6 @@
-"""Start servers by forking a process that has imported the server: an import takes a second of processor time.
+"""Start servers by forking a process that has imported the server and read the tables of searches.
+
+Both take more than two seconds of processor time, more than most servers of tests need for all else.
 
 Run as a program, this file is that process. It reads requests from the socket that is its first argument: `start`
 forks a process that continues as `twistd`, `wait` returns the status of one that has exited.
@@ -166,6 +168,7 @@ def _main() -> None:
         import_module(module)
     # The server imports the modules of features when it starts.
     import_module("directory_server.composition").all_routes()
+    import_module("directory_server.search").load_tables()
     del sys.modules[REACTOR]
     # Memory that no collection touches stays shared.
     gc.freeze()
