@@ -211,3 +211,17 @@ async def test_a_concept_gives_way_to_a_rarer_word(
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
     evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest)
     assert {each.name: each.context > 0 for each in evidence} == expected
+
+
+def test_a_conversion_in_the_other_direction_asks_for_no_concept() -> None:
+    table = read_thesaurus(
+        '[[concept]]\nterms = ["tts"]\nexpressions = ["text speech"]\n'
+        '[[concept]]\nterms = ["stt"]\nexpressions = ["speech text", "audio text"]\n'
+    )
+    for query, expected in (
+        ("speech to text", ["stt"]),
+        ("convert my speech into text", ["stt"]),
+        ("text to speech", ["tts"]),
+        ("speech and text", ["tts", "stt"]),
+    ):
+        assert sorted(match.concept.name for match in table.matches(parse(query).words)) == sorted(expected), query

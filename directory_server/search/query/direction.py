@@ -13,7 +13,7 @@ from .parsing import ParsedQuery
 MAX_PLAIN = 8
 """Words of a query that states a conversion without a verb of conversion. In a longer one, "to" has other meanings."""
 
-SHARE = 0.5
+SHARE = 1.0
 """The score of an entry that states the conversion, as a share of the query weight."""
 
 

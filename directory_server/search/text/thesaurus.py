@@ -7,14 +7,15 @@ English: a row of equivalent terms, related terms, and further expressions. Both
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from importlib.resources import files
-from itertools import chain
+from itertools import chain, combinations
 from sys import intern
 
 from attrs import frozen
 
 from .analysis import Word, stem, tokens, words
+from .conversions import conversions
 from .lazy import Lazy
 
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
@@ -40,6 +41,14 @@ class Expression:
     pieces: tuple[str, ...]
     concept: Concept
 
+    def is_opposite_of(self, conversions: Set[tuple[str, str]]) -> bool:
+        """Return whether one of `conversions` is from a later word to an earlier one.
+
+        "Speech to text" has the words of "text to speech", and does not ask for it.
+        """
+        pairs = combinations([stem(word) for word in self.stems], 2)
+        return any((later, earlier) in conversions for earlier, later in pairs)
+
 
 @frozen
 class Match:
@@ -62,6 +71,7 @@ class Thesaurus:
         stems = {singular(part) for word in query if word.spaced for part in word.parts}
         runs = [word.parts[0] for word in query if not word.spaced]
         characters = set("".join(runs))
+        stated = conversions(" ".join(part for word in query if word.spaced for part in word.parts), is_name=True)
         matched = [
             expression
             for each in (*map(self._with_stem, sorted(stems)), *map(self._with_first_character, sorted(characters)))
@@ -70,6 +80,7 @@ class Thesaurus:
             and stems.issuperset(expression.stems)
             # Most expressions have no pieces.
             and (not expression.pieces or all(any(piece in run for run in runs) for piece in expression.pieces))
+            and not (stated and expression.is_opposite_of(stated))
         ]
         if not matched:
             return []
