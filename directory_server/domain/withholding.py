@@ -1,4 +1,7 @@
-"""Entries and their views without the texts that have marks."""
+"""Entries and their views without the texts that have marks.
+
+All that writes an entry for people, models or other programs than registries takes it from here.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from .marks import (
     texts_in,
     tool_texts,
 )
-from .views import Detail
+from .views import Detail, Hit
 
 _EMPTIED = frozenset({"title", "displayName"})
 """Members that stand for a name if they are empty."""
@@ -50,13 +53,34 @@ def without_texts(entry: Entry, marks: Iterable[Mark]) -> Entry:
     return evolve(entry, server=_withhold(entry.server, texts), meta=_withhold(entry.meta, texts))
 
 
+def shown_entry(entry: Entry, accepted: Collection[str] = ()) -> tuple[Entry, Sequence[Mark]]:
+    """Return `entry` without texts that have marks, and its marks. An operator has `accepted` the ids of others."""
+    marks = [mark for mark in entry_marks(entry) if mark.id not in accepted]
+    return without_texts(entry, marks), marks
+
+
+def shown_hit(entry: Entry, accepted: Collection[str] = ()) -> Hit:
+    """Return the view of `entry` in lists, without texts that have marks, and with the kinds of these marks.
+
+    It reads the texts of this view only.
+    """
+    texts = {
+        "title": entry.title,
+        "description": entry.brief,
+        "longDescription": entry.long_description,
+        "statusMessage": entry.status_message,
+    }
+    marks = [mark for mark in marks_of(texts_in(texts)) if mark.id not in accepted]
+    return evolve(without_texts(entry, marks).hit(), flags=kinds_of(mark.kind for mark in marks))
+
+
 def marked_detail(entry: Entry, accepted: Collection[str] = ()) -> Detail:
     """Return the full view of `entry`, without texts that have marks, unless an operator has `accepted` their ids.
 
     It reads all texts of the entry, which takes a second for the largest ones.
     """
-    marks = [mark for mark in entry_marks(entry) if mark.id not in accepted]
-    return with_marks(without_texts(entry, marks).detail(), marks)
+    shown, marks = shown_entry(entry, accepted)
+    return with_marks(shown.detail(), marks)
 
 
 def with_marks(detail: Detail, marks: Sequence[Mark]) -> Detail:

@@ -8,8 +8,10 @@ from typing import Any, get_args
 from attrs import field, frozen
 
 from ..domain.changes import Change, ChangeKind
+from ..domain.marks import kinds_of
 from ..domain.search import Match
 from ..domain.views import Detail, Hit
+from ..domain.withholding import shown_hit
 from ._checks import indexed_status
 from ._entries import MATCHING_TOOLS, restore_entry
 from ._json import encode
@@ -130,9 +132,14 @@ def change_item(change: Change) -> bytes:
 
 
 def change_fields(change: Change) -> Mapping[str, Any]:
-    """Return the fields of the changed entry, with its status and flags if it has any; of a removed one its id."""
+    """Return the fields of the changed entry, with its status and flags if it has any; of a removed one its id.
+
+    Texts that have marks are withheld. For threads: it reads these texts.
+    """
     if change.body is None:
         return {"mcp_id": change.mcp_id}
     status = {} if change.verified is None else {"verified": indexed_status(change.verified)}
-    flags = {"flags": change.flags} if change.flags else {}
-    return {**identified(restore_entry(change.body).hit()), **status, **flags}
+    hit = shown_hit(restore_entry(change.body), change.accepted.split())
+    kinds = kinds_of([*change.flags, *hit.flags])
+    flags = {"flags": kinds} if kinds else {}
+    return {**identified(hit), **status, **flags}

@@ -105,12 +105,11 @@ def catalog_entry(version: Version, base_url: str, summary_of: Callable[[Entry],
     return {name: value for name, value in found.items() if value not in ("", [])}
 
 
-def server_card(entry: Entry, base_url: str) -> dict[str, Any]:
-    """Return the server card of an entry, from its sanitized document.
+def server_card(detail: Detail, base_url: str) -> dict[str, Any]:
+    """Return the server card of an entry, from its full view.
 
     Packages are not part of cards; `_meta` has the URL of the server.json in the registry API.
     """
-    detail = entry.detail()
     card: dict[str, Any] = {
         "$schema": CARD_SCHEMA,
         "name": _card_name(detail.server_name, host_name(base_url)),

@@ -157,7 +157,8 @@ class ArdHandlers:
             serialization.no_parameters(query_string(request))
             await caller.charge()
             entry = await self._directory.entry(entry_id)
-            card = await self._offload(documents.server_card, entry, self._layout.base_url(request))
+            detail = await self._offload(self._directory.summary_of, entry)
+            card = documents.server_card(detail, self._layout.base_url(request))
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, card, CARD_TYPE, is_public=is_public)
 

@@ -8,9 +8,11 @@ from typing import Any
 from attrs import frozen
 
 from ... import serialization
-from ...domain.entries import Entry, mcp_id_of
+from ...domain.entries import mcp_id_of
+from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import Version
+from ...domain.withholding import shown_entry
 from ...http import Request
 from ...services.directory import Directory
 from ...web.pages import Layout, PageAccess, owner, page_parameters, plain, search_url, search_words
@@ -57,6 +59,7 @@ class Feeds:
     _access: PageAccess
     _directory: Directory
     _store: Store
+    _offload: Offload
     _now: Callable[[], float]
 
     async def get(self, request: Request) -> bytes:
@@ -65,7 +68,7 @@ class Feeds:
         keywords = search_words(page_parameters(request))
         versions = await self._store.latest(await self._ids(keywords))
         language = self._layout.translations(request).language
-        items = [_item(version, language) for version in versions]
+        items = await self._offload(_items, versions, language)
         values: dict[str, Any] = {
             "keywords": keywords,
             # The id of a feed never changes, also when the server moves (RFC 4287, section 4.2.6).
@@ -92,8 +95,12 @@ def feed_url(keywords: str) -> str:
     return PATH + search_url(keywords).removeprefix("/")
 
 
+def _items(versions: Sequence[Version], language: str) -> Sequence[Item]:
+    return [_item(version, language) for version in versions]
+
+
 def _item(version: Version, language: str) -> Item:
-    entry: Entry = serialization.restore_entry(version.body)
+    entry, _ = shown_entry(serialization.restore_entry(version.body))
     tags = dict.fromkeys(plain(tag, 40) for tag in (*entry.categories, *entry.tags)[:MAX_TAGS])
     return Item(
         mcp_id=entry.mcp_id,

@@ -14,7 +14,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     layout, access, store = kernel.layout, kernel.access, kernel.storage.store
     return Endpoints(
         {
-            "feeds": Feeds(layout, access, kernel.directory, store, kernel.now),
+            "feeds": Feeds(layout, access, kernel.directory, store, kernel.offload, kernel.now),
             "site_files": SiteFiles(layout, access, kernel.robots),
             "sitemap": Sitemap(layout, access, store, kernel.public_paths, kernel.offload),
         }

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from ...client_config import install_options
 from ...domain.entries import Entry
 from ...domain.versions import Version
+from ...domain.withholding import shown_hit
 from ...serialization import encode, restore_entry
 
 EDITOR = "claude-code"
@@ -74,7 +75,7 @@ def _servers(entry: Entry) -> Mapping[str, Any] | None:
 
 
 def _plugin(name: str, entry: Entry, servers: Mapping[str, Any], source: str) -> dict[str, Any]:
-    hit = entry.hit()
+    hit = shown_hit(entry)
     namespace = hit.server_name.partition("/")[0]
     return {
         "name": name,

@@ -15,6 +15,7 @@ from ...domain.errors import NotFound, Unavailable
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
+from ...domain.withholding import shown_hit
 from ...serialization import restore_entry
 from ...timers import Timer
 from .changes import known_entries, read_changes
@@ -244,7 +245,7 @@ class Dispatcher(Service):
         # The text of a removed entry is no longer known.
         if keywords and logged.body is not None and not await self._offload(self._matching, logged, [keywords]):
             return None
-        return _fields(change, logged)
+        return await self._offload(_fields, change, logged)
 
 
 def _fields(change: WebhookChange, logged: Change) -> dict[str, object]:
@@ -253,7 +254,7 @@ def _fields(change: WebhookChange, logged: Change) -> dict[str, object]:
     if logged.body is None:
         return {**fields, "name": change.name}
     entry = restore_entry(logged.body)
-    hit = entry.hit()
+    hit = shown_hit(entry, logged.accepted.split())
     return {
         **fields,
         "name": hit.server_name,

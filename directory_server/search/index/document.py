@@ -14,17 +14,19 @@ from attrs import evolve, frozen
 from ...domain.categories import categories_of
 from ...domain.entries import Entry
 from ...domain.facts import facts_of, is_configurable, is_vendors_own
+from ...domain.marks import kinds_of
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.placeholders import is_placeholder
 from ...domain.tools import hinted_values
 from ...domain.views import Hit
+from ...domain.withholding import shown_entry
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
 from .claims import CLAIM_WEIGHT, claimed_words
 from .conversion_terms import conversion_terms
 from .facets import facet, fact_terms
 from .listing import Sorting, listed, sorting_of
-from .marked import MARKED_PENALTY, hint_terms, shown_entry
+from .marked import MARKED_PENALTY, hint_terms
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import translated_terms
@@ -156,7 +158,8 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     facts = facts_of(entry)
     prior = _prior(entry, facts.bits, owner_words, short_words)
-    shown, flags = shown_entry(entry, accepted)
+    shown, marks = shown_entry(entry, accepted)
+    flags = kinds_of(mark.kind for mark in marks)
     offered = encode_tools(shown.offered_tools)
     special_terms = {
         FULL_NAME + key(words(name, humps=True)),

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Set
 
 from ...domain.checks import IndexedVerification
-from ...domain.entries import Entry
 from ...domain.facts import Fact
 from ...domain.filters import FILTERS
 from ...domain.flags import NO_FLAG
-from ...domain.marks import WITHHELD, is_withheld, kinds_of
+from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
-from ...domain.withholding import entry_marks, without_texts
 from .facets import facet
 
 MARKED_PENALTY = 0.1
 """What an entry loses of its prior if a text of it may command a model: it comes after others of equal relevance."""
-
-
-def shown_entry(entry: Entry, accepted: Collection[str]) -> tuple[Entry, tuple[str, ...]]:
-    """Return `entry` without texts that have marks, and the kinds of its marks. `accepted` are ids of marks."""
-    marks = [mark for mark in entry_marks(entry) if mark.id not in accepted]
-    return without_texts(entry, marks), kinds_of(mark.kind for mark in marks)
 
 
 def shown_tools(

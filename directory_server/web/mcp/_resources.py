@@ -9,9 +9,8 @@ from ... import serialization
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
-from ...domain.marks import marks_of, texts_in
 from ...domain.ports.storage import Store
-from ...domain.withholding import without_texts
+from ...domain.withholding import shown_hit
 
 NEWEST = 20
 """Maximum entries in the list."""
@@ -54,9 +53,7 @@ def mcp_id_from_uri(uri: str) -> str | None:
 
 
 def _resource(entry: Entry) -> dict[str, Any]:
-    # Models read these two texts.
-    texts = {"title": entry.title, "description": entry.brief}
-    hit = without_texts(entry, marks_of(texts_in(texts))).hit()
+    hit = shown_hit(entry)
     return {
         "uri": SCHEME + hit.mcp_id,
         "name": hit.server_name,

@@ -13,6 +13,7 @@ from ...domain.facts import facts_of, with_facts
 from ...domain.ports.storage import Store
 from ...domain.search import Query
 from ...domain.views import Hit
+from ...domain.withholding import shown_hit
 from ...services.directory import Directory
 from ._cards import owner
 from ._translations import Translations
@@ -96,4 +97,4 @@ def _hit(entry: Entry) -> Hit:
     """Return the record of an entry as lists have it."""
     updated = entry.official.get("updatedAt") or entry.official.get("publishedAt")
     day = updated[:10] if isinstance(updated, str) else ""
-    return evolve(with_facts(entry.hit(), facts_of(entry).bits), stars=entry.stars, updated=day)
+    return evolve(with_facts(shown_hit(entry), facts_of(entry).bits), stars=entry.stars, updated=day)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -56,6 +57,24 @@ def test_the_newest_resources_have_no_marked_text(marked: Server) -> None:
     listed = marked.post({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).json["result"]["resources"]
     described = {each["uri"].rpartition("/")[2]: each["description"] for each in listed}
     assert (described[BAD_ID], described[mcp_id_of(GOOD.name)]) == (WITHHELD, GOOD.brief)
+
+
+def test_no_writer_of_entries_passes_a_marked_text_on(marked: Server) -> None:
+    changes = marked.get("/api/open/v1/changes").json["data"]
+    assert [each["flags"] for each in changes if each["mcp_id"] == BAD_ID] == [["instructions", "secrets"]]
+    for path in (
+        "/api/open/v1/changes",
+        f"/api/ard/v1/cards/{BAD_ID}",
+        "/feed.atom",
+        "/feed.atom?q=zebra",
+        "/v0.1/claude/marketplace.json",
+        "/",
+    ):
+        response = marked.get(path)
+        assert response.status == 200, path
+        assert b"Ignore all" not in response.body, path
+    # A registry hands documents on as they were published.
+    assert b"Ignore all" in marked.get(f"/v0.1/servers/{quote(BAD.name, safe='')}/versions/latest").body
 
 
 def test_filters_find_entries_with_and_without_marks(marked: Server) -> None:
