@@ -25,45 +25,45 @@ _VERIFIED = """
     LEFT JOIN accepted_marks ON accepted_marks.mcp_id = page.mcp_id
 """
 
-# The inner queries are limited, so that the joins do not read whole tables.
-_CURRENT = f"""
-    SELECT page.seq, change.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, visible_id,
-        {_SIZES}
-    FROM (
-        SELECT seq, mcp_id, pinned, visible_id FROM entry WHERE mcp_id > :after AND visible_id IS NOT NULL
-        ORDER BY mcp_id LIMIT :limit
-    ) AS page
-    INNER JOIN record ON record.id = visible_id INNER JOIN change ON change.seq = page.seq
-    {_VERIFIED} ORDER BY page.mcp_id
-"""
+_RULED_ID = "coalesce(visible_id, CASE WHEN rule <> '' THEN preferred_id END)"
+"""The visible record of a name, or the preferred one of a name that a rule of the policy hides."""
 
-_CHANGES = f"""
-    SELECT page.seq, page.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, visible_id,
-        {_SIZES}
-    FROM (
-        SELECT seq, change.mark AS mark, kind, cause, mcp_id FROM change WHERE seq > :after ORDER BY seq LIMIT :limit
-    ) AS page
-    INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = visible_id
-    {_VERIFIED} ORDER BY page.seq
-"""
 
-# With the preferred record of the names that a rule of the policy hides. A hidden name may be in no change.
-_RULED = "CASE WHEN rule <> '' THEN preferred_id END"
+def _current_of(shown_id: str) -> str:
+    """Return the query of entries with the id of the record that is read of each. A hidden name may be in no change.
 
-_RULED_CURRENT = f"""
-    SELECT page.seq, change.mark, coalesce(kind, 'added'), page.mcp_id, pinned, indexed, accepted, package_texts.id,
-        record.id, {_SIZES}
-    FROM (
-        SELECT seq, mcp_id, pinned, coalesce(visible_id, {_RULED}) AS shown_id FROM entry
-        WHERE mcp_id > :after AND (visible_id IS NOT NULL OR rule <> '') ORDER BY mcp_id LIMIT :limit
-    ) AS page
-    INNER JOIN record ON record.id = shown_id LEFT JOIN change ON change.seq = page.seq
-    {_VERIFIED} ORDER BY page.mcp_id
-"""
+    The inner query is limited, so that the joins do not read whole tables.
+    """
+    return f"""
+        SELECT page.seq, change.mark, coalesce({_KIND}, 'added'), page.mcp_id, pinned, indexed, accepted,
+            package_texts.id, record.id, {_SIZES}
+        FROM (
+            SELECT seq, mcp_id, pinned, {shown_id} AS shown_id FROM entry
+            WHERE mcp_id > :after AND {shown_id} IS NOT NULL ORDER BY mcp_id LIMIT :limit
+        ) AS page
+        INNER JOIN record ON record.id = shown_id LEFT JOIN change ON change.seq = page.seq
+        {_VERIFIED} ORDER BY page.mcp_id
+    """
 
-_RULED_CHANGES = _CHANGES.replace("record.id = visible_id", f"record.id = coalesce(visible_id, {_RULED})").replace(
-    "visible_id,", "record.id,"
-)
+
+def _changes_of(shown_id: str) -> str:
+    """Return the query of changes with the id of the record that is read of each."""
+    return f"""
+        SELECT page.seq, page.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, record.id,
+            {_SIZES}
+        FROM (
+            SELECT seq, change.mark AS mark, kind, cause, mcp_id FROM change WHERE seq > :after ORDER BY seq
+            LIMIT :limit
+        ) AS page
+        INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = {shown_id}
+        {_VERIFIED} ORDER BY page.seq
+    """
+
+
+_CURRENT = {False: _current_of("visible_id"), True: _current_of(_RULED_ID)}
+
+_CHANGES = {False: _changes_of("visible_id"), True: _changes_of(_RULED_ID)}
+"""Statements, without and with the names that a rule of the policy hides."""
 
 _DOCUMENTS = """
     SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)
@@ -124,12 +124,12 @@ class LoggedChange:
 
 def current(rows: Rows, after: str, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
     """Return the visible entries after the id `after`, for Store.current; `analysis` is a version of the Analysis."""
-    return _read(rows, _RULED_CURRENT if ruled else _CURRENT, after, limit, most, analysis)
+    return _read(rows, _CURRENT[ruled], after, limit, most, analysis)
 
 
 def changes(rows: Rows, after: int, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
     """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis."""
-    return _read(rows, _RULED_CHANGES if ruled else _CHANGES, after, limit, most, analysis)
+    return _read(rows, _CHANGES[ruled], after, limit, most, analysis)
 
 
 def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:

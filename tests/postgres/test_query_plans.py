@@ -116,9 +116,11 @@ CURATED = {"local": "local", "published": "published", "after": "", "limit": 10}
 
 LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "newest": (_entries._NEWEST, {"limit": 10}),
-    "changes": (_change_log._CHANGES, {"after": 5_000, "limit": 10, "analysis": "1"}),
-    "changes at the end": (_change_log._CHANGES, {"after": 9_990, "limit": 10, "analysis": "1"}),
-    "current": (_change_log._CURRENT, {"after": "8", "limit": 10, "analysis": "1"}),
+    "changes": (_change_log._CHANGES[False], {"after": 5_000, "limit": 10, "analysis": "1"}),
+    "changes at the end": (_change_log._CHANGES[False], {"after": 9_990, "limit": 10, "analysis": "1"}),
+    "changes of hidden entries, too": (_change_log._CHANGES[True], {"after": 5_000, "limit": 10, "analysis": "1"}),
+    "current": (_change_log._CURRENT[False], {"after": "8", "limit": 10, "analysis": "1"}),
+    "current with hidden entries": (_change_log._CURRENT[True], {"after": "8", "limit": 10, "analysis": "1"}),
     "curated": (_curation._CURATED, CURATED | {"text": ""}),
     "curated with a rare text": (_curation._CURATED, CURATED | {"text": "zzz"}),
     "due, all": (verification_tables._DUE, DUE | {"now": 2e9}),

@@ -100,7 +100,9 @@ def test_who_derives_facts_reads_what_rules_hide(ruled: Tables) -> None:
     flag(ruled)
     flag(ruled, LIKE)
     *_, plain = run_sync(store.changes(0, 9))
-    *_, read = run_sync(store.changes(0, 9, ruled=True))
+    changes = run_sync(store.changes(0, 9, ruled=True))
+    assert kinds(changes) == log(store)
+    *_, read = changes
     assert (plain.kind, plain.body, read.kind, read.body is None) == ("removed", None, "removed", False)
 
 
