@@ -201,6 +201,13 @@ class Detail:
             "maxItems": 2 * MAX_MARKS,
         },
     )
+    trust: str = field(
+        default="",
+        metadata={
+            "description": "What this directory knows of the entry, in a few words: publisher, status, flags, checks, "
+            "tools and the time of the last check (UTC). Unknown is not bad."
+        },
+    )
     omitted: Sequence[str] = field(
         default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}
     )

@@ -15,6 +15,7 @@ from ..domain.ports.runtime import Bus, Offload
 from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
+from ..domain.trust import trust_text
 from ..domain.versions import Version
 from ..domain.views import Detail
 from ..domain.withholding import marked_detail
@@ -115,14 +116,14 @@ class Directory:
         detail = await self._offload(marked_detail, entry, accepted)
         for additions in self._additions:
             detail = await additions.add_all(detail, accepted)
-        return detail
+        return evolve(detail, trust=trust_text(detail))
 
     def summary_of(self, entry: Entry) -> Detail:
         """Return the full view of `entry`, with what features add from memory. For threads: it reads all texts."""
         detail = marked_detail(entry, self._accepted(entry.mcp_id))
         for additions in self._additions:
             detail = additions.add_summary(detail)
-        return detail
+        return evolve(detail, trust=trust_text(detail))
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return what features add to `_meta` of the latest version of the entry `name`."""

@@ -18,7 +18,9 @@ from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
 from ...feature import Host, Running
 from ...services.directory import Directory
+from ...tables import NamespaceProofs
 from ...timers import Timer
+from .proven import ProvenNamespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
 from .tokens import DONE, STARTED, Publication, PublisherToken, logged
@@ -197,6 +199,8 @@ class OldRecords:
 
 
 def running(host: Host) -> Running:
-    """Return the service that deletes old records of the audit log."""
-    old = OldRecords(PublicationLog(host.storage.tables), host.now, host.config.of(PublishConfig).log)
-    return Running([Timer(FORGET_INTERVAL, old.forget, host.reactor)])
+    """Return the service that deletes old records of the audit log, and the proofs for the views of entries."""
+    settings, storage = host.config.of(PublishConfig), host.storage
+    old = OldRecords(PublicationLog(storage.tables), host.now, settings.log)
+    proven = ProvenNamespaces(NamespaceProofs(storage.tables), storage.store) if settings.has_logins else None
+    return Running([Timer(FORGET_INTERVAL, old.forget, host.reactor)], additions=proven)

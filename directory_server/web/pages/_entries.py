@@ -8,6 +8,7 @@ from typing import Any
 from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.titles import display_title
+from ...domain.trust import trust_words
 from ...domain.views import Detail
 from ...sanitize import clean_line, shorten
 from ._filters import link, plain
@@ -118,5 +119,6 @@ ENTRY_FILTERS: Mapping[str, Callable[..., Any]] = {
     "text": text,
     "title_of": title_of,
     "transports": transports,
+    "trust_words": trust_words,
     "version_name": version_name,
 }

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.namespace_proofs import NamespaceProof
 from directory_server.features.publishing.tokens import LOGIN_LIFETIME, WINDOW, permitted
 from directory_server.run_sync import run_sync
 from directory_server.tables import NamespaceProofs
 
 from ...issuers.signing import claims_of, signed
-from ...web.conftest import Response, Server
+from ...web.conftest import Response, Server, entry
 from .conftest import GO, Publisher, server_json
 from .fake_logins import GITHUB, GITLAB, DomainKey, ed25519, p384
 
@@ -167,6 +168,24 @@ def test_the_operator_limits_the_namespaces_of_logins(server: Server) -> None:
     server.logins.records.texts["acme.com"] = [key.text]
     publisher = publisher_of(server, log_in(server, "dns", key.login("acme.com", server.clock.seconds())))
     assert publisher.token.namespaces == ("com.acme/tool",)
+
+
+@with_all
+def test_a_proof_is_a_fact_about_what_was_published(server: Server) -> None:
+    key = ed25519()
+    server.logins.records.texts["acme.com"] = [key.text]
+    publisher = publisher_of(server, log_in(server, "dns", key.login("acme.com", server.clock.seconds())))
+    assert publisher.publish(server_json("com.acme/tool")).status == 200
+    server.publish(entry("com.acme/other", "Not published by its owner."))
+    (fact,) = identity(server, "com.acme/tool")
+    assert (fact["mark"], fact["source"], fact["detail"]) == ("namespace_proven", "DNS", "com.acme")
+    assert fact["date"].startswith("2027-01-15T08:00")
+    assert identity(server, "com.acme/other") == []
+
+
+def identity(server: Server, name: str) -> list[Any]:
+    found: list[Any] = server.get(f"/api/open/v1/entries/{mcp_id_of(name)}").json["identity"]
+    return found
 
 
 @pytest.mark.parametrize(

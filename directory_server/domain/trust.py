@@ -1,0 +1,97 @@
+"""What a directory knows about an entry, in a few words with dates. Unknown is said as unknown, and is not bad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from .checks import VerifiedStatus
+from .namespaces import VERIFIED
+from .tools import hinted_values
+from .views import ACTIVE, Detail
+
+CHECKS = {
+    VerifiedStatus.WORKS: "answers",
+    VerifiedStatus.NEEDS_LOGIN: "asks for a login",
+    VerifiedStatus.AVAILABLE: "package exists",
+    VerifiedStatus.FAILING: "last checks failed",
+    VerifiedStatus.DOWN: "does not answer",
+    VerifiedStatus.UNVERIFIED: "not checked",
+}
+"""What a status of checks says."""
+
+HINTED = {"read-only": "all read only", "may-delete": "some may delete", "no-hints": "without hints"}
+"""What the hints of tools say, by the value of the filter `tools`."""
+
+STATUSES = {"deprecated": "deprecated", "deleted": "removed"}
+
+TEXTS = {
+    "publisher_verified": "publisher verified",
+    "publisher_unknown": "publisher unknown",
+    "retired": "not maintained",
+    "tools": "{count} tools",
+    "tools_one": "1 tool",
+    "tools_unknown": "tools unknown",
+    "checked": "checked {date}",
+    "flagged": "flagged",
+    **{f"check_{status.value}": text for status, text in CHECKS.items()},
+    **{f"hinted_{value}": text for value, text in HINTED.items()},
+    **{f"status_{status}": text for status, text in STATUSES.items()},
+}
+"""The English texts of words by their keys. Pages have them in their languages."""
+
+
+@frozen
+class Word:
+    """A part of the summary: the key of its text, and the number or the date (RFC 3339) in it.
+
+    `about` has the keys of what belongs to it, such as the hints of tools.
+    """
+
+    key: str
+    count: int = 0
+    date: str = ""
+    about: Sequence[str] = ()
+    is_bad: bool = False
+
+
+def trust_words(detail: Detail) -> Sequence[Word]:
+    """Return what is known of the entry of `detail`: publisher, status, flags, checks, tools, and when it was checked.
+
+    `detail` has what features add.
+    """
+    return list(_words(detail))
+
+
+def trust_text(detail: Detail) -> str:
+    """Return the words about the entry of `detail` as English text on one line."""
+    text = " · ".join(_text(word) for word in trust_words(detail))
+    return text[:1].upper() + text[1:]
+
+
+def _words(detail: Detail) -> Iterator[Word]:
+    yield Word("publisher_verified" if detail.publisher == VERIFIED else "publisher_unknown")
+    if detail.status in STATUSES:
+        yield Word(f"status_{detail.status}", is_bad=True)
+    elif detail.status != ACTIVE or any(fact.mark in ("archived", "package_deprecated") for fact in detail.identity):
+        yield Word("retired", is_bad=True)
+    if detail.flags:
+        yield Word("flagged", about=tuple(detail.flags), is_bad=True)
+    view = detail.verification
+    yield Word(f"check_{detail.verified}", is_bad=detail.verified in (VerifiedStatus.FAILING, VerifiedStatus.DOWN))
+    if view is None or not view.tool_count:
+        yield Word("tools_unknown")
+    else:
+        # Hints of tools that are not listed here are unknown.
+        are_all = len(view.tools) == view.tool_count and not view.has_more_tools
+        hinted = hinted_values([tool.hints for tool in view.tools], are_all=are_all)
+        yield Word("tools", view.tool_count, about=tuple(f"hinted_{value}" for value in hinted))
+    if view is not None and view.checked_at is not None:
+        yield Word("checked", date=view.checked_at)
+
+
+def _text(word: Word) -> str:
+    key = f"{word.key}_one" if word.count == 1 else word.key
+    text = TEXTS[key].format(count=word.count, date=f"{word.date[:16]}Z")
+    return ", ".join((text, *(TEXTS.get(about, about) for about in word.about)))

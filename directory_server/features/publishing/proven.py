@@ -1,0 +1,50 @@
+"""Proofs of namespaces as facts about the entries that their publishers have published here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from attrs import evolve, frozen
+
+from ...domain.identity import IdentityView
+from ...domain.limits import NAME
+from ...domain.namespace_proofs import NamespaceProof, ProofKind
+from ...domain.ports.storage import Store
+from ...domain.versions import PUBLISHED
+from ...domain.views import Detail
+from ...sanitize import clean_line
+from ...serialization import rfc3339
+from ...tables import NamespaceProofs
+
+SOURCES: Mapping[ProofKind, str] = {"dns": "DNS", "http": "website of the domain", "github-oidc": "GitHub"}
+"""The sources of proofs by their kinds. What an issuer of the operator says proves nothing to others."""
+
+
+@frozen
+class ProvenNamespaces:
+    """Adds the proofs of the namespace to the full view of an entry that this directory has published."""
+
+    _proofs: NamespaceProofs
+    _store: Store
+
+    def add_summary(self, detail: Detail) -> Detail:
+        """Return `detail`: proofs are in the database."""
+        return detail
+
+    async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
+        """Return `detail` with the proofs of its namespace, if a publisher token has published it."""
+        preferred = await self._store.preferred(detail.server_name)
+        if preferred is None or preferred[0] != PUBLISHED:
+            return detail
+        namespace = detail.server_name.rpartition("/")[0]
+        proofs = (await self._proofs.of([namespace])).get(namespace, ())
+        facts = [_fact(proof, SOURCES[proof.kind]) for proof in proofs if proof.kind in SOURCES]
+        return evolve(detail, identity=(*detail.identity, *facts))
+
+    def registry_meta(self, name: str) -> Mapping[str, object]:
+        """Return nothing."""
+        return {}
+
+
+def _fact(proof: NamespaceProof, source: str) -> IdentityView:
+    return IdentityView("namespace_proven", source, rfc3339(proof.proven_at), clean_line(proof.namespace, NAME))
