@@ -90,7 +90,9 @@ def build_web(
     kernel = _kernel(core, publishers, people, connections, key_uses, upstreams, readers)
     endpoints = [part.serve(kernel) for part in web_parts()]
     readers += [reader for served in endpoints for reader in served.registry_readers]
+    tokens = access_tokens(core.running)
     issuers = [issuer for served in endpoints for issuer in served.issuers]
+    issuers += () if tokens is None else tokens.issuers
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since, issuers)
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     trail = audit_trail(core.running)

@@ -90,7 +90,7 @@ class Auditor:
 
     def wrap(self, row: Route, handler: Handler) -> Handler:
         """Return `handler` with a draft of the event in `request.audit`, if requests of this row are recorded."""
-        is_read = row.method == "GET"
+        is_read = row.method == "GET" and not row.changes
         if not (self.trail.reads(row.label) if is_read else row.api in (PAGES, REGISTRY)):
             return handler
         action = f"{row.method} {row.label}"

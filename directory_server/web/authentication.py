@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
-from ..domain.ports.access import KeyRing, Quota
+from ..domain.ports.access import KeyRing, Quota, TokenIssuer
 from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
@@ -118,6 +118,10 @@ class AuthenticatedRequest:
 
 class AccessTokens(Protocol):
     """Access tokens of issuers, which clients send in place of API keys (RFC 6750)."""
+
+    @property
+    def issuers(self) -> Sequence[TokenIssuer]:
+        """The issuers, for `/healthz`."""
 
     async def find(self, token: str) -> ApiKey | None:
         """Return the key of the subject of a token, None if `token` does not look like one.

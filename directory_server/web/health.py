@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from attrs import field, frozen
 
 from .. import __version__, serialization
+from ..domain.ports.access import TokenIssuer
 from ..domain.ports.search import Index
 from ..domain.upstreams import UpstreamState
 from ..http import Request
@@ -40,17 +41,6 @@ class UpstreamHealth:
     )
     entries: int = field(metadata={"minimum": 0, "description": "The number of entries of this upstream."})
     last_success: str | None = field(metadata={"description": "Time of the last successful sync run (RFC 3339)."})
-
-
-class TokenIssuer(Protocol):
-    """An issuer whose tokens a feature accepts."""
-
-    url: str
-    last_success: float | None
-    """When its keys were fetched last, in seconds since the epoch."""
-
-    error: str
-    """The error since then."""
 
 
 @frozen
@@ -138,7 +128,9 @@ class Health:
         index = self._index
         entries, generation = len(index), index.generation
         upstreams = {each.name: _state(each) for each in self._upstreams()} if self._is_full else {}
-        issuers = {issuer.url: _issuer_state(issuer) for issuer in self._issuers} if self._is_full else {}
+        # Features fetch the keys of an issuer apart: the state is that of the last success.
+        known = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0) if self._is_full else ()
+        issuers = {issuer.url: _issuer_state(issuer) for issuer in known}
         if self._away_since is None:
             if not self._is_full:
                 return json_response(request, HealthResponse("ok", entries, generation))

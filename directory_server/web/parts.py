@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from ..config import Config
+from ..domain.ports.access import TokenIssuer
 from ..domain.ports.runtime import Bus, Offload
 from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.directory import Directory
 from .account import SignInMethod
 from .authentication import Authenticator
-from .health import TokenIssuer
 from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
 from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess

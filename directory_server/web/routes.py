@@ -42,13 +42,15 @@ class Route:
     """A row: a path template, its method (None: any), its API, and the name of its handler.
 
     The name is a group of handlers and an attribute of it, such as `rest.search`; see `routing.Routes`. In a template
-    `{name}` stands for one path segment, and `{name:path}` for one or more.
+    `{name}` stands for one path segment, and `{name:path}` for one or more. `changes` says that a GET request changes
+    something, as the return of a browser from a sign-in elsewhere does.
     """
 
     path: str
     method: str | None
     api: Api
     handler: str = ""
+    changes: bool = False
     label: str = field(init=False)
 
     @label.default

@@ -177,6 +177,22 @@ def test_a_rotated_key_of_the_issuer_is_fetched(installation: Installation) -> N
         assert server.search("a", token).status == 401
 
 
+def test_sign_ins_are_audited_and_the_health_has_the_issuer(installation: Installation) -> None:
+    installation.command("quickstart")
+    options = "--set", "audit.enabled=true", "--set", "http.health=full"
+    with run_issuer() as issuer, serve_with(installation, issuer, *options) as server:
+        assert server.request("/healthz").json["issuers"][issuer.url]["status"] == "new"
+        issuer.set(claims=VERIFIED)
+        sign_in(new_browser(), server, issuer)
+        # A response without a sign-in that has begun is not recorded: anybody can send it.
+        assert new_browser().request(server, "/account/sign-in/fake/callback?code=a&state=b").status == 303
+        assert server.request("/healthz").json["issuers"][issuer.url]["status"] == "ok"
+        records = map(json.loads, installation.command("audit", "export").splitlines())
+        [record] = [record for record in records if record["action"].startswith("GET")]
+    assert record["action"] == "GET /account/sign-in/{issuer}/callback"
+    assert (record["subject"]["name"], record["outcome"]) == ("ann@example.org", "done")
+
+
 def test_without_passwords_the_link_of_the_command_signs_in(installation: Installation) -> None:
     installation.command("quickstart")
     with run_issuer() as issuer, serve_with(installation, issuer, "--set", "accounts.passwords=false") as server:

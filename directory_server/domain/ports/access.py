@@ -135,3 +135,14 @@ class Quota(Protocol):
 
     async def prune(self) -> None:
         """Delete some records from before the window; the next call continues."""
+
+
+class TokenIssuer(Protocol):
+    """An issuer whose tokens a feature accepts."""
+
+    url: str
+    last_success: float | None
+    """When its keys were fetched last, in seconds since the epoch."""
+
+    error: str
+    """The error since then."""

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 from attrs import frozen
 
 from ...domain.errors import Forbidden
-from ...domain.ports.access import Attempts
+from ...domain.ports.access import Attempts, TokenIssuer
 from ...domain.throttling import AttemptLimit
-from ...web.health import TokenIssuer
 from .tables import PublicationLog, PublisherTokens
 from .tokens import DONE, Proven, Publication, PublisherToken, logged, permitted
 

@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
 from ...domain.accounts import Account
+from ...domain.audit import Actor
 from ...domain.clients import UNKNOWN
 from ...domain.errors import BadInput, DirectoryError, SignInRefused
 from ...domain.ports.access import Attempts
@@ -100,9 +101,13 @@ class SignInPages:
         back = local_path(attempt.back, KEYS)
         try:
             await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
+            if request.audit is not None:
+                request.audit.note(Actor("anonymous"), {"issuer": issuer})
             account = await self._account(await self._person(provider, attempt, parameters))
         except DirectoryError as error:
             return self._failed(request, issuer, back, error)
+        if request.audit is not None:
+            request.audit.identify(account)
         client = self._requests.client(request) if self._records_clients else UNKNOWN
         self._requests.cookies.set(request, await self._sessions.open(account.id, client))
         return self._requests.redirect(request, back)

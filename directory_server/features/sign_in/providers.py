@@ -126,7 +126,7 @@ class OpenIdProvider:
     """A server of OpenID Connect."""
 
     client: Client
-    _issuer: Issuer
+    issuer: Issuer
 
     @property
     def settings(self) -> IssuerConfig:
@@ -141,7 +141,7 @@ class OpenIdProvider:
         # RFC 9207, section 2.4: a response of another server that this browser was led to.
         if issuer is None and metadata.get("authorization_response_iss_parameter_supported") is True:
             raise SignInFailed("The response does not name its issuer (iss).")
-        if issuer is not None and issuer != self._issuer.url:
+        if issuer is not None and issuer != self.issuer.url:
             raise SignInFailed("The response is of another issuer (iss).")
         methods = metadata.get("token_endpoint_auth_methods_supported")
         tokens = await self.client.tokens(await self._endpoint("token_endpoint"), attempt, code, methods)
@@ -162,7 +162,7 @@ class OpenIdProvider:
         if not isinstance(token, str):
             raise SignInFailed("The token endpoint sent no ID token.")
         try:
-            verified = await self._issuer.verify(token, [self.settings.client_id])
+            verified = await self.issuer.verify(token, [self.settings.client_id])
         except (InvalidToken, NoAccess) as error:
             raise SignInFailed(error.message) from None
         claims, party = verified.claims, verified.claims.get("azp")
@@ -196,11 +196,11 @@ class OpenIdProvider:
         try:
             return issuer_url(str((await self._metadata()).get(name, "")))
         except ValueError as error:
-            raise SignInFailed(f"The discovery document of {self._issuer.url}: {name} {error}.") from None
+            raise SignInFailed(f"The discovery document of {self.issuer.url}: {name} {error}.") from None
 
     async def _metadata(self) -> Mapping[str, Any]:
         try:
-            return await self._issuer.metadata()
+            return await self.issuer.metadata()
         except DirectoryError as error:
             raise SignInFailed(error.message) from None
 

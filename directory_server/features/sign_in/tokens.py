@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -77,6 +77,10 @@ class SubjectTokens:
     _keys: KeyRing
     _limit: int | None
     _base_url: str
+
+    @property
+    def issuers(self) -> Sequence[Issuer]:
+        return [each.issuer for each in self._issuers.values()]
 
     async def find(self, token: str) -> ApiKey | None:
         if not _TOKEN.fullmatch(token):

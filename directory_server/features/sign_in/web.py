@@ -44,6 +44,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     hint = f"The authorization servers of this directory are listed in {base_url}{METADATA}."
     return Endpoints(
         handlers={"issuers": pages, "token_metadata": TokenMetadata(issuers, base_url)},
+        issuers=[provider.issuer for provider in providers.values() if isinstance(provider, OpenIdProvider)],
         sign_in_methods=[Method(provider, storage.identities) for provider in providers.values()],
         oauth_hint=hint if issuers else "",
     )
@@ -79,7 +80,7 @@ PART = WebPart(
     extension=Extension(NAME, "directory_server.features.sign_in"),
     routes=(
         Route(f"{SIGN_IN}/{{issuer}}", "GET", PAGES, "issuers.start"),
-        Route(f"{SIGN_IN}/{{issuer}}/callback", "GET", PAGES, "issuers.finish"),
+        Route(f"{SIGN_IN}/{{issuer}}/callback", "GET", PAGES, "issuers.finish", changes=True),
         Route(f"{SIGN_IN}/{{issuer}}/sign-out", "GET", PAGES, "issuers.signed_out"),
         Route(METADATA, None, OAUTH, "token_metadata.root"),
         Route(METADATA + RESOURCES[1], None, OAUTH, "token_metadata.mcp"),
