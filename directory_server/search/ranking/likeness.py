@@ -79,9 +79,6 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
     encoded = _encoded_likeness(plan, segments, others)
     if not others or (encoded is None and plan.vector is None):
         return [*hits]
-    vectors = vectors_of(segments, others)
-    lengths = np.sqrt(np.square(vectors).sum(axis=1, dtype=np.float64))
-    lengths[lengths == 0] = 1
     best = others[0][0]
     own = np.array([score for score, _, _ in others])
     scores = _exact(own / best)
@@ -89,20 +86,26 @@ def with_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked
         scores += _exact(ENCODED_SHARES[bool(plan.conditions)] * encoded)
     if plan.vector is not None:
         share = SHARES[bool(plan.conditions)] * (1 if encoded is None else BESIDE_ENCODED)
-        scores += _exact(share * _likeness(np.frombuffer(plan.vector, np.int8), vectors, lengths))
+        scores += _exact(share * _likeness(plan.vector, segments, others))
     # Rounding may lower a score, and the next page begins below the last raw score.
     columns = np.maximum(best * scores, own).astype(np.float32).tolist()
     return [*pins, *((score, number, doc_id) for score, (_, number, doc_id) in zip(columns, others, strict=True))]
 
 
-def vectors_of(segments: Sequence[Segment], hits: Sequence[Ranked]) -> NDArray[np.float32]:
-    """Return the vector of each of `hits`, a row each."""
-    of_hits = np.array([number for _, number, _ in hits]), np.array([doc_id for _, _, doc_id in hits])
+def projections(vector: bytes, segments: Sequence[Segment], hits: Sequence[Ranked]) -> _Doubles:
+    """Return the product of `vector` and the vector of length 1 of each of `hits`; 0 for a hit without known words."""
+    numbers, doc_ids = (
+        np.array(column) for column in zip(*((number, doc_id) for _, number, doc_id in hits), strict=True)
+    )
     vectors = np.empty((len(hits), DIMENSIONS), np.float32)
-    for number in np.unique(of_hits[0]).tolist():
-        places = np.flatnonzero(of_hits[0] == number)
-        vectors[places] = segments[number].rows.vectors[of_hits[1][places]]
-    return vectors
+    for number in np.unique(numbers).tolist():
+        places = np.flatnonzero(numbers == number)
+        vectors[places] = segments[number].rows.vectors[doc_ids[places]]
+    # Both sums are of whole numbers below 2^24, so exact.
+    products = (vectors @ np.frombuffer(vector, np.int8).astype(np.float32)).astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors).astype(np.float64))
+    found: _Doubles = products / np.maximum(lengths, 1)
+    return found
 
 
 def _encoded_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> _Doubles | None:
@@ -113,12 +116,12 @@ def _encoded_likeness(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ra
     return None if found is None else np.clip(np.array(found), 0, MAX_LIKENESS)
 
 
-def _likeness(query: NDArray[np.int8], vectors: NDArray[np.float32], lengths: _Doubles) -> _Doubles:
-    """Return the likeness of the query and each document, from 0 to MAX_LIKENESS."""
-    # Of whole numbers below 2^24, so exact.
-    products = (vectors @ query.astype(np.float32)).astype(np.float64)
+def _likeness(vector: bytes, segments: Sequence[Segment], hits: Sequence[Ranked]) -> _Doubles:
+    """Return the likeness of the query and each of `hits`, from 0 to MAX_LIKENESS."""
+    query = np.frombuffer(vector, np.int8)
     deviation = np.sqrt((np.square(query, dtype=np.float64) * word_vectors().spread).sum())
-    return np.clip(products / lengths / max(float(deviation), 1e-9) / DEVIATIONS, 0, MAX_LIKENESS)
+    found = projections(vector, segments, hits) / max(float(deviation), 1e-9) / DEVIATIONS
+    return np.clip(found, 0, MAX_LIKENESS)
 
 
 def _exact(numbers: _Doubles) -> _Doubles:

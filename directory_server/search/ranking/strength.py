@@ -22,6 +22,7 @@ from ..query.concepts import TERM_DECAY
 from ..query.groups import Part
 from ..query.plan import Plan
 from ..text.word_vectors import word_vectors
+from .likeness import projections
 from .scoring import PINNED_SCORE, Best, Ranked, ordered
 
 KEPT = 10
@@ -100,10 +101,16 @@ def strength(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) ->
     counted = min(max(round(size / ENTRIES_EACH), 1), COUNTED)
     value = _mean_of_best(_coverage(plan, first, MAX_WEIGHT * sqrt(inverse_document_frequency(0, size))), counted)
     if plan.vector is not None:
-        value = (value + _mean_of_best(first.cosines(plan.vector), counted)) / 2
+        value = (value + _mean_of_best(_cosines(plan.vector, segments, hits[:KEPT]), counted)) / 2
     if value < STRONG and any(first.having(term) for group in plan.names for term, _ in _heaviest(group.terms)):
         return 1.0
     return value
+
+
+def _cosines(vector: bytes, segments: Sequence[Segment], hits: Sequence[Ranked]) -> Doubles:
+    """Return the cosine of `vector` and that of each of `hits`, at least 0."""
+    numbers = np.frombuffer(vector, np.int8).astype(np.float64)
+    return np.maximum(projections(vector, segments, hits) / max(float(np.sqrt(numbers @ numbers)), 1), 0)
 
 
 def _mean_of_best(values: Doubles, counted: int) -> float:
@@ -173,16 +180,6 @@ class _FirstHits:
 
     def __len__(self) -> int:
         return self._size
-
-    def cosines(self, vector: bytes) -> Doubles:
-        """Return the cosine of `vector` and that of each hit, at least 0."""
-        query = np.frombuffer(vector, np.int8).astype(np.float32)
-        stored = [segment.rows.vectors[doc_ids] for segment, doc_ids in self._segments]
-        vectors = np.concatenate(stored).astype(np.float32)
-        # Of whole numbers below 2^24, so exact.
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors).astype(np.float64) * float(query @ query))
-        found: Doubles = np.maximum((vectors @ query) / np.maximum(lengths, 1), 0)
-        return found
 
     def having_all(self, terms: Iterable[int]) -> int:
         """Return the hits that have all of `terms`."""
