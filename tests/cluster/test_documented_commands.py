@@ -19,7 +19,7 @@ from attrs import frozen
 
 from .. import engines
 from ..engines import NOBODY
-from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, environment, run_server, until
+from ..process.conftest import FOREGROUND, LISTEN, TIMEOUT, environment, run_command, run_server, until
 
 pytestmark = pytest.mark.process
 
@@ -219,8 +219,6 @@ def pgpass_line(site: Path) -> str:
 
 def directory_server(folder: Path, settings: dict[str, str], *arguments: str) -> str:
     """Run a command; return its standard output."""
-    done = subprocess.run(
-        [COMMAND, *arguments], cwd=folder, env=settings, capture_output=True, text=True, timeout=TIMEOUT
-    )
+    done = run_command(*arguments, cwd=folder, env=settings)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -19,7 +19,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL
 
-from ..process.conftest import COMMAND, MCP, TIMEOUT, Installation, Server, entry_line, environment, run_twistd, until
+from ..process.conftest import MCP, TIMEOUT, Installation, Server, entry_line, run_command, run_twistd, until
 from ._examples import ROOT, Command, Example, examples, matches, stable
 
 pytestmark = pytest.mark.process
@@ -115,16 +115,8 @@ def _command(installation: Installation, command: Command) -> str:
     assert program == "directory-server"
     arguments = [_real_id(each, installation) for each in arguments]
     settings = [] if "--config" in arguments else ["--config", str(installation.folder / "directory-server.toml")]
-    done = subprocess.run(
-        [COMMAND, *settings, *arguments],
-        cwd=installation.folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    return done.stdout.replace(str(installation.folder), "")
+    done = run_command(*settings, *arguments, cwd=installation.folder)
+    return (done.stderr + done.stdout).replace(str(installation.folder), "")
 
 
 def _in_folder(command: str, folder: Path) -> str:

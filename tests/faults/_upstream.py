@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import define, field
 
-from ..process.conftest import COMMAND, Installation, environment
+from ..process.conftest import Installation, run_command
 
 
 @define
@@ -102,5 +102,5 @@ def sync(
     installation: Installation, file: Path, *options: str, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `directory-server sync` until it exits, in a process of its own, because it runs a reactor."""
-    command = [str(COMMAND), "--data-dir", str(installation.data), "--config", str(file), "sync", *options]
-    return subprocess.run(command, env=env or environment(), capture_output=True, text=True, timeout=60)
+    arguments = ["--data-dir", installation.data, "--config", file, "sync", *options]
+    return run_command(*arguments, cwd=installation.folder, env=env)

@@ -76,19 +76,43 @@ def run_twistd(*arguments: object, cwd: Path, env: Mapping[str, str] | None = No
         return subprocess.CompletedProcess(command, code, output.read().decode())
 
 
+def run_command(
+    *arguments: object, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `directory-server` in a process of its own until it exits, as commands with a reactor need it."""
+    command = [str(COMMAND), *map(str, arguments)]
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        process = _start(command, cwd, env or environment(), output, errors=errors)
+        try:
+            code = process.wait(TIMEOUT)
+        finally:
+            process.kill()
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, code, output.read().decode(), errors.read().decode())
+
+
 def _start(
-    command: list[str], folder: Path, env: Mapping[str, str], output: BinaryIO, max_files: int | None = None
+    command: list[str],
+    folder: Path,
+    env: Mapping[str, str],
+    output: BinaryIO,
+    max_files: int | None = None,
+    errors: BinaryIO | None = None,
 ) -> Process:
-    """Start twistd. Its output goes to `output`; `max_files` is its limit of open files."""
-    if can_fork(env) and command[0] == str(TWISTD):
-        return fork(command, folder, env, max_files, output)
+    """Start a program of the package. It writes to `output` and `errors`, by default both to `output`.
+
+    `max_files` is its limit of open files.
+    """
+    if can_fork(env) and command[0] in (str(TWISTD), str(COMMAND)):
+        return fork(command, folder, env, max_files, output, errors or output)
     return subprocess.Popen(
         command,
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
         stdout=output,
-        stderr=subprocess.STDOUT,
+        stderr=errors or output,
         preexec_fn=partial(set_up_process, max_files),
     )
 

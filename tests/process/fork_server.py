@@ -1,9 +1,9 @@
-"""Start servers by forking a process that has imported the server and read the tables of searches.
+"""Start servers and commands by forking a process that has imported them and read the tables of searches.
 
 Both take more than two seconds of processor time, more than most servers of tests need for all else.
 
 Run as a program, this file is that process. It reads requests from the socket that is its first argument: `start`
-forks a process that continues as `twistd`, `wait` returns the status of one that has exited.
+forks a process that continues as `twistd` or `directory-server`, `wait` returns the status of one that has exited.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any, BinaryIO
 
 MODULES = (
     "directory_server.app",
+    "directory_server.cli.main",
     "directory_server.composition",
     "directory_server.tap",
     "twisted.scripts.twistd",
@@ -91,11 +92,19 @@ def can_fork(env: Mapping[str, str]) -> bool:
 
 
 def fork(
-    arguments: Sequence[str], folder: Path, env: Mapping[str, str], max_files: int | None, output: BinaryIO
+    arguments: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str],
+    max_files: int | None,
+    output: BinaryIO,
+    errors: BinaryIO,
 ) -> Forked:
-    """Start `twistd` in `folder`. Its output goes to `output`; `max_files` is its limit of open files."""
+    """Start `twistd` or `directory-server` in `folder`, writing to `output` and `errors`.
+
+    `arguments` begin with the path of the program; `max_files` is its limit of open files.
+    """
     request = {"do": "start", "arguments": arguments, "folder": str(folder), "env": dict(env), "max_files": max_files}
-    return Forked(_ask(request, output))
+    return Forked(_ask(request, output, errors))
 
 
 def _ask(request: Mapping[str, Any], *files: BinaryIO) -> int:
@@ -125,7 +134,7 @@ def _connection() -> socket.socket:
 def _serve(connection: socket.socket) -> None:
     """Answer requests until the client closes its end; in a forked process, return after the fork."""
     while True:
-        message, files, _, _ = socket.recv_fds(connection, _REQUEST, 1)
+        message, files, _, _ = socket.recv_fds(connection, _REQUEST, 2)
         if not message:
             sys.exit()
         request = json.loads(message)
@@ -135,17 +144,19 @@ def _serve(connection: socket.socket) -> None:
             answer = os.fork()
             if answer == 0:
                 connection.close()
-                _become(request, files[0])
+                _become(request, *files)
                 return
-            os.close(files[0])
+            for file in files:
+                os.close(file)
         connection.send(str(answer).encode())
 
 
-def _become(request: Mapping[str, Any], output: int) -> None:
-    """Set up this process as an executed one: output, folder, environment, limits, arguments."""
+def _become(request: Mapping[str, Any], output: int, errors: int) -> None:
+    """Set up this process as an executed one: outputs, folder, environment, limits, arguments."""
     os.dup2(output, 1)
-    os.dup2(output, 2)
+    os.dup2(errors, 2)
     os.close(output)
+    os.close(errors)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["env"])
@@ -174,8 +185,9 @@ def _main() -> None:
     gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))
     gc.unfreeze()
-    run = import_module("twisted.scripts.twistd").run
-    sys.exit(run())
+    if Path(sys.argv[0]).name == "twistd":
+        sys.exit(import_module("twisted.scripts.twistd").run())
+    import_module("directory_server.cli.main").main()
 
 
 if __name__ == "__main__":

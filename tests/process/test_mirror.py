@@ -19,7 +19,7 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredMirrors
 
-from .conftest import COMMAND, TIMEOUT, Installation, Server, environment, until
+from .conftest import COMMAND, TIMEOUT, Installation, Server, environment, run_command, until
 
 pytestmark = pytest.mark.process
 
@@ -60,9 +60,13 @@ def configured(installation: Installation, port: int) -> Path:
     return file
 
 
+def sync_arguments(installation: Installation, file: Path) -> list[object]:
+    return ["--data-dir", installation.data, "--config", file, "sync"]
+
+
 def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [COMMAND, "--data-dir", installation.data, "--config", file, "sync"],
+        [str(COMMAND), *map(str, sync_arguments(installation, file))],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -79,16 +83,16 @@ def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Instal
         with sync(installation, file) as killed:
             official.wait_until_stalled()
             killed.kill()
-        output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
-        assert (output, error) == ("", "official: Another process is syncing official.\n")
+        rejected = run_command(*sync_arguments(installation, file), cwd=installation.folder)
+        assert (rejected.stdout, rejected.stderr) == ("", "official: Another process is syncing official.\n")
         # The lease of the killed process expires after a minute.
         later = StoredMirrors(SqliteTables(database), lambda: time.time() + 61)
         assert run_sync(later.hold("official", "test", seconds=60))
         run_sync(later.release("official", "test"))
-        output, error = sync(installation, file).communicate(timeout=4 * TIMEOUT)
-        assert error == ""
-        assert output.startswith("official: full sync of 500 entries in 5 pages and ")
-        assert output.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
+        continued = run_command(*sync_arguments(installation, file), cwd=installation.folder)
+        assert continued.stderr == ""
+        assert continued.stdout.startswith("official: full sync of 500 entries in 5 pages and ")
+        assert continued.stdout.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
         assert run_sync(mirrors.entries("official")) == 2_500
         assert "upstream        official: 2,500 entries, last sync 20" in installation.command("status")
 
@@ -136,15 +140,10 @@ def test_server_that_stops_during_a_sync_releases_the_lease(installation: Instal
 
 
 def quickstart(installation: Installation, upstream: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, "--data-dir", installation.data, "--set", f"upstream={upstream}", "quickstart"],
-        cwd=installation.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=True,
-    )
+    arguments = ["--data-dir", installation.data, "--set", f"upstream={upstream}", "quickstart"]
+    done = run_command(*arguments, cwd=installation.folder)
+    done.check_returncode()
+    return done
 
 
 def test_quickstart_syncs_new_upstreams_and_keeps_the_key(installation: Installation) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 
 from ._certificates import holder
-from .conftest import COMMAND, TIMEOUT, environment
+from .conftest import TIMEOUT, environment, run_command
 
 pytestmark = pytest.mark.process
 
@@ -85,11 +84,7 @@ def test_rejected_certificate_is_reported_in_one_line(
     with serving(file) as port:
         settings = tmp_path / "directory.toml"
         settings.write_text(f'[[upstream]]\nname = "official"\nurl = "https://{host}:{port}"\nfloor = 0.0\n')
-        process = subprocess.run(
-            [COMMAND, "--data-dir", tmp_path / "data", "--config", settings, "sync"],
-            env=environment(SSL_CERT_FILE=str(file if trusted else tmp_path / "none")),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-        )
+        environ = environment(SSL_CERT_FILE=str(file if trusted else tmp_path / "none"))
+        arguments = ["--data-dir", tmp_path / "data", "--config", settings, "sync"]
+        process = run_command(*arguments, cwd=tmp_path, env=environ)
     assert (process.returncode, process.stderr) == (1 if message else 0, message)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import COMMAND, TIMEOUT, Installation, environment, until
+from .conftest import Installation, run_command, until
 
 pytestmark = pytest.mark.process
 
@@ -69,14 +69,7 @@ def published(installation: Installation, origin: str) -> None:
 def verify(installation: Installation, *arguments: str, settings: tuple[str, ...] = SETTINGS) -> tuple[int, str, str]:
     """Run the command in a process, because it runs a reactor; return exit code, output and errors."""
     options = [text for each in settings for text in ("--set", each)]
-    done = subprocess.run(
-        [COMMAND, "--data-dir", installation.data, *options, "verify", *arguments],
-        cwd=installation.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
+    done = run_command("--data-dir", installation.data, *options, "verify", *arguments, cwd=installation.folder)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -17,6 +17,7 @@ from directory_server.search.index import lexicon
 from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document
 from directory_server.search.index.facets import facet
 from directory_server.search.index.lexicon import Lexicon
+from directory_server.search.index.packing import pack
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.percolator import percolate
@@ -38,47 +39,43 @@ def entry(description: str = "", packages: object = (), **publisher: object) -> 
 
 
 LARGE = {
-    "words": entry(WORDS),
-    "Chinese": entry(HAN),
-    "Chinese beyond the basic plane": entry(ASTRAL),
-    "characters that stand for eighteen": entry(EXPANDING),
-    "a title": Entry({"name": "x/a", "version": "1", "description": "", "title": WORDS}),
-    "a URL": Entry({"name": "x/a", "version": "1", "description": "", "websiteUrl": "https://x/" + WORDS}),
-    "tags": entry(tags=WORDS.split()),
-    "a long tag": entry(tags=[HAN]),
-    "tags that expand": entry(tags=["\ufdfa" * 200] * 1_000),
-    "translations": entry(descriptions={f"l{number}": HAN[number : number + 999] for number in range(300)}),
-    "tools": entry(tools=[{"name": word, "description": word} for word in WORDS.split()]),
-    "packages": entry(packages=[{"registryType": word, "transport": {"type": word}} for word in WORDS.split()]),
-    "a registry type that is a list": entry(packages=[{"registryType": WORDS.split()}]),
-    "texts": entry(alternativeDescriptions=WORDS.split(), longDescription=WORDS, readme=HAN),
-    "joined words": entry(WORDS.replace(" ", "-")),
+    "words": lambda: entry(WORDS),
+    "Chinese": lambda: entry(HAN),
+    "Chinese beyond the basic plane": lambda: entry(ASTRAL),
+    "characters that stand for eighteen": lambda: entry(EXPANDING),
+    "a title": lambda: Entry({"name": "x/a", "version": "1", "description": "", "title": WORDS}),
+    "a URL": lambda: Entry({"name": "x/a", "version": "1", "description": "", "websiteUrl": "https://x/" + WORDS}),
+    "tags": lambda: entry(tags=WORDS.split()),
+    "a long tag": lambda: entry(tags=[HAN]),
+    "tags that expand": lambda: entry(tags=["\ufdfa" * 200] * 1_000),
+    "translations": lambda: entry(descriptions={f"l{number}": HAN[number : number + 999] for number in range(300)}),
+    "tools": lambda: entry(tools=[{"name": word, "description": word} for word in WORDS.split()]),
+    "packages": lambda: entry(packages=[{"registryType": word, "transport": {"type": word}} for word in WORDS.split()]),
+    "a registry type that is a list": lambda: entry(packages=[{"registryType": WORDS.split()}]),
+    "texts": lambda: entry(alternativeDescriptions=WORDS.split(), longDescription=WORDS, readme=HAN),
+    "joined words": lambda: entry(WORDS.replace(" ", "-")),
 }
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_document_of_a_large_entry_is_bounded(kind: str) -> None:
-    document = build_document(LARGE[kind])
-    assert len(document.words.split()) <= MAX_WORDS
-    assert len(document.words) <= MAX_LETTERS + MAX_WORDS
-    assert sum(map(len, document.special_terms)) < 30_000
-    assert len(TextAnalysis()(LARGE[kind])) < 100_000
-
-
-@pytest.mark.parametrize("kind", LARGE)
-def test_caches_store_little_of_a_large_entry(kind: str) -> None:
+def test_document_and_caches_of_a_large_entry_are_bounded(kind: str) -> None:
     build_document(entry("Load the tables that are read once."))
     build_document(entry("文字"))
+    large = LARGE[kind]()
     gc.collect()
     tracemalloc.start()
     try:
-        build_document(LARGE[kind])
+        document = build_document(large)
         gc.collect()
         size, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     # The caches hold a limited number of tokens of short words and of short filters.
     assert size < 6_000_000
+    assert len(document.words.split()) <= MAX_WORDS
+    assert len(document.words) <= MAX_LETTERS + MAX_WORDS
+    assert sum(map(len, document.special_terms)) < 30_000
+    assert len(pack(document)) < 100_000
 
 
 def test_long_filter_value_is_truncated_before_caching() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -52,7 +53,9 @@ def set_limits(monkeypatch: pytest.MonkeyPatch, enough: int, best: int) -> None:
     monkeypatch.setattr(feedback, "BEST", best)
 
 
+@cache
 def random_index(seed: int) -> ImpactIndex:
+    """Return an index that is not changed."""
     random, index = Random(seed), ImpactIndex(inline, sizes=(2, 6))
     for seq in range(random.choice([1, 4, 9])):
         run_sync(index.apply(changes_of(random, seq)))

@@ -240,7 +240,14 @@ VALID_REQUESTS = {
 """Valid requests for every endpoint of the table. Pages get one without values, unless they have another here."""
 
 ENDPOINTS = {str(endpoint): endpoint for endpoint in endpoints()}
-EACH_ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS.values(), ids=str)
+
+
+def new_clients(server: Server, subtests: pytest.Subtests) -> Iterator[tuple[Endpoint, str]]:
+    """Yield each endpoint, in a subtest, with a new key. The limits of earlier requests are over."""
+    for name, endpoint in ENDPOINTS.items():
+        server.clock.advance(60)
+        with subtests.test(name):
+            yield endpoint, server.new_key()[1]
 
 
 def send(server: Server, request: ValidRequest, *, key: str | None = "") -> bytes:
@@ -255,8 +262,8 @@ def status(response: bytes) -> int:
     return int(response.split(b" ", 2)[1])
 
 
-def remaining(server: Server) -> int:
-    return int(server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).headers["X-RateLimit-Remaining"])
+def remaining(server: Server, key: str) -> int:
+    return int(server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=key).headers["X-RateLimit-Remaining"])
 
 
 def without_key(server: Server, request: ValidRequest) -> Response:
@@ -284,22 +291,22 @@ def test_every_endpoint_has_a_valid_request() -> None:
     assert set(VALID_REQUESTS) - set(ENDPOINTS) == set(), "VALID_REQUESTS of this file has unknown endpoints"
 
 
-@EACH_ENDPOINT
-def test_status_and_cost_are_those_of_the_table(server: Server, endpoint: Endpoint) -> None:
-    for request in VALID_REQUESTS[str(endpoint)]:
-        before = remaining(server)
-        assert status(send(server, request)) in (endpoint.status, 202), request
-        assert before - remaining(server) == endpoint.units, request
+def test_status_and_cost_are_those_of_the_table(server: Server, subtests: pytest.Subtests) -> None:
+    for endpoint, key in new_clients(server, subtests):
+        for request in VALID_REQUESTS[str(endpoint)]:
+            before = remaining(server, key)
+            assert status(send(server, request, key=key)) in (endpoint.status, 202), request
+            assert before - remaining(server, key) == endpoint.units, request
 
 
-@EACH_ENDPOINT
-def test_a_key_is_required_as_in_the_table(server: Server, endpoint: Endpoint) -> None:
-    for request in VALID_REQUESTS[str(endpoint)]:
-        response = without_key(server, request)
-        assert response.status == (401 if endpoint.keyed else endpoint.status), request
-        challenge = 'Bearer realm="MCP directory"' if endpoint.keyed or endpoint.has_token else None
-        assert response.headers["WWW-Authenticate"] == challenge, request
-        assert response.headers["X-RateLimit-Limit"] is None, request
+def test_a_key_is_required_as_in_the_table(server: Server, subtests: pytest.Subtests) -> None:
+    for endpoint, _ in new_clients(server, subtests):
+        for request in VALID_REQUESTS[str(endpoint)]:
+            response = without_key(server, request)
+            assert response.status == (401 if endpoint.keyed else endpoint.status), request
+            challenge = 'Bearer realm="MCP directory"' if endpoint.keyed or endpoint.has_token else None
+            assert response.headers["WWW-Authenticate"] == challenge, request
+            assert response.headers["X-RateLimit-Limit"] is None, request
 
 
 def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
@@ -317,20 +324,20 @@ def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
     assert json.loads(mcp)["error"]["data"] == {"error": "unauthorized"}
 
 
-@EACH_ENDPOINT
-def test_head_is_get_without_a_body_or_a_stream(server: Server, endpoint: Endpoint) -> None:
-    for request in VALID_REQUESTS[str(endpoint)]:
-        if request.method == "GET":
-            before = remaining(server)
-            response = server.request("HEAD", request.path, headers=request.headers)
-            assert (response.status, response.body) == (endpoint.status, b"")
-            assert before - remaining(server) == endpoint.units
-            assert len(server.hub) == 0
+def test_head_is_get_without_a_body_or_a_stream(server: Server, subtests: pytest.Subtests) -> None:
+    for endpoint, key in new_clients(server, subtests):
+        for request in VALID_REQUESTS[str(endpoint)]:
+            if request.method == "GET":
+                before = remaining(server, key)
+                response = server.request("HEAD", request.path, key=key, headers=request.headers)
+                assert (response.status, response.body) == (endpoint.status, b"")
+                assert before - remaining(server, key) == endpoint.units
+                assert len(server.hub) == 0
 
 
-@EACH_ENDPOINT
-def test_options_needs_no_key_and_names_the_method(server: Server, endpoint: Endpoint) -> None:
-    if endpoint.method != ANY:
-        response = without_key(server, ValidRequest("OPTIONS", VALID_REQUESTS[str(endpoint)][0].path))
-        assert response.status == 204
-        assert endpoint.method in response.headers["Allow"].split(", ")
+def test_options_needs_no_key_and_names_the_method(server: Server, subtests: pytest.Subtests) -> None:
+    for endpoint, _ in new_clients(server, subtests):
+        if endpoint.method != ANY:
+            response = without_key(server, ValidRequest("OPTIONS", VALID_REQUESTS[str(endpoint)][0].path))
+            assert response.status == 204
+            assert endpoint.method in response.headers["Allow"].split(", ")

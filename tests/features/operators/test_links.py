@@ -16,7 +16,7 @@ from ...web.conftest import Server, entry
 
 HOST = "http://localhost"
 
-LISTS = 30
+LISTS = 10
 """Lists that the crawl opens. Each filter of a list leads to others."""
 
 
