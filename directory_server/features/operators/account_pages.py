@@ -1,4 +1,4 @@
-"""Operator pages for accounts: search, approve, disable, enable."""
+"""Operator pages for accounts: invite, search, approve, disable, enable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ MAX_KEYS = 50
 class AccountPages:
     """Handles the list of accounts, the page of an account, and its forms.
 
-    `_limit` is the limit of new keys of an account without one of its own.
+    `_limit` is the limit of new keys of an account without one of its own. A link to set a password is valid for
+    `_lifetime` seconds.
     """
 
     _requests: OperatorRequests
@@ -35,6 +36,7 @@ class AccountPages:
     _roster: Roster
     _now: Callable[[], float]
     _limit: int | None
+    _lifetime: float
 
     async def get(self, request: Request) -> bytes:
         """Return a page of the accounts whose address has the text `q`."""
@@ -47,12 +49,45 @@ class AccountPages:
         values = {
             "rows": rows,
             "text": text,
+            "email": "",
             "is_pending": is_pending,
             "counts": await self._roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
             "next_url": next_url(ACCOUNTS, found, rows[-1].account.id if rows else "", q=text, state=state),
         }
         return self._requests.page(request, member.session, "accounts", values)
+
+    async def invite(self, request: Request) -> bytes:
+        """Create the account of a member, and redirect to its page."""
+        _, form = await self._requests.member_form(request)
+        email = form.get("email", "").strip()
+        try:
+            account = await self._accounts.add(email)
+        except DirectoryError:
+            return self._requests.form_error(request, ACCOUNTS, email=email)
+        if request.audit is not None:
+            request.audit.set_values({}, await self._state(account.id))
+        return self._requests.redirect(request, _path(account.id), "account_invited")
+
+    async def create_link(self, request: Request, account_id: str) -> bytes:
+        """Return the page with a link, shown once, by which a member sets a password and signs in.
+
+        Links of operators are created by the command line only: an operator cannot take over another one's account.
+        """
+        member, _ = await self._requests.member_form(request)
+        try:
+            listed = await self._find(account_id)
+            if listed.account.is_operator:
+                raise BadInput("Only the command line creates links for operators.", code="operator_link")
+            token = await self._accounts.link(account_id, lifetime=self._lifetime)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        values = {
+            "row": listed,
+            "link": f"{self._requests.base_url(request)}/account/invitation/{token}",
+            "hours": round(self._lifetime / 3_600),
+        }
+        return self._requests.page(request, member.session, "link", values)
 
     async def get_one(self, request: Request, account_id: str) -> bytes:
         """Return the page of an account."""

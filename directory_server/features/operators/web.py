@@ -39,6 +39,7 @@ def _serve(kernel: Kernel) -> Endpoints:
                 roster=storage.roster,
                 now=now,
                 limit=kernel.config.quota.limit,
+                lifetime=kernel.config.accounts.link,
             ),
             "operator_keys": KeyPages(
                 requests,
@@ -58,7 +59,9 @@ PART = WebPart(
         Route(UPSTREAMS, "GET", PAGES, "operator_server.get_upstreams"),
         Route(f"{UPSTREAMS}/sync", "POST", PAGES, "operator_server.sync"),
         Route(ACCOUNTS, "GET", PAGES, "operator_accounts.get"),
+        Route(ACCOUNTS, "POST", PAGES, "operator_accounts.invite"),
         Route(f"{ACCOUNTS}/{{account_id}}", "GET", PAGES, "operator_accounts.get_one"),
+        Route(f"{ACCOUNTS}/{{account_id}}/link", "POST", PAGES, "operator_accounts.create_link"),
         Route(f"{ACCOUNTS}/{{account_id}}/approve", "POST", PAGES, "operator_accounts.approve"),
         Route(f"{ACCOUNTS}/{{account_id}}/limit", "POST", PAGES, "operator_accounts.set_limit"),
         Route(f"{ACCOUNTS}/{{account_id}}/disable", "GET", PAGES, "operator_accounts.get_disable"),
