@@ -36,17 +36,21 @@ _SMALL = frozenset(
 def display_title(title: str, name: str) -> str:
     """Return the title of an entry for people: `title`, or one derived from the registered `name` if it says nothing.
 
-    A title says nothing if it is empty, is an identifier (`acme/weather-mcp`), or has only words such as "MCP server".
+    A title says nothing if it is empty, is an identifier (`acme/weather-mcp`), repeats the last part of `name` with its
+    hyphens, or has only words such as "MCP server".
     """
     title = title.strip()
-    if title and not _is_identifier(title) and not _is_generic(title):
+    if title and not _is_identifier(title, name) and not _is_generic(title):
         return title
     return _derived_title(name) or title or name
 
 
-def _is_identifier(title: str) -> bool:
-    """Return whether a title is a name with an owner, which no reader would write."""
-    return "/" in title and not any(map(str.isspace, title))
+def _is_identifier(title: str, name: str) -> bool:
+    """Return whether a title is a name with an owner, or that of the server, which no reader would write."""
+    if any(map(str.isspace, title)):
+        return False
+    is_repeated = title.casefold() == name.rpartition("/")[2].casefold()
+    return "/" in title or (is_repeated and ("-" in title or "_" in title))
 
 
 def _is_generic(title: str) -> bool:

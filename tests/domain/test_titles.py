@@ -29,7 +29,7 @@ def test_a_title_is_derived_from_a_name(name: str, expected: str) -> None:
     assert display_title("", name) == expected
 
 
-@pytest.mark.parametrize("title", ["mcp", "MCP Server", "MCP-Server", "acme/weather-mcp", " "])
+@pytest.mark.parametrize("title", ["mcp", "MCP Server", "MCP-Server", "acme/weather-mcp", "Weather-MCP", " "])
 def test_a_title_that_says_nothing_is_replaced(title: str) -> None:
     assert display_title(title, "com.acme/weather-mcp") == "Weather"
 
