@@ -9,11 +9,16 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
+from attrs import evolve
+
 from ...domain.categories import categories_of
 from ...domain.entries import MAX_NAME, Entry
+from ...domain.facts import facts_of, with_facts
 from ...domain.filters import PACKAGES, with_filter
 from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
 from ...domain.titles import display_title
+from ...domain.views import Hit
+from ...domain.withholding import shown_hit
 from ._filters import plain
 
 MAX_TAGS = 4
@@ -130,6 +135,13 @@ def _is_readable(label: str, language: str) -> bool:
     return bool(letters) and all(name.startswith(_SCRIPTS[language]) for name in letters)
 
 
+def listed(entry: Entry) -> Hit:
+    """Return the record of an entry as lists have it."""
+    updated = entry.official.get("updatedAt") or entry.official.get("publishedAt")
+    day = updated[:10] if isinstance(updated, str) else ""
+    return evolve(with_facts(shown_hit(entry), facts_of(entry).bits), stars=entry.stars, updated=day)
+
+
 CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": age,
     "card_brief": brief,
@@ -138,6 +150,7 @@ CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     "card_tags": tags,
     "card_title": title,
     "filter_url": filter_url,
+    "listed": listed,
     "package_types": package_types,
     "short_number": short_number,
 }

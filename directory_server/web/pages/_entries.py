@@ -16,7 +16,7 @@ from ._filters import link, plain
 MAX_TAGS = 20
 """Maximum number of tags on the page."""
 
-PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "OCI", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
+PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "Docker", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
 """Display names of package types."""
 
 MAX_LEAD = 600
@@ -72,8 +72,9 @@ def repository_url(detail: Detail) -> str:
 
 
 def all_tags(detail: Detail) -> Sequence[str]:
-    """Return the tags and categories of an entry, at most MAX_TAGS."""
-    return list(dict.fromkeys(plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS]))
+    """Return the tags and categories of an entry, at most MAX_TAGS, the first of those that differ in case."""
+    tags = [plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS]]
+    return list({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
 
 
 def text(value: object) -> str:

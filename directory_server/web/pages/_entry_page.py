@@ -28,6 +28,9 @@ from ._tools import tools_of
 MAX_TARGETS = 5
 """Maximum number of packages, and of remotes, on the page."""
 
+MAX_MORE_TOOLS = 100
+"""Tools of which the page has only the names."""
+
 MAX_VERSIONS = 10
 """Versions on the page."""
 
@@ -99,6 +102,7 @@ class EntryPage:
             "notes": [(part.note_template, part.notes([entry.mcp_id])) for part in self._parts],
             "tools": tools,
             "more_tools": more_tools,
+            "max_more_tools": MAX_MORE_TOOLS,
             "readme": await self._readmes.html(entry.readme),
             "versions": await self._versions(entry),
             "similar": await self._similar(entry),

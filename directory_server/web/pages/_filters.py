@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ... import hosts
 from ...sanitize import clean, clean_text
@@ -77,6 +77,11 @@ def bdi(text: str) -> Markup:
     return Markup("<bdi>{}</bdi>").format(text)
 
 
+def code(text: str) -> Markup:
+    """Return a text for the content of an element. Quotes need an escape in attributes only."""
+    return Markup(escape(text).replace("&#34;", '"').replace("&#39;", "'"))
+
+
 def _time(seconds: float, style: str, form: str) -> Markup:
     utc = datetime.fromtimestamp(seconds, UTC)
     element = Markup('<time datetime="{}" data-local="{}">{}</time>')
@@ -91,6 +96,7 @@ def _is_plain(netloc: str) -> bool:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "bdi": bdi,
     "caution": caution,
+    "code": code,
     "date": date,
     "host": host,
     "link": link,

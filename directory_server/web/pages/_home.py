@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from attrs import define, evolve, field
+from attrs import define, field
 from markupsafe import Markup
 
 from ...domain.entries import Entry
-from ...domain.facts import facts_of, with_facts
 from ...domain.ports.storage import Store
 from ...domain.search import Query
 from ...domain.views import Hit
-from ...domain.withholding import shown_hit
 from ...services.directory import Directory
-from ._cards import owner
+from ._cards import listed, owner
 from ._translations import Translations
 
 T = TypeVar("T")
@@ -80,7 +78,7 @@ class HomeRows:
 
     async def _newest(self) -> Sequence[Listed]:
         entries = await self._store.newest(NEWEST, lambda entry: entry)
-        return [(entry, _hit(entry)) for entry in _of_each_publisher(entries, lambda entry: entry.name)]
+        return [(entry, listed(entry)) for entry in _of_each_publisher(entries, lambda entry: entry.name)]
 
 
 def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:
@@ -91,10 +89,3 @@ def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence
         if len(first) == PER_ROW:
             break
     return list(first.values())
-
-
-def _hit(entry: Entry) -> Hit:
-    """Return the record of an entry as lists have it."""
-    updated = entry.official.get("updatedAt") or entry.official.get("publishedAt")
-    day = updated[:10] if isinstance(updated, str) else ""
-    return evolve(with_facts(shown_hit(entry), facts_of(entry).bits), stars=entry.stars, updated=day)

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from ... import serialization
 from ...client_config import InstallOption, Setup
 from ._commands import commands
+from ._entries import package_name
 
 LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor", "lmstudio")
 """The only schemes of install links."""
@@ -33,8 +34,8 @@ SETUP = 300
 OTHERS = "others"
 """The id of clients that are not in the table of editors."""
 
-_WAYS = {"streamable-http": "hosted", "sse": "hosted", "npm": "npm", "pypi": "PyPI", "oci": "Docker", "nuget": "NuGet"}
-"""Names of ways of installation by kind. `hosted` is translated."""
+HOSTED = frozenset({"streamable-http", "sse"})
+"""The kinds of installation without a package."""
 
 _PLACEHOLDER = re.compile(r"<[A-Za-z0-9_-]+>")
 
@@ -50,7 +51,7 @@ Group = tuple[str, Sequence[Setup]]
 
 def way_name(kind: str) -> str:
     """Return the name of a way of installation: `hosted`, or where its package comes from."""
-    return _WAYS.get(kind, kind)
+    return "hosted" if kind in HOSTED else package_name(kind)
 
 
 def groups_within(options: Sequence[InstallOption], limit: int = MAX_TEXTS) -> Sequence[Sequence[Group]]:

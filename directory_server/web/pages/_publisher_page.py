@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import takewhile
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ class PublisherPage:
     _layout: Layout
     _access: PageAccess
     _store: Store
+    _now: Callable[[], float]
 
     async def get(self, request: Request, namespace: str) -> bytes:
         """Return a page of the entries in a namespace, by name. Raises NotFound if it has none."""
@@ -43,6 +45,7 @@ class PublisherPage:
         values = {
             "namespace": namespace,
             "entries": entries,
+            "now": self._now(),
             "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",
         }
         address = Address(path, self._access.is_public and not after)

@@ -17,7 +17,7 @@ def shown(server: Server, path: str) -> list[str]:
     """Return the registered names on a page."""
     response = server.get(path, key=None, headers=HTML)
     assert response.status == 200
-    return re.findall(r'<span class="id"><bdi>([^<]+)</bdi>', response.body.decode())
+    return re.findall(r'<p class="id"><bdi>([^<]+/[^<]+)</bdi>', response.body.decode())
 
 
 def test_the_page_lists_the_entries_of_its_namespace(server: Server) -> None:

@@ -11,6 +11,9 @@ for (const button of navigator.clipboard ? document.querySelectorAll("button[dat
   });
 }
 
+// On a narrow page the tabs are a row that scrolls.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // Times are in UTC without this script.
 const languages = navigator.languages.filter((tag) => tag.split("-")[0] === document.documentElement.lang);
 for (const time of document.querySelectorAll("time[data-local]")) {
