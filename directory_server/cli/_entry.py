@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import click
+from attrs import asdict
 
 from .. import importer, serialization
 from ..domain.entries import Entry, mcp_id_of
@@ -102,17 +103,7 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List local entries and curated names, with their flags: local, published, hidden, pinned, allowed."""
     print_listing(
-        [
-            {
-                "name": each.name,
-                "local": each.local,
-                "published": each.published,
-                "hidden": each.hidden,
-                "pinned": each.pinned,
-                "allowed": each.allowed,
-            }
-            for each in wait_for(command_context(ctx).storage.curation.curated())
-        ],
+        map(asdict, wait_for(command_context(ctx).storage.curation.curated())),
         {
             "NAME": itemgetter("name"),
             "FLAGS": lambda record: ", ".join(name for name, is_set in record.items() if is_set is True),

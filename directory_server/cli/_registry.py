@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 import click
+from attrs import asdict
 
 from .context import command_context, wait_for
 from .output import Group, echo, json_option, moment, print_listing
@@ -39,16 +40,7 @@ def create(ctx: click.Context, label: str) -> None:
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List all tokens, oldest first."""
     print_listing(
-        [
-            {
-                "id": each.id,
-                "label": each.label,
-                "last_four": each.last_four,
-                "created_at": each.created_at,
-                "revoked_at": each.revoked_at,
-            }
-            for each in wait_for(command_context(ctx).storage.registry_tokens.list())
-        ],
+        map(asdict, wait_for(command_context(ctx).storage.registry_tokens.list())),
         {
             "ID": itemgetter("id"),
             "LABEL": itemgetter("label"),

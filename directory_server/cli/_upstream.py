@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 import click
+from attrs import asdict
 
 from ..domain.errors import NotFound
 from ..domain.upstreams import FinishedRun, UpstreamState
@@ -78,12 +79,4 @@ def upstream_record(state: UpstreamState) -> dict[str, Any]:
 
 
 def _run_record(name: str, run: FinishedRun) -> dict[str, Any]:
-    return {
-        "upstream": name,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "full": run.full,
-        **{number: getattr(run, number) for number in _NUMBERS},
-        "error": run.error,
-        "note": run.note,
-    }
+    return {"upstream": name, **asdict(run)}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 import click
+from attrs import asdict
 
 from ...cli.context import CommandContext, command_context, wait_for
 from ...cli.expiry import expires_option, expiry
@@ -51,19 +52,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     context = command_context(ctx)
     now = context.now()
     print_listing(
-        [
-            {
-                "id": each.id,
-                "label": each.label,
-                "namespaces": list(each.namespaces),
-                "last_four": each.last_four,
-                "created_at": each.created_at,
-                "expires_at": each.expires_at,
-                "revoked_at": each.revoked_at,
-                "state": each.state(now),
-            }
-            for each in wait_for(_tokens(context).list())
-        ],
+        [{**asdict(each), "state": each.state(now)} for each in wait_for(_tokens(context).list())],
         {
             "ID": itemgetter("id"),
             "LABEL": itemgetter("label"),
@@ -96,16 +85,7 @@ def log(ctx: click.Context, limit: int, as_json: bool) -> None:
     """Show the audit log, the newest record first."""
     print_listing(
         [
-            {
-                "logged_at": each.at,
-                "token_id": each.token_id,
-                "label": each.label,
-                "action": each.action,
-                "name": each.name,
-                "version": each.version,
-                "network": each.network,
-                "outcome": each.outcome,
-            }
+            {"logged_at": each.at, **asdict(each, filter=lambda field, _: field.name != "at")}
             for _, each in wait_for(PublicationLog(command_context(ctx).storage.tables).newest(limit))
         ],
         {

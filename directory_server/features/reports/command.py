@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 import click
+from attrs import asdict
 
 from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, moment, print_listing
@@ -29,16 +30,7 @@ def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
     """List open reports, the last one first. The table shortens texts."""
     print_listing(
         [
-            {
-                "id": each.id,
-                "mcp_id": each.mcp_id,
-                "server_name": each.server_name,
-                "version": each.version,
-                "reason": each.reason,
-                "text": each.text,
-                "reported_at": each.reported_at,
-                "closed_at": each.closed_at,
-            }
+            {"id": each.id, **asdict(each)}
             for each in wait_for(Reports(command_context(ctx).storage.tables).list(closed=closed))
         ],
         {
