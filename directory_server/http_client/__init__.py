@@ -4,7 +4,7 @@ from ._addresses import networks
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
 from ._certificates import CertificatePolicy
 from ._checked_agent import MAX_URL, CheckedAgent, CheckedNetwork, InvalidTarget, NotAllowed, Target, target_of
-from ._documents import DocumentClient, document_client
+from ._documents import DocumentClient, document_client, exchanged
 from ._errors import BadCertificate, BadResponse, broken_off, failed_exchange, unreachable
 from ._requests import RequestBody
 from ._responses import (

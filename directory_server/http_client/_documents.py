@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from attrs import frozen
 from OpenSSL import SSL
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError, SSLError
+from twisted.internet.error import (
+    ConnectError,
+    ConnectionClosed,
+    ConnectionDone,
+    ConnectionLost,
+    DNSLookupError,
+    SSLError,
+)
 from twisted.python.failure import Failure
 from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent
+from twisted.web.iweb import IAgent, IResponse
 
 from .. import __version__
 from ._bounded_agent import BoundedAgent, HeadBoundedPool
@@ -27,13 +34,36 @@ CONNECT = 5.0
 """Timeout of a connection attempt in seconds."""
 
 
+T = TypeVar("T")
+
+
+async def exchanged(exchange: Coroutine[Any, Any, T], deadline: float, clock: Any) -> T:
+    """Return the result of an exchange with a peer, within `deadline` seconds of `clock`.
+
+    Raises BadResponse for every error of the network, of the peer and of its address; the message says what "it" did.
+    """
+    running = Deferred.fromCoroutine(cancellable(exchange))
+    try:
+        return await running.addTimeout(deadline, clock, _late)
+    except (DNSLookupError, ConnectError) as error:
+        raise BadResponse(f"{unreachable(error)}.") from None
+    except (InvalidTarget, NotAllowed) as error:
+        raise BadResponse(error.message) from None
+    except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
+        raise BadResponse(failed_exchange(error)) from None
+
+
 @frozen(eq=False)
 class DocumentClient:
-    """Gets documents. Hosts that others name need a CheckedAgent. `purpose` is a part of the user agent."""
+    """Gets documents. Hosts that others name need a CheckedAgent. `purpose` is a part of the user agent.
+
+    With `keeps`, the agent keeps connections. A request is sent again if the peer has closed a kept one just before.
+    """
 
     _agent: IAgent
     _clock: Any
     _purpose: str
+    _keeps: bool = False
 
     async def get(
         self,
@@ -44,41 +74,43 @@ class DocumentClient:
         accept: str = "application/json",
         authorization: str = "",
         form: Mapping[str, str] | None = None,
+        json: bytes = b"",
     ) -> bytes:
-        """Return the body of the response 200 to a GET of `url`, or to a POST of `form`, within `deadline` seconds.
+        """Return the body of the response 200 to a GET of `url`, or to a POST of `form` or `json`.
 
-        `authorization` is the value of this header. Raises BadResponse for everything else, a redirect too; its message
-        says what "it" did.
+        `deadline` is in seconds, `authorization` the value of this header. Raises BadResponse for everything else, a
+        redirect too; its message says what "it" did.
         """
+        content = json if form is None else urlencode(form).encode("ascii")
+        kind = "application/json" if form is None else "application/x-www-form-urlencoded"
         headers = Headers(
             {
                 "Accept": [accept],
                 "Accept-Encoding": ["gzip"],
                 "User-Agent": [f"directory-server/{__version__} ({self._purpose})"],
                 **({"Authorization": [authorization]} if authorization else {}),
-                **({} if form is None else {"Content-Type": ["application/x-www-form-urlencoded"]}),
+                **({"Content-Type": [kind]} if content else {}),
             }
         )
-        body = None if form is None else RequestBody(urlencode(form).encode("ascii"))
-        fetching = Deferred.fromCoroutine(cancellable(self._fetch(url, max_bytes, headers, body)))
-        try:
-            return await fetching.addTimeout(deadline, self._clock, _late)
-        except (DNSLookupError, ConnectError) as error:
-            raise BadResponse(f"{unreachable(error)}.") from None
-        except (InvalidTarget, NotAllowed) as error:
-            raise BadResponse(error.message) from None
-        except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
-            raise BadResponse(failed_exchange(error)) from None
+        return await exchanged(self._fetch(url, max_bytes, headers, content), deadline, self._clock)
 
-    async def _fetch(self, url: str, max_bytes: int, headers: Headers, form: RequestBody | None) -> bytes:
-        method = b"GET" if form is None else b"POST"
-        response = await BoundedAgent(self._agent, max_bytes).request(method, url.encode("ascii"), headers, form)
+    async def _fetch(self, url: str, max_bytes: int, headers: Headers, content: bytes) -> bytes:
+        try:
+            response = await self._request(url, max_bytes, headers, content)
+        except ResponseNeverReceived as error:
+            if not self._keeps or not all(failure.check(ConnectionDone, ConnectionLost) for failure in error.reasons):
+                raise
+            response = await self._request(url, max_bytes, headers, content)
         if response.code != 200:
             drop(response)
             raise BadResponse(f"It answered {response.code}.")
         received = bytearray()
         await read_body(response, received.extend)
         return bytes(received)
+
+    async def _request(self, url: str, max_bytes: int, headers: Headers, content: bytes) -> IResponse:
+        agent, producer = BoundedAgent(self._agent, max_bytes), RequestBody(content) if content else None
+        return await agent.request(b"POST" if content else b"GET", url.encode("ascii"), headers, producer)
 
 
 def document_client(reactor: Any, purpose: str) -> DocumentClient:

@@ -6,28 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import field, frozen
-from twisted.internet.defer import CancelledError, Deferred, TimeoutError, succeed
-from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
-from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
-from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent, IResponse
+from twisted.internet.defer import Deferred, succeed
+from twisted.web.client import Agent
 
-from ... import __version__, serialization
+from ... import serialization
 from ...domain.errors import DirectoryError
 from ...domain.ports.runtime import Offload
-from ...http_client import (
-    BadCertificate,
-    BadResponse,
-    BoundedAgent,
-    CertificatePolicy,
-    HeadBoundedPool,
-    RequestBody,
-    broken_off,
-    cancellable,
-    drop,
-    read_body,
-    unreachable,
-)
+from ...http_client import BadResponse, CertificatePolicy, DocumentClient, HeadBoundedPool
 from .responses import max_bytes, vectors_of
 from .settings import EmbeddingsConfig
 
@@ -51,8 +36,7 @@ class EndpointFailed(DirectoryError):
 class Endpoint:
     """An endpoint of the form `POST /v1/embeddings`. `key` is sent to it and to nobody else: redirects are errors."""
 
-    _agent: IAgent
-    _clock: Any
+    _client: DocumentClient
     _offload: Offload
     _settings: EmbeddingsConfig
     _key: str = field(default="", repr=False)
@@ -72,50 +56,19 @@ class Endpoint:
 
     async def _body(self, model: str, texts: Sequence[str], deadline: float) -> bytes:
         """Return the body of the response to a request for vectors of `texts`, within `deadline` seconds."""
-        fetching = Deferred.fromCoroutine(cancellable(self._post(model, texts)))
-        try:
-            return await fetching.addTimeout(deadline, self._clock)
-        except TimeoutError:
-            raise EndpointFailed(f"It did not answer within {deadline:g} seconds.") from None
-        except (DNSLookupError, ConnectError) as error:
-            raise EndpointFailed(f"{unreachable(error)}.") from None
-        except BadResponse as error:
-            raise EndpointFailed(error.message) from None
-        except (ConnectionLost, ConnectionDone, ResponseFailed, ResponseNeverReceived) as error:
-            raise EndpointFailed(_reason(error)) from None
-
-    async def _post(self, model: str, texts: Sequence[str]) -> bytes:
         members: dict[str, object] = {"model": model, "input": texts, "encoding_format": "float"}
         if self._settings.dimensions:
             members["dimensions"] = self._settings.dimensions
-        response = await self._request(serialization.encode(members), len(texts))
-        if response.code != 200:
-            drop(response)
-            raise EndpointFailed(f"It answered {response.code}.")
-        body = bytearray()
-        await read_body(response, body.extend)
-        return bytes(body)
-
-    async def _request(self, body: bytes, count: int) -> IResponse:
-        agent = BoundedAgent(self._agent, max_bytes(count))
-        headers = Headers(
-            {
-                "Accept": ["application/json"],
-                "Accept-Encoding": ["gzip"],
-                "Content-Type": ["application/json"],
-                "User-Agent": [f"directory-server/{__version__} (embeddings)"],
-            }
-        )
-        if self._key:
-            headers.setRawHeaders("Authorization", [f"Bearer {self._key}"])
-        url = self._settings.url.encode("ascii")
         try:
-            return await agent.request(b"POST", url, headers, RequestBody(body))
-        except ResponseNeverReceived as error:
-            # The endpoint may have closed a kept connection just before.
-            if not all(failure.check(ConnectionDone, ConnectionLost) for failure in error.reasons):
-                raise
-        return await agent.request(b"POST", url, headers, RequestBody(body))
+            return await self._client.get(
+                self._settings.url,
+                max_bytes=max_bytes(len(texts)),
+                deadline=deadline,
+                authorization=f"Bearer {self._key}" if self._key else "",
+                json=serialization.encode(members),
+            )
+        except BadResponse as error:
+            raise EndpointFailed(error.message) from None
 
 
 def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key: str) -> Endpoint:
@@ -123,7 +76,8 @@ def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key:
     pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = CONNECTIONS
     agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
-    return Endpoint(agent, reactor, offload, settings, key, pool.closeCachedConnections)
+    client = DocumentClient(agent, reactor, "embeddings", keeps=True)
+    return Endpoint(client, offload, settings, key, pool.closeCachedConnections)
 
 
 def vectors_of_response(body: bytes, count: int) -> Sequence[bytes]:
@@ -132,12 +86,3 @@ def vectors_of_response(body: bytes, count: int) -> Sequence[bytes]:
         return vectors_of(body, count)
     except BadResponse as error:
         raise EndpointFailed(error.message) from None
-
-
-def _reason(error: Exception) -> str:
-    for failure in getattr(error, "reasons", []):
-        if isinstance(failure.value, BadResponse | BadCertificate):
-            return failure.value.message
-        if isinstance(failure.value, CancelledError):
-            raise failure.value
-    return f"Its response broke off: {broken_off(error)}."

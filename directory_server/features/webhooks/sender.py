@@ -7,11 +7,6 @@ from socket import getaddrinfo
 from typing import Any
 
 from attrs import frozen
-from OpenSSL import SSL
-from twisted.internet.defer import Deferred
-from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError, SSLError
-from twisted.python.failure import Failure
-from twisted.web.client import ResponseFailed, ResponseNeverReceived
 from twisted.web.http_headers import Headers
 
 from ... import __version__
@@ -19,19 +14,15 @@ from ...config import Config
 from ...domain.ports.runtime import Offload
 from ...http_client import (
     REDIRECT_CODES,
-    BadCertificate,
+    BadResponse,
     CertificatePolicy,
     CheckedAgent,
     CheckedNetwork,
-    InvalidTarget,
-    NotAllowed,
     RequestBody,
-    cancellable,
     drop,
-    failed_exchange,
+    exchanged,
     networks,
     retry_after,
-    unreachable,
 )
 from ...sanitize import clean_line
 from ...serialization import encode, rfc3339
@@ -90,15 +81,10 @@ class Sender:
 
     async def _within_deadline(self, url: str, keys: Sequence[str], message: str, at: int, body: bytes) -> int:
         agent = CheckedAgent(self._network)
-        posting = Deferred.fromCoroutine(cancellable(self._post(agent, url, keys, message, at, body)))
         try:
-            return await posting.addTimeout(DEADLINE, self._clock, _late)
-        except (InvalidTarget, NotAllowed) as error:
+            return await exchanged(self._post(agent, url, keys, message, at, body), DEADLINE, self._clock)
+        except BadResponse as error:
             raise _Failed(error.message) from None
-        except (DNSLookupError, ConnectError) as error:
-            raise _Failed(f"{unreachable(error)}.") from None
-        except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
-            raise _Failed(failed_exchange(error)) from None
         finally:
             # The name is looked up again for the next message.
             agent.close()
@@ -139,8 +125,3 @@ def sender_of(
     allowed = networks(config.of(WebhooksConfig).allowed_networks)
     network = CheckedNetwork(reactor, CertificatePolicy(), allowed, lookup or threads, CONNECT, resolve)
     return Sender(network, reactor, now, threads.stop)
-
-
-def _late(result: Any, deadline: float) -> Failure:
-    """Return the failure of a message that was cancelled, with whatever error the Agent reports that."""
-    return Failure(_Failed(f"It did not answer within {deadline:g} seconds."))
