@@ -39,18 +39,6 @@ class Host:
     replaced: Mapping[str, Any]
 
 
-def ignore_records(records: Sequence[AccessRecord]) -> None:
-    """Do nothing for finished requests."""
-
-
-def ignore_opened(mcp_id: str) -> None:
-    """Do nothing for an entry that was opened."""
-
-
-def ignore_search(api: str, client: str, keywords: str, has_hits: bool) -> None:
-    """Do nothing for a search."""
-
-
 async def nothing() -> None:
     """Do nothing at the start or the end of the process."""
 
@@ -71,9 +59,9 @@ class Running:
     """
 
     services: Sequence[IService] = ()
-    observe: Callable[[Sequence[AccessRecord]], None] = ignore_records
-    searched: Callable[[str, str, str, bool], None] = ignore_search
-    opened: Callable[[str], None] = ignore_opened
+    observe: Callable[[Sequence[AccessRecord]], None] = lambda records: None
+    searched: Callable[[str, str, str, bool], None] = lambda api, client, keywords, has_hits: None
+    opened: Callable[[str], None] = lambda mcp_id: None
     load: Callable[[], Awaitable[None]] = nothing
     write: Callable[[], Awaitable[None]] = nothing
     additions: EntryAdditions | None = None

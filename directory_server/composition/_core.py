@@ -21,7 +21,7 @@ from ..storage import Serving, Storage, open_storage
 from ..threads import Limited
 from ..turn import TurnPace
 from ..web.metrics import Metrics
-from ._features import likeness_source, open_observer, run_features, search_observer
+from ._features import first, open_observer, run_features, search_observer
 from ._runtime import Runtime
 
 SEARCHES = 2
@@ -92,10 +92,10 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
                 serving.bus,
                 searched=search_observer(running),
                 additions=additions,
-                likeness=likeness_source(running),
+                likeness=first(feature.likeness for feature in running),
                 opened=open_observer(running),
                 checks=[feature.check_published for feature in running if feature.check_published is not None],
-                accepted=next((each.accepted for each in running if each.accepted is not None), none_accepted),
+                accepted=first(feature.accepted for feature in running) or none_accepted,
                 offload=runtime.offload,
             ),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),

@@ -14,7 +14,7 @@ from ..web.parts import Endpoints
 from ..web.throttling import AddressLimiter
 from ._brand import brand_of
 from ._core import Core
-from ._features import entry_image, extensions
+from ._features import extensions, first
 from ._publishers import Publishers
 
 
@@ -49,7 +49,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         hsts=int(web.hsts),
         url=web.url.rstrip("/"),
         extensions=extensions(),
-        entry_image=entry_image(core.running),
+        entry_image=first(feature.entry_image for feature in core.running) or pages.no_image,
         brand=brand_of(core.config),
     )
     rate, seconds = web.per_minute / 60, core.reactor.seconds

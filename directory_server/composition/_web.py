@@ -32,18 +32,7 @@ from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._access_log import AccessLogging, build_access_log
 from ._core import Core
-from ._features import (
-    access_tokens,
-    all_routes,
-    audit_trail,
-    key_parts,
-    notices,
-    oauth_hint,
-    openapi_parts,
-    public_paths,
-    robots_lines,
-    web_parts,
-)
+from ._features import all_routes, first, web_parts
 from ._hosts import loopback_hosts
 from ._people import People, account_pages
 from ._publishers import Publishers
@@ -90,12 +79,12 @@ def build_web(
     kernel = _kernel(core, publishers, people, connections, key_uses, upstreams, readers)
     endpoints = [part.serve(kernel) for part in web_parts()]
     readers += [reader for served in endpoints for reader in served.registry_readers]
-    tokens = access_tokens(core.running)
+    tokens = first(feature.access_tokens for feature in core.running)
     issuers = [issuer for served in endpoints for issuer in served.issuers]
     issuers += () if tokens is None else tokens.issuers
     checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since, issuers)
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
-    trail = audit_trail(core.running)
+    trail = first(feature.trail for feature in core.running)
     auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
     routes = routing.Routes(all_routes(), groups, people.pages.layout, auditor)
     log = build_access_log(core)
@@ -120,7 +109,9 @@ def _handlers(
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
     groups: dict[str, object] = {
-        "common": routing.CommonHandlers(people.pages.layout, kernel.openapi, oauth_hint(endpoints)),
+        "common": routing.CommonHandlers(
+            people.pages.layout, kernel.openapi, first(served.oauth_hint or None for served in endpoints) or ""
+        ),
         "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
         "changes": changes.ChangesHandler(
             authenticator, storage.store, percolate, offload, hub, publishers.broadcaster
@@ -188,7 +179,8 @@ def _kernel(
     readers: Sequence[registry.RegistryReaders],
 ) -> Kernel:
     """Return the parts that features use. `readers` of the registry API may be added later."""
-    storage, failed_keys = core.storage, _limiter(core, core.config.http.failed_keys)
+    parts, storage = web_parts(), core.storage
+    failed_keys = _limiter(core, core.config.http.failed_keys)
     registry_reads = _limiter(core, core.config.registry.per_minute)
     authenticator = authentication.Authenticator(
         storage.keys,
@@ -196,7 +188,7 @@ def _kernel(
         failed_keys,
         key_uses,
         core.metrics.count_exceeded_quota,
-        access_tokens(core.running),
+        first(feature.access_tokens for feature in core.running),
     )
 
     def numbers() -> dict[str, int]:
@@ -230,14 +222,14 @@ def _kernel(
             failures=failed_keys,
             readers=readers,
         ),
-        public_paths=public_paths,
-        openapi=document(openapi_parts()),
+        public_paths=lambda: [path for part in parts for path in part.public_paths()],
+        openapi=document(tuple(part.openapi for part in parts)),
         bus=core.serving.bus,
         numbers=numbers,
         upstreams=upstreams,
-        notices=notices(),
-        key_parts=key_parts(),
-        robots=robots_lines(core.config),
+        notices=[notice for part in parts for notice in part.notices],
+        key_parts=[key_part for part in parts for key_part in part.key_parts],
+        robots=[part.robots(core.config) for part in parts],
     )
 
 

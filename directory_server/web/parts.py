@@ -109,21 +109,6 @@ class Endpoints:
     oauth_hint: str = ""
 
 
-def nothing_to_serve(kernel: Kernel) -> Endpoints:
-    """Return no endpoints."""
-    return Endpoints()
-
-
-def no_paths() -> Sequence[str]:
-    """Return no paths of pages."""
-    return ()
-
-
-def no_robots(config: Config) -> RobotsLines:
-    """Return no lines of robots.txt."""
-    return RobotsLines()
-
-
 @frozen
 class WebPart:
     """The web part of a feature.
@@ -136,9 +121,9 @@ class WebPart:
 
     extension: Extension | None = None
     routes: tuple[Route, ...] = ()
-    serve: Callable[[Kernel], Endpoints] = nothing_to_serve
-    public_paths: Callable[[], Sequence[str]] = no_paths
-    robots: Callable[[Config], RobotsLines] = no_robots
+    serve: Callable[[Kernel], Endpoints] = lambda kernel: Endpoints()
+    public_paths: Callable[[], Sequence[str]] = tuple
+    robots: Callable[[Config], RobotsLines] = lambda config: RobotsLines()
     openapi: OpenApiPart = NO_OPENAPI
     notices: tuple[ReadNotice, ...] = ()
     key_parts: tuple[KeyPart, ...] = ()
