@@ -152,25 +152,25 @@ def source_name(_: object, __: object, name: str) -> None:
         raise ValueError("must be 1 to 40 of a-z, 0-9, '.', '_' and '-', and not 'local', 'published' or 'imported'")
 
 
-def url_or_path(_: object, __: object, text: str) -> None:
-    """Validate an http or https URL without credentials, or the path of a file."""
+def _is_url(text: str) -> bool:
+    """Return whether `text` is an http or https URL without credentials."""
     try:
         parts = urlsplit(text)
         is_url = parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0
     except ValueError:
-        is_url = False
-    if not text.isprintable() or not (is_url or "://" not in text):
+        return False
+    return bool(is_url)
+
+
+def url_or_path(_: object, __: object, text: str) -> None:
+    """Validate an http or https URL without credentials, or the path of a file."""
+    if not text.isprintable() or not (_is_url(text) or "://" not in text):
         raise ValueError("must be an http or https URL without a password, or the path of a file")
 
 
 def endpoint_url(_: object, __: object, text: str) -> None:
     """Validate an http or https URL of ASCII characters without credentials, or an empty string."""
-    try:
-        parts = urlsplit(text)
-        is_url = parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0
-    except ValueError:
-        is_url = False
-    if text and not (is_url and text.isascii() and text.isprintable() and " " not in text):
+    if text and not (_is_url(text) and text.isascii() and text.isprintable() and " " not in text):
         raise ValueError("must be an http or https URL without a password")
 
 

@@ -79,6 +79,11 @@ def parameters(request: Request) -> Mapping[str, str]:
     return dict(found)
 
 
+def row_number(text: str) -> int | None:
+    """Return the number of a row, None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
+
+
 def page_of(found: Sequence[T]) -> Sequence[T]:
     """Return the rows of a page. PER_PAGE + 1 rows are read, to find out whether there is another page."""
     return found[:PER_PAGE]

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ... import serialization
 from ...http import Request
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters, row_number
 from ...web.responses import json_response
 from .tables import AuditLog
 
@@ -36,7 +36,7 @@ class AuditPages:
         since = _day(day)
         limits = {} if since is None else {"since": since, "until": since + DAY}
         found = await self._log.newest(
-            PER_PAGE + 1, before=_number(asked.get("after", "")), text=text, outcome=outcome, **limits
+            PER_PAGE + 1, before=row_number(asked.get("after", "")), text=text, outcome=outcome, **limits
         )
         rows = page_of(found)
         after = str(rows[-1].number) if rows else ""
@@ -53,17 +53,12 @@ class AuditPages:
     async def export(self, request: Request) -> bytes:
         """Return records as JSON Lines, the oldest first, after the number `after`."""
         await self._requests.member(request)
-        after = _number(parameters(request).get("after", "")) or 0
+        after = row_number(parameters(request).get("after", "")) or 0
         records = await self._log.read(after, EXPORTED)
         body = b"".join(serialization.encode(record.values()) + b"\n" for record in records)
         response = json_response(request, body, 200, **{"Content-Disposition": 'attachment; filename="audit.jsonl"'})
         request.setHeader("Content-Type", "application/jsonl")
         return response
-
-
-def _number(text: str) -> int | None:
-    """Return the number of a record, None for another text."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
 
 
 def _day(text: str) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from ...http import Request
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters, row_number
 from .tables import PublicationLog
 
 PUBLICATIONS = f"{ADMIN}/publications"
@@ -21,13 +21,8 @@ class PublicationPages:
     async def get(self, request: Request) -> bytes:
         """Return a page of the audit log, the newest records first."""
         member = await self._requests.member(request)
-        before = _number(parameters(request).get("after", ""))
+        before = row_number(parameters(request).get("after", ""))
         found = await self._log.newest(PER_PAGE + 1, before)
         rows = page_of(found)
         values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}
         return self._requests.page(request, member.session, "list", values)
-
-
-def _number(text: str) -> int | None:
-    """Return the number of a record, None for another text."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
