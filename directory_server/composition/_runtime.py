@@ -10,15 +10,16 @@ from typing import Any
 from attrs import field, frozen
 
 from .. import threads
+from ..domain.accounts import Account
 from ..domain.ports.accounts import Passwords
 from ..http.proxies import network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
 from ..storage import Environment
 from ..turn import ReactorTurn
-from ..web.pages import STREAMS, Viewer
+from ..web.pages import STREAMS
 
-FindViewer = Callable[[Any], Awaitable[Viewer | None]]
+FindViewer = Callable[[Any], Awaitable[Account | None]]
 """Returns the account that is signed in and sent the request, None if there is none."""
 
 

@@ -48,7 +48,7 @@ def exposed() -> dict[str, set[str]]:
     WebhookMetrics(metrics.registry).watch(lambda: [], lambda: 0.0)
     checks = CheckMetrics(metrics.registry)
     checks.observe(Checked(target, check, 0.1, is_change=False))
-    checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())
+    checks.watch(lambda: {VerifiedStatus.WORKS: 1}, _Checks())  # type: ignore[arg-type]
     names: dict[str, set[str]] = {}
     for metric in metrics.registry.collect():
         if not metric.name.startswith("process_"):

@@ -10,10 +10,11 @@ from attrs import frozen
 from markupsafe import Markup, escape
 
 from ... import serialization
+from ...domain.accounts import Account
 from ...domain.errors import NotFound
 from ...http import Request
 from ...web.account import input_prefix
-from ...web.pages import Address, Layout, PageAccess, Viewer, page_parameters
+from ...web.pages import Address, Layout, PageAccess, page_parameters
 from ...web.responses import json_response
 from .api import Api, ApiPages, api_pages
 from .contents import PARTS, contents
@@ -99,7 +100,7 @@ class DocsPages:
         path: str,
         template: str,
         values: Mapping[str, Any],
-        viewer: Viewer | None,
+        viewer: Account | None,
         *,
         indexed: bool = True,
     ) -> bytes:

@@ -8,6 +8,7 @@ from attrs import frozen
 from twisted.python.failure import Failure
 
 from ... import serialization
+from ...domain.accounts import Account
 from ...domain.errors import DirectoryError, NotFound
 from ...domain.ports.access import Attempts
 from ...domain.throttling import AttemptLimit
@@ -17,7 +18,7 @@ from ...http.proxies import Proxies
 from ...services.directory import Directory
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
-from ...web.pages import Layout, PageAccess, Viewer, plain
+from ...web.pages import Layout, PageAccess, plain
 from ...web.responses import empty_response
 from .rules import MAX_TEXT, REASONS, Report
 from .tables import Reports
@@ -78,7 +79,7 @@ class ReaderPages:
         values = {"mcp_id": detail.mcp_id, "name": _name(detail)}
         return self._layout.page(request, "reports/sent.html", values, account=viewer)
 
-    async def _entry(self, request: Request, mcp_id: str) -> tuple[Viewer | None, Detail]:
+    async def _entry(self, request: Request, mcp_id: str) -> tuple[Account | None, Detail]:
         viewer = await self._access.authenticate(request)
         if not self._is_on:
             raise NotFound("Reports are turned off in this directory.")
@@ -88,7 +89,7 @@ class ReaderPages:
     def _form(
         self,
         request: Request,
-        viewer: Viewer | None,
+        viewer: Account | None,
         detail: Detail,
         reason: str = "",
         text: str = "",

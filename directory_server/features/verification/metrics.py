@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
 
 from attrs import frozen
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -12,20 +11,10 @@ from prometheus_client.registry import Collector
 
 from ...domain.checks import VerifiedStatus
 from .checks import Checked
+from .verifier import Verifier
 
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 """Histogram buckets in seconds."""
-
-
-class RunningChecks(Protocol):
-    """The number of running checks, and of those that are due."""
-
-    @property
-    def due(self) -> int:
-        """Return the number of due targets when it was last read."""
-
-    def __len__(self) -> int:
-        """Return the number of checks that run."""
 
 
 class CheckMetrics:
@@ -49,7 +38,7 @@ class CheckMetrics:
         self._checks.labels(checked.target.kind, checked.check.status).inc()
         self._seconds.labels(checked.target.kind).observe(checked.seconds)
 
-    def watch(self, entries: Callable[[], Mapping[VerifiedStatus, int]], running: RunningChecks | None) -> None:
+    def watch(self, entries: Callable[[], Mapping[VerifiedStatus, int]], running: Verifier | None) -> None:
         """Read the number of entries with each status at each scrape, and that of checks, if the server checks."""
         self._registry.register(_Gauges(entries, running))
 
@@ -57,7 +46,7 @@ class CheckMetrics:
 @frozen(eq=False)
 class _Gauges(Collector):
     _entries: Callable[[], Mapping[VerifiedStatus, int]]
-    _running: RunningChecks | None
+    _running: Verifier | None
 
     def collect(self) -> Iterator[Metric]:
         entries = GaugeMetricFamily(

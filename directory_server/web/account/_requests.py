@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from attrs import evolve, frozen
@@ -15,6 +15,7 @@ from ...domain.clients import Client
 from ...http import Request
 from ...http.errors import HttpError
 from ..error_responses import error_response, note_error
+from ..pages import Layout
 from ..responses import empty_response
 from ._flash import Flash, delete, read
 from ._forms import fields
@@ -22,18 +23,6 @@ from ._sessions import Session, SessionCookies
 
 SIGN_IN = "/account/sign-in"
 KEYS = "/account/keys"
-
-
-class PageLayout(Protocol):
-    """Renders pages."""
-
-    def page(
-        self, request: Request, template: str, values: Mapping[str, Any], *, account: Account | None, status: int
-    ) -> bytes:
-        """Set the headers of an uncacheable response and return the body, rendered from `template` and `values`."""
-
-    def base_url(self, request: Request) -> str:
-        """Return the URL of the server for the viewer."""
 
 
 @frozen
@@ -53,7 +42,7 @@ class AccountRequests:
     """
 
     cookies: SessionCookies
-    _layout: PageLayout
+    _layout: Layout
     _folder: str = "account"
     """The folder of the templates."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from typing import Protocol
 
 from attrs import frozen
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, Summary
@@ -14,19 +13,12 @@ from ...compiled import compiled_modules
 from ...domain.changes import Change
 from ...domain.ports.search import Index, Subscriber
 from ...domain.upstreams import UpstreamState
+from ...streams import Hub
 from ..access_log import AccessRecord
 from ._requests import RequestMetrics
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Histogram buckets in seconds. Most requests take less than a millisecond."""
-
-
-class Streams(Sized, Protocol):
-    """Number of open streams, and of streams that the server cut."""
-
-    @property
-    def cuts(self) -> int:
-        """Return the number of streams cut since the start."""
 
 
 class Metrics:
@@ -83,7 +75,7 @@ class Metrics:
     def watch(
         self,
         index: Index,
-        streams: Streams,
+        streams: Hub,
         connections: Sized,
         upstreams: Callable[[], Sequence[UpstreamState]] = tuple,
         storage: Callable[[], Mapping[str, bool]] = dict,
@@ -111,7 +103,7 @@ class _TimedSubscriber:
 @frozen(eq=False)
 class _Gauges(Collector):
     _index: Index
-    _streams: Streams
+    _streams: Hub
     _connections: Sized
     _upstreams: Callable[[], Sequence[UpstreamState]]
     _storage: Callable[[], Mapping[str, bool]]

@@ -11,7 +11,7 @@ from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import link, plain
 from ._key_part import KeyPart, KeyPartValues, read_key_parts
-from ._layout import Address, EntryImage, Layout, Viewer, no_image
+from ._layout import Address, EntryImage, Layout, no_image
 from ._notifications import STREAMS, AnonymousOwners, NewEntriesNotifier
 from ._pages import PageHandlers, preload
 from ._parameters import page_parameters, search_words

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 
 from attrs import frozen
 
+from ...domain.accounts import Account
 from ...domain.errors import NotFound
 from ...domain.throttling import Limiter
 from ...http import Request
 from ...http.errors import HttpError
 from ..throttling import AddressLimiter
-from ._layout import Viewer
 
 AccessMode: TypeAlias = Literal["public", "accounts", "off"]
 """Viewers who may use the pages: everybody, signed-in members, or nobody."""
@@ -26,7 +26,7 @@ class PageAccess:
     _mode: AccessMode
     _addresses: AddressLimiter
     _accounts: Limiter
-    _viewer: Callable[[Request], Awaitable[Viewer | None]]
+    _viewer: Callable[[Request], Awaitable[Account | None]]
     _sign_in: str
 
     @property
@@ -39,7 +39,7 @@ class PageAccess:
         """Whether everybody may search and read entries."""
         return self._mode == "public"
 
-    async def authenticate(self, request: Request) -> Viewer | None:
+    async def authenticate(self, request: Request) -> Account | None:
         """Return the signed-in viewer of a page, None for an anonymous one.
 
         Raises NotFound if the pages are off, HttpError if the viewer must sign in, and Throttled for too many requests.
@@ -47,18 +47,18 @@ class PageAccess:
         """
         return await self._charge(request, sign_in=self._mode == "accounts")
 
-    async def identify(self, request: Request) -> Viewer | None:
+    async def identify(self, request: Request) -> Account | None:
         """Return the signed-in viewer of a page that everybody may read, None for an anonymous one.
 
         Raises NotFound if the pages are off, and Throttled for too many requests.
         """
         return await self._charge(request, sign_in=False)
 
-    def client(self, request: Request, viewer: Viewer | None) -> str:
+    def client(self, request: Request, viewer: Account | None) -> str:
         """Return the id of the account of `viewer`, or the network of an anonymous one."""
         return self._addresses.client(request) if viewer is None else viewer.id
 
-    async def _charge(self, request: Request, *, sign_in: bool) -> Viewer | None:
+    async def _charge(self, request: Request, *, sign_in: bool) -> Account | None:
         if self._mode == "off":
             raise NotFound("The web pages of this directory are turned off.")
         viewer = await self._viewer(request)

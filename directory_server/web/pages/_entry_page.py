@@ -10,6 +10,7 @@ from attrs import frozen
 
 from ... import serialization
 from ...client_config import install_options
+from ...domain.accounts import Account
 from ...domain.entries import Entry
 from ...domain.ports.storage import Store
 from ...domain.search import Query, no_likeness
@@ -21,7 +22,7 @@ from ._access import PageAccess
 from ._entries import fact_marks
 from ._entry_part import EntryPart
 from ._install import groups_within
-from ._layout import Address, Layout, Viewer
+from ._layout import Address, Layout
 from ._readme import Readmes
 from ._tools import tools_of
 
@@ -55,7 +56,7 @@ class EntryBar:
     """
 
     template: str
-    read: Callable[[Request, Viewer | None, str], Awaitable[Mapping[str, Any] | None]]
+    read: Callable[[Request, Account | None, str], Awaitable[Mapping[str, Any] | None]]
 
 
 @frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from attrs import frozen
@@ -12,6 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from markupsafe import Markup
 
 from ...client_config import EDITORS
+from ...domain.accounts import Account
 from ...domain.entries import Entry
 from ...domain.errors import without_keys
 from ...http import Request
@@ -62,22 +63,6 @@ HEADERS = {
 
 _COOKIE = "lang"
 _YEAR = 31_536_000
-
-
-class Viewer(Protocol):
-    """A signed-in viewer."""
-
-    @property
-    def id(self) -> str:
-        """The id of the account."""
-
-    @property
-    def email(self) -> str:
-        """The e-mail address of the account."""
-
-    @property
-    def is_operator(self) -> bool:
-        """Whether the viewer may use the operator pages."""
 
 
 @frozen
@@ -151,7 +136,7 @@ class Layout:
         template: str,
         values: Mapping[str, Any],
         *,
-        account: Viewer | None = None,
+        account: Account | None = None,
         status: int = 200,
         address: Address | None = None,
     ) -> bytes:

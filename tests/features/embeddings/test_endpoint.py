@@ -63,7 +63,7 @@ class Harness:
         url = f"http://127.0.0.1:{self.port}/v1/embeddings"
         endpoint = endpoint_of(reactor, inline, EmbeddingsConfig(url=url, **settings), KEY)
         if clock is not None:
-            object.__setattr__(endpoint, "_clock", clock)
+            object.__setattr__(endpoint._client, "_clock", clock)
         self.opened.append(endpoint)
         return endpoint
 
@@ -183,9 +183,8 @@ async def test_a_silent_endpoint_is_an_error_after_the_deadline(harness: Harness
 
 @awaited
 async def test_an_endpoint_that_nobody_serves_is_an_error(harness: Harness) -> None:
-    endpoint = endpoint_of(
-        harness.endpoint()._clock, inline, EmbeddingsConfig(url="http://127.0.0.1:1/v1/embeddings"), ""
-    )
+    harness.port = 1
+    endpoint = harness.endpoint()
     with pytest.raises(EndpointFailed, match=r"It cannot be reached \("):
         await endpoint.query("a")
 
