@@ -68,7 +68,7 @@ class Timer(Service):
 
     def _failed(self, failure: Failure) -> None:
         if not self._is_failing:
-            name = getattr(self._function, "__qualname__", repr(self._function))
+            name = getattr(self._function, "__qualname__", repr(self._function)).rpartition("<locals>.")[2]
             if failure.check(Unavailable):
                 # The storage has logged its fault.
                 self._log.warn("{name} waits: {reason}", name=name, reason=failure.getErrorMessage())

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from ..domain.accounts import Account, BrowserSession, unknown_link
 from ..domain.clients import UNKNOWN, Client
-from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused, Unavailable
+from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 from ..domain.ports.roster import Roster
@@ -193,14 +193,8 @@ class UnusedAccounts:
     async def remove(self) -> None:
         """Delete the unused accounts among the next AT_ONCE; the next call continues after these.
 
-        If the database is unavailable, log it and leave the work to the next call.
+        Raises Unavailable.
         """
-        try:
-            await self._remove()
-        except Unavailable as error:
-            self._log.warn("Unused accounts cannot be deleted: {reason}", reason=error.message)
-
-    async def _remove(self) -> None:
         before = self._now() - self._lifetime
         found = await self._accounts.unused(before, after=self._after, limit=AT_ONCE)
         self._after = found[-1].id if len(found) == AT_ONCE else ""

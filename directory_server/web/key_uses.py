@@ -85,8 +85,5 @@ class KeyUseRecorder:
             self._log.warn("Uses of keys cannot be written: {reason}", reason=error.message)
 
     async def forget(self) -> None:
-        """Delete the stored uses that are older than the lifetime."""
-        try:
-            await self._uses.forget(self._now() - self._lifetime)
-        except Unavailable as error:
-            self._log.warn("Old uses of keys cannot be deleted: {reason}", reason=error.message)
+        """Delete the stored uses that are older than the lifetime. Raises Unavailable."""
+        await self._uses.forget(self._now() - self._lifetime)

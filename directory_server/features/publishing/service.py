@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
-from twisted.logger import Logger
 
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
@@ -180,27 +179,13 @@ class PublishingService:
         )
 
 
-@frozen
-class OldRecords:
-    """Deletes the records of the audit log that are older than their `lifetime`, in seconds."""
-
-    _records: PublicationLog
-    _now: Callable[[], float]
-    _lifetime: float
-
-    _log = Logger()
-
-    async def forget(self) -> None:
-        """Delete the old records. A failure is logged."""
-        try:
-            await self._records.forget(self._now() - self._lifetime)
-        except Unavailable as error:
-            self._log.warn("Old records of the audit log cannot be deleted: {reason}", reason=error.message)
-
-
 def running(host: Host) -> Running:
     """Return the service that deletes old records of the audit log, and the proofs for the views of entries."""
     settings, storage = host.config.of(PublishConfig), host.storage
-    old = OldRecords(PublicationLog(storage.tables), host.now, settings.log)
+    log = PublicationLog(storage.tables)
     proven = ProvenNamespaces(NamespaceProofs(storage.tables), storage.store) if settings.has_logins else None
-    return Running([Timer(FORGET_INTERVAL, old.forget, host.reactor)], additions=proven)
+
+    async def forget_publications() -> None:
+        await log.forget(host.now() - settings.log)
+
+    return Running([Timer(FORGET_INTERVAL, forget_publications, host.reactor)], additions=proven)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any, cast
 
-from directory_server.features.publishing.service import OldRecords
+from directory_server.config import Config
+from directory_server.feature import Host
+from directory_server.features.publishing.service import FORGET_INTERVAL, running
 from directory_server.features.publishing.tokens import Publication
-from directory_server.run_sync import run_sync
+from directory_server.run_sync import inline, run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import Server
@@ -23,14 +26,16 @@ def test_the_log_has_the_network_and_no_secret(publisher: Publisher) -> None:
 
 
 def test_old_records_of_the_log_are_deleted(publisher: Publisher, server: Server) -> None:
-    old = OldRecords(server.publication_log, server.clock.seconds, lifetime=31_536_000.0)
     publisher.publish(server_json())
     server.clock.advance(31_536_000.0 - 1)
-    run_sync(old.forget())
+    storage, clock, nothing = server.application.storage, server.clock, cast(Any, None)
+    host = Host(Config(), storage, clock, clock.seconds, inline, bus=nothing, metrics=nothing, replaced={})
+    (timer,) = running(host).services
+    timer.startService()
     assert len(publisher.log()) == 1
-    server.clock.advance(1)
-    run_sync(old.forget())
+    clock.advance(FORGET_INTERVAL)
     assert publisher.log() == []
+    timer.stopService()
 
 
 def test_shows_the_audit_log(server: Server, operator: Browser) -> None:
