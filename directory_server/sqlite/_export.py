@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import closing, contextmanager
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from attrs import frozen
@@ -13,114 +14,48 @@ from ..domain.errors import BadInput
 from ._data_directory import DataDirectory
 from ._database import Database
 
-# Tables after those that they refer to. Columns have the names that the tables have in other databases. Leases are left
-# out: they end within minutes, by the clock of this machine.
-_DIRECTORY = {
-    "record": """
-        SELECT id, id AS written, name, source, version, latest, deleted, published_at, fingerprint, body, created_at,
-            updated_at
-        FROM record ORDER BY id
-    """,
-    "analysed": """
-        SELECT fingerprint, analysis AS version, min(analysed) AS body FROM record
-        WHERE analysis IS NOT NULL AND analysed IS NOT NULL
-        GROUP BY fingerprint, analysis ORDER BY fingerprint, analysis
-    """,
-    "entry": """
-        SELECT mcp_id, name, visible_id, preferred_id, seq, updated_at, hidden, pinned, allowed,
-            curated, rule
-        FROM entry ORDER BY mcp_id
-    """,
-    "change": "SELECT seq, kind, mcp_id, total, at, cause FROM change ORDER BY seq",
-    "log": "SELECT id FROM log ORDER BY id",
-    "account": """
-        SELECT id, rowid AS ordinal, email, password, created_at, disabled_at, approved_at, seen_at, role, key_limit
-        FROM account ORDER BY id
-    """,
-    "identity": """
-        SELECT digest, account, issuer, groups, created_at, signed_in_at FROM identity ORDER BY digest
-    """,
-    "link": "SELECT account, digest, expires_at FROM link ORDER BY account",
-    "session": "SELECT digest, account, created_at, seen_at, network, client FROM session ORDER BY digest",
-    "api_key": """
-        SELECT id, rowid AS ordinal, label, quota, created_at, expires_at, revoked_at, owner, is_subject
-        FROM api_key ORDER BY id
-    """,
-    "key_use": "SELECT key_id, at, network, client FROM key_use ORDER BY key_id",
-    "secret": "SELECT digest, key_id, last_four, created_at, expires_at FROM secret ORDER BY digest",
-    "new_secret": """
-        SELECT session, key_id, salt, sealed, rotated, expires_at FROM new_secret ORDER BY session, key_id
-    """,
-    "registry_token": """
-        SELECT id, rowid AS ordinal, label, last_four, digest, created_at, revoked_at FROM registry_token ORDER BY id
-    """,
-    "report": """
-        SELECT id, rowid AS ordinal, mcp_id, server_name, version, reason, text, reported_at, closed_at
-        FROM report ORDER BY id
-    """,
-    "publisher_token": """
-        SELECT id, rowid AS ordinal, label, namespaces, last_four, digest, created_at, expires_at, revoked_at, login
-        FROM publisher_token ORDER BY id
-    """,
-    "quota_request": """
-        SELECT account, wanted, reason, requested_at, decided_at, granted FROM quota_request ORDER BY account
-    """,
-    "webhook": """
-        SELECT id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, failures,
-            failing_since, next_at, delivered_at, error, salt, sealed, shown_until, previous_salt, previous_sealed,
-            previous_until
-        FROM webhook ORDER BY id
-    """,
-    "webhook_delivery": """
-        SELECT number, webhook, at, message, seq, changes, status, error, seconds FROM webhook_delivery ORDER BY number
-    """,
-    "namespace_proof": "SELECT namespace, kind, subject, proven_at FROM namespace_proof ORDER BY namespace, kind",
-    "publication": """
-        SELECT number, at, token_id, label, action, name, version, network, outcome FROM publication ORDER BY number
-    """,
-    "audit": """
-        SELECT number, hash, at, subject_kind, subject_id, subject_name, key_id, network, action, target, before, after,
-            request_id, outcome
-        FROM audit ORDER BY number
-    """,
-    "audit_begun": "SELECT id, at, event FROM audit_begun ORDER BY id",
-    "audit_checkpoint": "SELECT number, hash, is_base, signature FROM audit_checkpoint ORDER BY number",
-    "upstream": """
-        SELECT name, selection, last_run, last_success, next_run, replace(error, char(0), '') AS error, failures,
-            entries, updated_since, etag, modified, full_sync_names, full_sync_at, progress_full, progress_began,
-            progress_cursor
-        FROM upstream ORDER BY name
-    """,
-    "sync_run": """
-        SELECT id, upstream, started_at, ended_at, is_full, entries, added, changed, removed, rejected, error, note
-        FROM sync_run ORDER BY id
-    """,
-    "seen": "SELECT upstream, name, accepted FROM seen ORDER BY upstream, name",
-    "package_texts": "SELECT id, body FROM package_texts ORDER BY id",
-    "target": "SELECT id, mcp_id, kind, host, body, due_at, state, texts FROM target ORDER BY id",
-    "verification": "SELECT mcp_id, revision, summary, indexed, texts FROM verification ORDER BY mcp_id",
-    "verification_plan": "SELECT id, seq, selection FROM verification_plan",
-    "entry_flag": "SELECT mcp_id, kind, other, reason, since FROM entry_flag ORDER BY mcp_id, kind, other",
-    "accepted_marks": "SELECT mcp_id, accepted FROM accepted_marks ORDER BY mcp_id",
-    "applied_policy": "SELECT id, rules FROM applied_policy",
-    "advisory": "SELECT package, id, body FROM advisory ORDER BY package, id",
-    "advisory_reading": "SELECT id, read_at, signature FROM advisory_reading",
-    "embedding_model": """
-        SELECT model, log, seq, is_complete, revision, removed, '' AS holder, 0.0 AS until
-        FROM embedding_model ORDER BY model
-    """,
-    "embedding": "SELECT model, mcp_id, revision, digest, vector FROM embedding ORDER BY model, mcp_id",
+_LEFT_OUT: dict[str, Set[str] | None] = {
+    # Analyses are a table of their own.
+    "record": {"analysed", "analysis"},
+    # Leases, by the clock of this machine. They end within minutes.
+    "lease": None,
+    "target": {"held_until", "holder"},
+    "verification_plan": {"held_until", "holder"},
+    "webhook_reader": None,
+    # Derived from other tables: sums, the state of entries for webhooks, and the counter of ended keys.
+    "stored": None,
+    "webhook_entry": None,
+    "webhook_change": None,
+    "pulse": None,
+    # Proofs of the last minute, and the clock of the quota.
+    "used_proof": None,
+    "anchor": None,
 }
-"""Tables of the directory database, and their rows in the order of their keys."""
+"""Tables that are not exported (None), and columns that an export leaves out."""
 
-_QUOTA = {"spent": "SELECT key, at, n FROM spent ORDER BY key, at, n"}
-"""Tables of the quota database."""
+_NUMBERED = {"ordinal": "rowid"}
 
-_STATISTICS = {
-    "statistic_count": "SELECT day, kind, name, total, failed FROM statistic_count ORDER BY day, kind, name",
-    "statistic_query": "SELECT day, text, total, failed FROM statistic_query ORDER BY day, text",
+_EXPRESSIONS = {
+    "record": {"written": "id"},
+    "account": _NUMBERED,
+    "api_key": _NUMBERED,
+    "registry_token": _NUMBERED,
+    "report": _NUMBERED,
+    "publisher_token": _NUMBERED,
+    "upstream": {"error": "replace(error, char(0), '')"},
+    "embedding_model": {"holder": "''", "until": "0.0"},
 }
-"""Tables of the statistics database, which may be absent."""
+"""Columns by table that are exported otherwise than they are stored. Others have the same names in all databases."""
+
+_ANALYSED = """
+    SELECT fingerprint, analysis AS version, min(analysed) AS body FROM record
+    WHERE analysis IS NOT NULL AND analysed IS NOT NULL
+    GROUP BY fingerprint, analysis ORDER BY fingerprint, analysis
+"""
+
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+
+_COLUMNS = "SELECT name, pk > 0 FROM pragma_table_info(?) ORDER BY pk = 0, pk, cid"
 
 _STORED = "SELECT source, names, bytes FROM stored WHERE names > 0 ORDER BY source"
 
@@ -149,18 +84,6 @@ class Export:
     session_secret: bytes
 
 
-_KEYS = {
-    "analysed": 2,
-    "new_secret": 2,
-    "seen": 2,
-    "embedding": 2,
-    "spent": 3,
-    "statistic_count": 3,
-    "statistic_query": 2,
-}
-"""The number of columns of keys that have more than one."""
-
-
 @contextmanager
 def export(folder: Path) -> Iterator[Export]:
     """Return the content of the data directory `folder` as a context manager; its files are open until the end.
@@ -176,10 +99,11 @@ def export(folder: Path) -> Iterator[Export]:
             # The first statements of both transactions, so that all others read the same moment.
             stored = directory.execute(_STORED).fetchall()
             quota.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            queries = [(directory, *each) for each in _DIRECTORY.items()] + [(quota, *each) for each in _QUOTA.items()]
+            analysed = ExportedTable("analysed", ("fingerprint", "version", "body"), 2, directory, _ANALYSED)
+            tables = [*_tables(directory), analysed, *_tables(quota)]
             with _statistics(folder) as statistics:
-                queries += [(statistics, *each) for each in _STATISTICS.items() if statistics is not None]
-                yield Export([_table(*query) for query in queries], stored, secret)
+                tables += () if statistics is None else _tables(statistics)
+                yield Export(tables, stored, secret)
     finally:
         data.close()
 
@@ -194,6 +118,19 @@ def _statistics(folder: Path) -> Iterator[sqlite3.Connection | None]:
         yield connection
 
 
-def _table(connection: sqlite3.Connection, name: str, query: str) -> ExportedTable:
-    columns = [column[0] for column in connection.execute(query).description]
-    return ExportedTable(name, columns, _KEYS.get(name, 1), connection, query)
+def _tables(connection: sqlite3.Connection) -> Sequence[ExportedTable]:
+    """Return the tables of a database, each after those that it refers to."""
+    names = [name for (name,) in connection.execute(_TABLES) if _LEFT_OUT.get(name, ()) is not None]
+    references = 'SELECT "table" FROM pragma_foreign_key_list(?)'
+    order = TopologicalSorter({name: [of for (of,) in connection.execute(references, (name,))] for name in names})
+    return [_table(connection, name) for name in order.static_order()]
+
+
+def _table(connection: sqlite3.Connection, name: str) -> ExportedTable:
+    expressions, left_out = _EXPRESSIONS.get(name, {}), _LEFT_OUT.get(name) or ()
+    found = [(column, is_key) for column, is_key in connection.execute(_COLUMNS, (name,)) if column not in left_out]
+    columns = list(dict.fromkeys([*(column for column, _ in found), *expressions]))
+    key = sum(is_key for _, is_key in found) or 1
+    selected = ", ".join(f"{expressions.get(column, column)} AS {column}" for column in columns)
+    query = f"SELECT {selected} FROM {name} ORDER BY {', '.join(columns[:key])}"
+    return ExportedTable(name, columns, key, connection, query)

@@ -1,42 +1,33 @@
-"""The export has every table and column of the directory database, except those that are named here."""
+"""The export has every table and column of the directory database, except those that it leaves out."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+from pathlib import Path
 
-from directory_server.sqlite import Database
-from directory_server.sqlite._export import _DIRECTORY
-
-LEFT_OUT = {
-    # Analyses are a table of their own.
-    "record": {"analysed", "analysis"},
-    # Leases, by the clock of the machine.
-    "lease": None,
-    "target": {"held_until", "holder"},
-    "verification_plan": {"held_until", "holder"},
-    "webhook_reader": None,
-    # Derived from other tables: sums, the state of entries for webhooks, and the counter of ended keys.
-    "stored": None,
-    "webhook_entry": None,
-    "webhook_change": None,
-    "pulse": None,
-    # Proofs of the last minute.
-    "used_proof": None,
-}
-"""Tables without an export (None), and columns that an export leaves out."""
+from directory_server.sqlite import DataDirectory, export
+from directory_server.sqlite._export import _EXPRESSIONS, _LEFT_OUT
 
 
-def test_every_table_and_column_is_exported_or_left_out_on_purpose(directory_database: Database) -> None:
-    missing: dict[str, set[str] | None] = {}
-    with closing(sqlite3.connect(directory_database.path)) as connection:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-        for (table,) in tables.fetchall():
-            columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
-            if table in _DIRECTORY:
-                exported = {column[0] for column in connection.execute(_DIRECTORY[table]).description}
-                if columns - exported:
-                    missing[table] = columns - exported
-            else:
-                missing[table] = None
-    assert missing == LEFT_OUT
+def test_what_is_left_out_or_changed_exists_and_keys_are_first(tmp_path: Path) -> None:
+    data = DataDirectory(tmp_path)
+    with data.directory.connection() as directory, data.quota.connection() as quota:
+        rows = [*directory.execute(COLUMNS), *quota.execute(COLUMNS)]
+    data.close()
+    columns: dict[str, set[str]] = {}
+    for table, column in rows:
+        columns.setdefault(table, set()).add(column)
+    assert {*_LEFT_OUT, *_EXPRESSIONS} <= {*columns}
+    assert all(left_out <= columns[table] for table, left_out in _LEFT_OUT.items() if left_out)
+    with export(tmp_path) as exported:
+        tables = {table.name: table for table in exported.tables}
+        assert {*columns} - {*tables} == {table for table, left_out in _LEFT_OUT.items() if left_out is None}
+        assert list(tables["advisory"].columns[: tables["advisory"].key]) == ["package", "id"]
+        names = list(tables)
+    assert names[0] == "record"
+    assert names.index("account") < names.index("api_key") < names.index("secret")
+
+
+COLUMNS = """
+    SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'
+"""
