@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from functools import partial
 
+from attrs import define, field
 from twisted.application.service import Service
-from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
-from twisted.python.failure import Failure
 
 from ...domain.errors import Unavailable
+from ...timers import Timer
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications
 from .target_planner import TargetPlanner
@@ -27,6 +30,7 @@ REPORT_INTERVAL = 3_600.0
 """Seconds between two lines of the log about the checks since then."""
 
 
+@define(eq=False, repr=False)
 class Verifier(Service):
     """Derive targets, and check those of `kinds` that are due. Other processes do not check what this one has claimed.
 
@@ -35,28 +39,23 @@ class Verifier(Service):
 
     _log = Logger()
 
-    def __init__(
-        self,
-        planner: TargetPlanner,
-        checks: Checks,
-        verifications: Verifications,
-        holder: str,
-        kinds: Collection[TargetKind],
-        clock: IReactorTime,
-    ) -> None:
-        self._planner = planner
-        self._checks = checks
-        self._verifications = verifications
-        self._holder = holder
-        self._kinds = kinds
-        self._clock = clock
-        self._next: IDelayedCall | None = None
-        self._running: Deferred[None] | None = None
-        self._planned_at = self._reported_at = float("-inf")
-        self._results: Counter[str] = Counter()
-        self._unavailable = False
-        self.due = 0
-        """The number of due targets when it was last read."""
+    _planner: TargetPlanner
+    _checks: Checks
+    _verifications: Verifications
+    _holder: str
+    _kinds: Collection[TargetKind]
+    _clock: IReactorTime
+    _timer: Timer = field(init=False)
+    _step: Deferred[None] = field(factory=partial(succeed, None), init=False)
+    _idle_until: float = field(default=float("-inf"), init=False)
+    _planned_at: float = field(default=float("-inf"), init=False)
+    _reported_at: float = field(default=float("-inf"), init=False)
+    _results: Counter[str] = field(factory=Counter, init=False)
+    due: int = field(default=0, init=False)
+    """The number of due targets when it was last read."""
+
+    def __attrs_post_init__(self) -> None:
+        self._timer = Timer(TICK, self._check_due, self._clock, finish=self._finish)
 
     def __len__(self) -> int:
         """Return the number of checks that run."""
@@ -69,54 +68,38 @@ class Verifier(Service):
     def startService(self) -> None:
         super().startService()
         self._reported_at = self._clock.seconds()
-        self._schedule(0)
+        self._timer.startService()
 
-    def stopService(self) -> Deferred[None]:
+    def stopService(self) -> Deferred[object] | None:
         super().stopService()
-        if self._next is not None:
-            self._next.cancel()
-            self._next = None
-        if self._running is not None:
-            self._running.cancel()
-        return Deferred.fromCoroutine(self._stop())
+        ended = self._timer.stopService()
+        self._step.cancel()
+        return ended
 
-    async def _stop(self) -> None:
+    async def _finish(self) -> None:
         await self._checks.close()
-        try:
+        # The leases end by themselves.
+        with suppress(Unavailable):
             await self._verifications.release(self._holder)
-        except Unavailable:
-            # The leases end by themselves.
-            return
 
-    def _schedule(self, delay: float) -> None:
-        self._running = None
-        if self.running:
-            self._next = self._clock.callLater(delay, self._begin)
+    def _check_due(self) -> Deferred[None]:
+        self._step = Deferred.fromCoroutine(self._work())
+        return self._step.addErrback(lambda failure: failure.trap(CancelledError) and None)
 
-    def _begin(self) -> None:
-        self._next = None
-        running = self._running = Deferred.fromCoroutine(self._step())
-        running.addErrback(self._failed)
-
-    async def _step(self) -> None:
-        """Plan if that is due, start checks, and schedule the next step."""
-        delay = IDLE
-        try:
-            delay = await self._work()
-        finally:
-            self._schedule(delay)
-
-    async def _work(self) -> float:
-        """Plan if that is due, start checks, and return the seconds until the next step."""
+    async def _work(self) -> None:
+        """Plan if that is due, and start checks."""
         now = self._clock.seconds()
+        if now < self._idle_until:
+            return
+        self._idle_until = now + IDLE
         if now - self._planned_at >= IDLE:
             self._planned_at = now
             await self._planner.update()
             self.due = await self._verifications.due(self._kinds)
         started = await self._checks.start(self._claim)
         self._report(now)
-        self._unavailable = False
-        return TICK if started or self._checks.is_waiting else IDLE
+        if started or self._checks.is_waiting:
+            self._idle_until = now
 
     async def _claim(self, limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
         return await self._verifications.claim(
@@ -130,11 +113,3 @@ class Verifier(Service):
                 counts = ", ".join(f"{number:,} {result}" for result, number in self._results.most_common())
                 self._log.info("Checks in the last hour: {counts}", counts=counts, results=dict(self._results))
             self._results.clear()
-
-    def _failed(self, failure: Failure) -> None:
-        if failure.check(Unavailable):
-            if not self._unavailable:
-                self._log.warn("Remotes and packages cannot be checked now: the storage is unavailable")
-            self._unavailable = True
-        elif not failure.check(CancelledError):
-            self._log.failure("Unexpected error while looking for due checks; retrying", failure=failure)

@@ -54,7 +54,7 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
     assert (detail["verified"], detail["auth"]) == ("works", "none")
     assert detail["verification"] == {
         "status": "works",
-        "checked_at": "2027-01-15T08:00:01Z",
+        "checked_at": "2027-01-15T08:00:00Z",
         "auth": "none",
         "protocol_versions": ["2025-11-25"],
         "package": "exists",
@@ -79,7 +79,7 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
         "packages": [
             {
                 **{"registry_type": "npm", "identifier": "weather", "version": "1.0.0", "status": "exists"},
-                **{"checked_at": "2027-01-15T08:00:01Z", "latest_version": "", "published_at": None},
+                **{"checked_at": "2027-01-15T08:00:00Z", "latest_version": "", "published_at": None},
                 **{"deprecation": "", "names_server": None, "released_at": None, "provenance": "", "detail": ""},
             }
         ],
@@ -113,7 +113,7 @@ def test_the_registry_has_the_checks_of_the_latest_version(checked: Server) -> N
     [item] = checked.get("/v0.1/servers?search=weather").json["servers"]
     assert item["_meta"][OURS] == {
         "status": "works",
-        "checkedAt": "2027-01-15T08:00:01Z",
+        "checkedAt": "2027-01-15T08:00:00Z",
         "toolCount": 1,
         "protocolVersions": ["2025-11-25"],
         "auth": "none",

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from attrs import define
-from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
@@ -236,9 +235,9 @@ def test_stopping_cancels_checks_and_releases_leases(world: World) -> None:
     process.fakes.remotes.is_slow = True
     process.verifier.startService()
     world.advance(3)
-    stopped: list[None] = []
-    Deferred.addCallback(process.verifier.stopService(), stopped.append)
-    assert stopped == [None]
+    stopped = process.verifier.stopService()
+    assert stopped is not None
+    assert stopped.called
     assert sorted(process.fakes.remotes.cancelled) == urls([0, 1])
     assert not process.seen
     assert not world.clock.getDelayedCalls()
@@ -254,7 +253,7 @@ def test_unavailable_storage_is_logged_once_and_retried(world: World, monkeypatc
     async def fail(*_: Any, **__: Any) -> Any:
         raise Unavailable("The disk is full.")
 
-    with captured_lines("directory_server.features") as logs, monkeypatch.context() as patched:
+    with captured_lines("directory_server") as logs, monkeypatch.context() as patched:
         patched.setattr(Verifications, "claim", fail)
         process.verifier.startService()
         world.advance(4 * IDLE, step=IDLE)
