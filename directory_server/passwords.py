@@ -10,6 +10,7 @@ from typing import NoReturn, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from attrs import define, field
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.python.failure import Failure
@@ -101,6 +102,7 @@ def _dummy_hash(hasher: PasswordHasher) -> str:
     return f"$argon2id$v=19${parameters}${salt}${tag}"
 
 
+@define(eq=False, repr=False)
 class FairQueue:
     """Grants `at_once` slots at a time. Groups of clients get theirs round robin, and so do the clients of a group.
 
@@ -109,25 +111,14 @@ class FairQueue:
     at least two more than those of the new call.
     """
 
-    def __init__(
-        self,
-        at_once: int,
-        clock: IReactorTime,
-        group_of: Callable[[str], str],
-        *,
-        total: int,
-        group: int,
-        each: int,
-        seconds: float,
-    ) -> None:
-        self._free = at_once
-        self._clock = clock
-        self._group_of = group_of
-        self._total = total
-        self._group = group
-        self._each = each
-        self._seconds = seconds
-        self._waiting: OrderedDict[str, _Clients] = OrderedDict()
+    _free: int
+    _clock: IReactorTime
+    _group_of: Callable[[str], str]
+    _total: int = field(kw_only=True)
+    _group: int = field(kw_only=True)
+    _each: int = field(kw_only=True)
+    _seconds: float = field(kw_only=True)
+    _waiting: OrderedDict[str, _Clients] = field(factory=OrderedDict, init=False)
 
     async def acquire(self, client: str) -> None:
         """Wait for a slot, which `release` frees. Raises Unavailable if too many calls wait, or for too long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import define, field
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -30,6 +31,7 @@ RETRY = 1.0
 """Seconds until a failed delivery is retried."""
 
 
+@define(eq=False, repr=False)
 class Feed(Service):
     """Deliver every change, in order, to each subscriber, and then to each follower.
 
@@ -41,28 +43,22 @@ class Feed(Service):
 
     _log = Logger()
 
-    def __init__(
-        self,
-        store: Store,
-        bus: Bus,
-        subscribers: Sequence[Subscriber],
-        followers: Sequence[Follower],
-        clock: IReactorTime,
-        keeper: IndexKeeper | None = None,
-    ) -> None:
-        self._store = store
-        self._subscribers = subscribers
-        self._followers = followers
-        self._clock = clock
-        self._keeper = keeper
-        self._seq = 0
-        self._awake = False
-        self._pumping: Deferred[None] | None = None
-        self._retry: IDelayedCall | None = None
-        self._unavailable = False
-        self.loaded = False
-        """Whether the subscribers have received the content of the store at start-up."""
-        bus.subscribe(self.wake)
+    _store: Store
+    _bus: Bus
+    _subscribers: Sequence[Subscriber]
+    _followers: Sequence[Follower]
+    _clock: IReactorTime
+    _keeper: IndexKeeper | None = None
+    _seq: int = field(default=0, init=False)
+    _awake: bool = field(default=False, init=False)
+    _pumping: Deferred[None] | None = field(default=None, init=False)
+    _retry: IDelayedCall | None = field(default=None, init=False)
+    _unavailable: bool = field(default=False, init=False)
+    loaded: bool = field(default=False, init=False)
+    """Whether the subscribers have received the content of the store at start-up."""
+
+    def __attrs_post_init__(self) -> None:
+        self._bus.subscribe(self.wake)
 
     @property
     def seq(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
-from attrs import define
+from attrs import define, field
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
@@ -52,6 +52,7 @@ class _Job:
     outcome: Any = None
 
 
+@define(eq=False, repr=False)
 class TransactionQueue:
     """Runs functions of a connection in transactions of one thread, in their order, many in each (group commit).
 
@@ -63,24 +64,16 @@ class TransactionQueue:
 
     _log = Logger()
 
-    def __init__(
-        self,
-        name: str,
-        begin: Begin,
-        clock: IReactorTime,
-        offload: Offload,
-        late: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._name = name
-        self._begin = begin
-        self.clock = clock
-        self._offload = offload
-        self._late = late
-        self._lock = threading.Lock()
-        self._waiting: deque[_Job] = deque()
-        self._running: Sequence[_Job] = ()
-        self._draining = False
-        self._timer: IDelayedCall | None = None
+    _name: str
+    _begin: Begin
+    clock: IReactorTime
+    _offload: Offload
+    _late: Callable[[], None] = lambda: None
+    _lock: threading.Lock = field(factory=threading.Lock, init=False)
+    _waiting: deque[_Job] = field(factory=deque, init=False)
+    _running: Sequence[_Job] = field(default=(), init=False)
+    _draining: bool = field(default=False, init=False)
+    _timer: IDelayedCall | None = field(default=None, init=False)
 
     def submit(self, function: Callable[[sqlite3.Connection], T]) -> Deferred[T]:
         """Return what `function` returns, once its transaction is committed.

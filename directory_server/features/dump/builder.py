@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attrs import define, field
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
@@ -35,6 +36,7 @@ PAGE, PAGE_BYTES = 200, 500_000
 """Versions, and about their bytes, that are encoded and compressed at a time. 500,000 bytes take 30 ms in a thread."""
 
 
+@define(eq=False, repr=False)
 class Dumps:
     """The dump of a folder. With `curated`, only of curated entries. `clock` runs the waiting.
 
@@ -43,28 +45,16 @@ class Dumps:
 
     _log = Logger()
 
-    def __init__(
-        self,
-        folder: Path,
-        settings: DumpConfig,
-        store: Store,
-        directory: Directory,
-        offload: Offload,
-        clock: Any,
-        now: Callable[[], float],
-        *,
-        curated: bool,
-    ) -> None:
-        self._folder = folder
-        self._settings = settings
-        self._store = store
-        self._directory = directory
-        self._offload = offload
-        self._clock = clock
-        self._now = now
-        self._curated = curated
-        self._waiting: list[Deferred[Dump]] | None = None
-        """The requests that wait for the dump that this process makes; None if it makes none."""
+    _folder: Path
+    _settings: DumpConfig
+    _store: Store
+    _directory: Directory
+    _offload: Offload
+    _clock: Any
+    _now: Callable[[], float]
+    _curated: bool = field(kw_only=True)
+    _waiting: list[Deferred[Dump]] | None = field(default=None, init=False)
+    """The requests that wait for the dump that this process makes; None if it makes none."""
 
     async def current(self) -> Dump:
         """Return a dump of all changes, or one that is at most `max_age` old. Make it if there is none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from attrs import define, field
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -46,6 +47,7 @@ STALE = 1_000
 """Deleted vectors beside a quarter of all, after which the memory is filled again."""
 
 
+@define(eq=False, repr=False)
 class VectorBuilder(Service):
     """Make the vectors of entries that have none for `model`, and read those of all processes into `vectors`.
 
@@ -54,36 +56,29 @@ class VectorBuilder(Service):
 
     _log = Logger()
 
-    def __init__(
-        self,
-        model: str,
-        batch: int,
-        endpoint: Endpoint,
-        store: Store,
-        embeddings: Embeddings,
-        offload: Offload,
-        clock: Any,
-        holder: str,
-        count: Callable[[int], None],
-    ) -> None:
-        self._model = model
-        self._batch = min(batch, MAX_BATCH)
-        self._endpoint = endpoint
-        self._store = store
-        self._embeddings = embeddings
-        self._offload = offload
-        self._clock = clock
-        self._holder = holder
-        self._count = count
-        self._timer = Timer(INTERVAL, self._round, clock)
-        self._request: Deferred[Sequence[bytes]] | None = None
-        self._read_until = self._removed = 0
-        """The revision of the last vector that was read, and the number of those deleted before."""
-        self._retry_at = self._delay = 0.0
-        self._error = ""
-        self.vectors = Vectors()
-        self.is_complete = False
-        """Whether all entries had a vector once, and all of these were read."""
+    _model: str
+    _batch: int
+    _endpoint: Endpoint
+    _store: Store
+    _embeddings: Embeddings
+    _offload: Offload
+    _clock: Any
+    _holder: str
+    _count: Callable[[int], None]
+    _request: Deferred[Sequence[bytes]] | None = field(default=None, init=False)
+    _read_until: int = field(default=0, init=False)
+    _removed: int = field(default=0, init=False)
+    """The revision of the last vector that was read, and the number of those deleted before."""
+    _retry_at: float = field(default=0.0, init=False)
+    _delay: float = field(default=0.0, init=False)
+    _error: str = field(default="", init=False)
+    _timer: Timer = field(init=False)
+    vectors: Vectors = field(factory=Vectors, init=False)
+    is_complete: bool = field(default=False, init=False)
+    """Whether all entries had a vector once, and all of these were read."""
+
+    def __attrs_post_init__(self) -> None:
+        self._timer = Timer(INTERVAL, self._round, self._clock)
 
     def startService(self) -> None:
         super().startService()
@@ -172,8 +167,9 @@ class VectorBuilder(Service):
         missing.sort(key=lambda passage: len(passage.text))
         if removed and not await self._embeddings.put(self._model, self._holder, [], removed):
             return False
-        for start in range(0, len(missing), self._batch):
-            batch = missing[start : start + self._batch]
+        size = min(self._batch, MAX_BATCH)
+        for start in range(0, len(missing), size):
+            batch = missing[start : start + size]
             made = [
                 Embedding(passage.mcp_id, passage.digest, vector)
                 for passage, vector in zip(batch, await self._vectors_of(batch), strict=True)

@@ -54,6 +54,7 @@ class _Waiting:
     answers: list[Deferred[bytes | None]] = field(factory=list)
 
 
+@define(eq=False, repr=False)
 class QueryVectors(Service):
     """Returns the likeness for a query, None if there is none for it within `timeout` seconds.
 
@@ -64,29 +65,19 @@ class QueryVectors(Service):
 
     _log = Logger()
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        vectors: Vectors,
-        clock: Any,
-        timeout: float,
-        is_ready: Callable[[], bool],
-        count: Callable[[str], None],
-        observe: Callable[[float], None],
-    ) -> None:
-        self._endpoint = endpoint
-        self._vectors = vectors
-        self._clock = clock
-        self._timeout = timeout
-        self._is_ready = is_ready
-        self._count = count
-        self._observe = observe
-        self._circuit = Circuit()
-        self._cached: OrderedDict[str, bytes] = OrderedDict()
-        self._without: OrderedDict[str, None] = OrderedDict()
-        """Texts whose last first page had no likeness, so that later pages have the same order."""
-        self._waiting: dict[str, _Waiting] = {}
-        self._requests: set[Deferred[None]] = set()
+    _endpoint: Endpoint
+    _vectors: Vectors
+    _clock: Any
+    _timeout: float
+    _is_ready: Callable[[], bool]
+    _count: Callable[[str], None]
+    _observe: Callable[[float], None]
+    _circuit: Circuit = field(factory=Circuit, init=False)
+    _cached: OrderedDict[str, bytes] = field(factory=OrderedDict, init=False)
+    _without: OrderedDict[str, None] = field(factory=OrderedDict, init=False)
+    """Texts whose last first page had no likeness, so that later pages have the same order."""
+    _waiting: dict[str, _Waiting] = field(factory=dict, init=False)
+    _requests: set[Deferred[None]] = field(factory=set, init=False)
 
     async def __call__(self, query: Query) -> Likeness | None:
         text = text_of_query(query)

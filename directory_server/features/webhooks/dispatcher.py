@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from attrs import define, field
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -45,6 +46,7 @@ PRUNE_INTERVAL = 60.0
 """Seconds between two deletions of changes that all webhooks have received."""
 
 
+@define(eq=False, repr=False)
 class Dispatcher(Service):
     """Read the change log for webhooks and send messages, unless another process does. `holder` identifies this one.
 
@@ -54,35 +56,26 @@ class Dispatcher(Service):
 
     _log = Logger()
 
-    def __init__(
-        self,
-        webhooks: Callable[[], Deferred[Webhooks]],
-        queue: WebhookQueue,
-        store: Store,
-        new_sender: Callable[[], Sender],
-        matching: Matching,
-        offload: Offload,
-        clock: Any,
-        now: Callable[[], float],
-        holder: str,
-        count: Callable[[bool], None],
-    ) -> None:
-        self._open = webhooks
-        self._queue = queue
-        self._store = store
-        self._new_sender = new_sender
-        self._sender: Sender | None = None
-        self._matching = matching
-        self._offload = offload
-        self._clock = clock
-        self._now = now
-        self._holder = holder
-        self._count = count
-        self._timer = Timer(INTERVAL, self._look, clock)
-        self._sending: dict[str, Deferred[None]] = {}
-        self._held_until = self._pruned_at = float("-inf")
-        self.known: Sequence[Webhook] = ()
-        """The webhooks at the last look."""
+    _open: Callable[[], Deferred[Webhooks]]
+    _queue: WebhookQueue
+    _store: Store
+    _new_sender: Callable[[], Sender]
+    _matching: Matching
+    _offload: Offload
+    _clock: Any
+    _now: Callable[[], float]
+    _holder: str
+    _count: Callable[[bool], None]
+    _sender: Sender | None = field(default=None, init=False)
+    _sending: dict[str, Deferred[None]] = field(factory=dict, init=False)
+    _held_until: float = field(default=float("-inf"), init=False)
+    _pruned_at: float = field(default=float("-inf"), init=False)
+    _timer: Timer = field(init=False)
+    known: Sequence[Webhook] = field(default=(), init=False)
+    """The webhooks at the last look."""
+
+    def __attrs_post_init__(self) -> None:
+        self._timer = Timer(INTERVAL, self._look, self._clock)
 
     def startService(self) -> None:
         super().startService()
