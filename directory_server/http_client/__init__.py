@@ -5,7 +5,7 @@ from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, Head
 from ._certificates import CertificatePolicy
 from ._checked_agent import MAX_URL, CheckedAgent, CheckedNetwork, InvalidTarget, NotAllowed, Target, target_of
 from ._documents import DocumentClient, document_client, exchanged
-from ._errors import BadCertificate, BadResponse, broken_off, failed_exchange, unreachable
+from ._errors import BadCertificate, BadResponse
 from ._requests import RequestBody
 from ._responses import (
     MAX_DELAY,

@@ -26,15 +26,19 @@ from .. import __version__
 from ._bounded_agent import BoundedAgent, HeadBoundedPool
 from ._certificates import CertificatePolicy
 from ._checked_agent import InvalidTarget, NotAllowed
-from ._errors import BadCertificate, BadResponse, failed_exchange, unreachable
+from ._errors import BadCertificate, BadResponse, failed_exchange
 from ._requests import RequestBody
 from ._responses import cancellable, drop, read_body
 
 CONNECT = 5.0
 """Timeout of a connection attempt in seconds."""
 
-
 T = TypeVar("T")
+
+_NETWORK_ERRORS = (
+    *(BadCertificate, ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, ResponseNeverReceived),
+    *(SSL.Error, SSLError),
+)
 
 
 async def exchanged(exchange: Coroutine[Any, Any, T], deadline: float, clock: Any) -> T:
@@ -45,12 +49,10 @@ async def exchanged(exchange: Coroutine[Any, Any, T], deadline: float, clock: An
     running = Deferred.fromCoroutine(cancellable(exchange))
     try:
         return await running.addTimeout(deadline, clock, _late)
-    except (DNSLookupError, ConnectError) as error:
-        raise BadResponse(f"{unreachable(error)}.") from None
     except (InvalidTarget, NotAllowed) as error:
         raise BadResponse(error.message) from None
-    except (BadCertificate, ConnectionClosed, ResponseFailed, ResponseNeverReceived, SSL.Error, SSLError) as error:
-        raise BadResponse(failed_exchange(error)) from None
+    except _NETWORK_ERRORS as error:
+        raise failed_exchange(error) from None
 
 
 @frozen(eq=False)
@@ -121,4 +123,4 @@ def document_client(reactor: Any, purpose: str) -> DocumentClient:
 
 def _late(result: Any, deadline: float) -> Failure:
     """Return the failure of a request that was cancelled, with whatever error the Agent reports that."""
-    return Failure(BadResponse(f"It did not answer within {deadline:g} seconds."))
+    return Failure(BadResponse(f"It did not answer within {deadline:g} seconds.", is_passing=True))

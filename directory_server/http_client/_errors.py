@@ -12,9 +12,16 @@ from ..domain.errors import DirectoryError
 
 
 class BadResponse(DirectoryError):
-    """A response exceeds a bound or is invalid; the message says what "it" did."""
+    """A response exceeds a bound or is invalid; the message says what "it" did.
+
+    `is_passing` is whether another attempt may succeed.
+    """
 
     code = "bad_response"
+
+    def __init__(self, message: str, *, is_passing: bool = False) -> None:
+        super().__init__(message)
+        self.is_passing = is_passing
 
 
 class BadCertificate(DirectoryError):
@@ -23,27 +30,23 @@ class BadCertificate(DirectoryError):
     code = "bad_certificate"
 
 
-def unreachable(error: ConnectError | DNSLookupError) -> str:
-    """Return that a peer cannot be reached and why, without a full stop."""
+def failed_exchange(error: Exception) -> BadResponse:
+    """Return why a request failed, for an error of the network. Raises CancelledError if it was cancelled."""
     if isinstance(error, DNSLookupError):
-        return "It cannot be reached (its name is not known)"
-    cause = os.strerror(error.osError) if error.osError else str(error).rstrip(".")
-    return f"It cannot be reached ({cause[:1].lower()}{cause[1:]})"
-
-
-def broken_off(error: Exception) -> str:
-    """Return why a connection or response broke off: the last cause in `error`, without a full stop."""
+        return BadResponse("It cannot be reached (its name is not known).", is_passing=True)
+    if isinstance(error, ConnectError):
+        cause = os.strerror(error.osError) if error.osError else str(error).rstrip(".")
+        return BadResponse(f"It cannot be reached ({cause[:1].lower()}{cause[1:]}).", is_passing=True)
     causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
-    return str(causes[-1]).rstrip(".") or type(causes[-1]).__name__
-
-
-def failed_exchange(error: Exception) -> str:
-    """Return why a request that reached a peer failed. Raises CancelledError if it was cancelled."""
-    for cause in [failure.value for failure in getattr(error, "reasons", [])] or [error]:
-        if isinstance(cause, BadResponse | BadCertificate):
-            return cause.message
-        if isinstance(cause, CancelledError):
-            raise cause
-        if isinstance(cause, SSL.Error | SSLError):
-            return "No TLS connection was possible."
-    return f"Its response broke off: {broken_off(error)}."
+    for each in causes:
+        if isinstance(each, BadResponse):
+            return each
+        if isinstance(each, BadCertificate):
+            # It may be renewed.
+            return BadResponse(each.message, is_passing=True)
+        if isinstance(each, CancelledError):
+            raise each
+        if isinstance(each, SSL.Error | SSLError):
+            return BadResponse("No TLS connection was possible.", is_passing=True)
+    reason = str(causes[-1]).rstrip(".") or type(causes[-1]).__name__
+    return BadResponse(f"Its response broke off: {reason}.", is_passing=True)

@@ -8,29 +8,21 @@ from typing import Any
 
 from attrs import field, frozen
 from treq.client import HTTPClient
-from twisted.internet.defer import Deferred, TimeoutError
-from twisted.internet.error import ConnectError, ConnectionLost, DNSLookupError
 from twisted.internet.task import deferLater
-from twisted.web.client import ResponseFailed, ResponseNeverReceived
 from twisted.web.http_headers import Headers
 
 from .. import __version__
 from ..http_client import (
     REDIRECT_CODES,
-    BadCertificate,
     BadResponse,
-    InvalidTarget,
-    NotAllowed,
-    broken_off,
-    cancellable,
     date_of,
     drop,
+    exchanged,
     header,
     read_body,
     redirect_target,
     retry_after,
     target_of,
-    unreachable,
 )
 from ._upstream import UpstreamFailed
 
@@ -97,22 +89,10 @@ class Fetcher:
 
         The timeout is `deadline` seconds.
         """
-        fetching = Deferred.fromCoroutine(cancellable(self._get(url, write, validators)))
         try:
-            return await fetching.addTimeout(deadline, self._clock)
-        except TimeoutError:
-            raise _resumable(f"It did not answer within {deadline:g} seconds") from None
-        except (DNSLookupError, ConnectError) as error:
-            raise _resumable(unreachable(error)) from None
-        except (BadResponse, InvalidTarget, NotAllowed) as error:
-            raise UpstreamFailed(error.message) from None
-        except (ConnectionLost, ResponseFailed, ResponseNeverReceived) as error:
-            for failure in getattr(error, "reasons", []):
-                if failure.check(BadResponse, BadCertificate):
-                    # The certificate may be renewed; a response out of bounds stays so.
-                    resumable = failure.check(BadCertificate) is not None
-                    raise UpstreamFailed(failure.value.message, resumable=resumable) from None
-            raise _resumable(f"Its answer broke off: {broken_off(error)}") from None
+            return await exchanged(self._get(url, write, validators), deadline, self._clock)
+        except BadResponse as error:
+            raise UpstreamFailed(error.message, resumable=error.is_passing) from None
 
     async def pause(self, seconds: float) -> None:
         """Wait for `seconds`."""
@@ -201,7 +181,3 @@ def _redirected(url: str, location: str, *, any_host: bool) -> str:
     if not same_host and not any_host:
         raise UpstreamFailed("It redirects to another host, which is not followed. Set url to the target.")
     return target
-
-
-def _resumable(reason: str) -> UpstreamFailed:
-    return UpstreamFailed(f"{reason}.", resumable=True)

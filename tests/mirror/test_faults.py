@@ -16,7 +16,7 @@ from .registry import faults, registry_entry
 ERRORS = {
     "html": r"It sent invalid JSON: ",
     "truncated-json": r"It sent invalid JSON: ",
-    "truncated-body": r"Its answer broke off: ",
+    "truncated-body": r"Its response broke off: ",
     "wrong-types": r"It did not send a registry page: an object with a list of entries in 'servers'\.",
     "wrong-metadata": r"It sent a page whose 'metadata' is not an object\.",
     "wrong-cursor": r"It sent a page whose 'nextCursor' is not a string of at most 4,096 characters\.",
@@ -27,7 +27,7 @@ ERRORS = {
     "many-entries": r"It sent a page of 1,001 entries; at most 1,000 are allowed\.",
     "headers": r"It sent more than 65,536 bytes of headers\.",
     "early-hints": r"It sent more than 65,536 bytes of headers\.",
-    "trailers": r"Its answer broke off: Chunked decoder in 'TRAILER' state",
+    "trailers": r"Its response broke off: Chunked decoder in 'TRAILER' state",
     "small-chunks": r"It sent a body in too many small chunks\.",
     "gzip-bomb": r"It sent more than 4,000,000 bytes\.",
     "gzip-truncated": r"It sent truncated gzip data\.",

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from twisted.internet.defer import Deferred, TimeoutError
-from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
-from twisted.web.client import Agent, ResponseFailed, ResponseNeverReceived
+from twisted.web.client import Agent
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IResponse
 
@@ -20,12 +18,11 @@ from ...http_client import (
     BoundedAgent,
     CertificatePolicy,
     HeadBoundedPool,
-    cancellable,
     drop,
+    exchanged,
     header,
     read_body,
     redirect_target,
-    unreachable,
 )
 from .sources import MAX_ARCHIVE, SourceFailed
 
@@ -49,17 +46,10 @@ def downloader(reactor: Any) -> Download:
     async def download(url: str, path: Path) -> None:
         pool = HeadBoundedPool(reactor, persistent=False)
         agent = BoundedAgent(Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool), MAX_ARCHIVE)
-        fetching = Deferred.fromCoroutine(cancellable(_fetch(agent, url, path)))
         try:
-            await fetching.addTimeout(DEADLINE, reactor)
-        except TimeoutError:
-            raise SourceFailed(f"It was not complete within {DEADLINE:g} seconds.") from None
-        except (DNSLookupError, ConnectError) as error:
-            raise SourceFailed(f"{unreachable(error)}.") from None
+            await exchanged(_fetch(agent, url, path), DEADLINE, reactor)
         except BadResponse as error:
             raise SourceFailed(error.message) from None
-        except (ConnectionLost, ConnectionDone, ResponseFailed, ResponseNeverReceived):
-            raise SourceFailed("Its response broke off.") from None
         except OSError as error:
             raise SourceFailed(f"It cannot be stored: {error.strerror}.") from None
 

@@ -75,7 +75,6 @@ def messages_of_sync_runs() -> Iterator[str]:
     """Yield the errors in the code, with a number in place of each value."""
     wrappers = {
         "UpstreamFailed": "{}",
-        "_resumable": "{}.",
         "BadResponse": "{}",
         "_fail": "It {}.",
         "_failure": "It {}.",
