@@ -63,6 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "turn": {"domain.ports"},
     "resumption": set(),
     "timers": {"domain.errors"},
+    "leases": {"domain.errors", "domain.ports", "timers"},
     "listeners": {"timers"},
     "sealing": set(),
     "machine": {"domain.ports"},

@@ -9,4 +9,5 @@ FEATURE = Feature(
     settings=LookalikesConfig,
     command="command:lookalikes",
     run="service:running",
+    runs_if="enabled",
 )

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from attrs import define, field
-from twisted.logger import Logger
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
-from ...domain.errors import Unavailable
 from ...domain.flags import LOOKALIKE, EntryFlag
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Mirrors, Store
+from ...domain.ports.storage import Store
+from ...leases import Lease
 from ...serialization import restore_entry
 from ...tables import Tables, flags_of_kind, put_flags
 from .finder import Finder
@@ -34,49 +33,31 @@ SLICE = 2_000
 
 @define
 class Tracker:
-    """Writes the flags of look-alikes. `holder` identifies the process, `now` returns seconds since the epoch.
+    """Writes the flags of look-alikes, in the process that holds `lease`. `now` returns seconds since the epoch.
 
     Names that a pattern of `allowed` matches get no flag. `announce` tells other processes of changes.
     """
 
     _store: Store
-    _leases: Mirrors
+    _lease: Lease
     _tables: Tables
     _offload: Offload
     _now: Callable[[], float]
     _announce: Callable[[], None]
     _allowed: Sequence[str]
-    _holder: str
     _finder: Finder | None = field(default=None, init=False)
     _seq: int = field(default=0, init=False)
-    _unavailable: bool = field(default=False, init=False)
-
-    _log = Logger()
 
     async def update(self) -> None:
         """Write the flags of all new changes, at first those of all entries, unless another process does."""
-        try:
-            if not await self._hold():
-                return
-            if self._finder is None or self._seq > await self._store.head():
-                await self._load()
-            await self._follow()
-        except Unavailable as error:
-            if not self._unavailable:
-                self._log.warn("Look-alikes cannot be found now: {reason}", reason=error.message)
-            self._unavailable = True
-        else:
-            self._unavailable = False
-
-    async def release(self) -> None:
-        """Release the lease, so that another process continues at once."""
-        try:
-            await self._leases.release(LEASE_NAME, self._holder)
-        except Unavailable:
-            self._log.debug("The lease of look-alikes ends by itself")
+        if not await self._hold():
+            return
+        if self._finder is None or self._seq > await self._store.head():
+            await self._load()
+        await self._follow()
 
     async def _hold(self) -> bool:
-        is_held = await self._leases.hold(LEASE_NAME, self._holder, seconds=LEASE)
+        is_held = await self._lease.hold()
         if not is_held:
             # Another process has all entries in memory.
             self._finder = None

@@ -10,4 +10,5 @@ FEATURE = Feature(
     web="web:PART",
     command="command:removals",
     run="service:running",
+    runs_if="sources",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import islice
@@ -15,10 +14,10 @@ from twisted.logger import Logger
 
 from ...domain.changes import Change
 from ...domain.entries import Entry
-from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Curation, Mirrors, Store
+from ...domain.ports.storage import Curation, Store
 from ...domain.versions import REMOVED
+from ...leases import Lease
 from ...serialization import restore_entry
 from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
@@ -54,7 +53,7 @@ class Report:
 
 @define
 class Remover:
-    """Removes entries with malicious packages. `holder` identifies the process; `now` is seconds since the epoch.
+    """Removes entries with malicious packages, in the process that holds `lease`. `now` is seconds since the epoch.
 
     `announce` tells other processes of changes.
     """
@@ -62,13 +61,12 @@ class Remover:
     _settings: RemovalsConfig
     _store: Store
     _curation: Curation
-    _leases: Mirrors
+    lease: Lease
     _advisories: Advisories
     _download: Download
     _offload: Offload
     _now: Callable[[], float]
     _announce: Callable[[], None]
-    _holder: str
     _seq: int | None = field(default=None, init=False)
     """The last change that was compared, None before all entries were."""
     _rechecked_at: float = field(default=0.0, init=False)
@@ -79,22 +77,14 @@ class Remover:
 
     async def update(self) -> None:
         """Read the sources if that is due, then compare what has changed, unless another process does."""
-        try:
-            if not await self._hold():
-                self._seq = None
-                return
-            reading, now = await self._advisories.reading(), self._now()
-            is_other = reading.signature != self._signature and self._failed_at == float("-inf")
-            if is_other or now - max(reading.read_at, self._failed_at) >= self._settings.interval:
-                await self._read_logged()
-            await self.compare()
-        except Unavailable as error:
-            self._warn(f"Entries with malicious packages cannot be removed now: {error.message}")
-
-    async def release(self) -> None:
-        """Release the lease, so that another process continues at once."""
-        with suppress(Unavailable):
-            await self._leases.release(LEASE_NAME, self._holder)
+        if not await self.lease.hold():
+            self._seq = None
+            return
+        reading, now = await self._advisories.reading(), self._now()
+        is_other = reading.signature != self._signature and self._failed_at == float("-inf")
+        if is_other or now - max(reading.read_at, self._failed_at) >= self._settings.interval:
+            await self._read_logged()
+        await self.compare()
 
     async def _read_logged(self) -> None:
         try:
@@ -102,7 +92,9 @@ class Remover:
         except SourceFailed as error:
             # What was read before stays.
             self._failed_at = self._now()
-            self._warn(f"Sources of malicious packages: {error.message}")
+            if error.message != self._error:
+                self._error = error.message
+                self._log.warn("Sources of malicious packages: {reason}", reason=error.message)
         else:
             self._error = ""
             self._log.info(
@@ -130,7 +122,7 @@ class Remover:
                         kept.update(key_of(each.package, each.id) for each in chunk.advisories)
                         if chunk.advisories:
                             await self._advisories.put(chunk.advisories)
-                        await self._hold()
+                        await self.lease.hold()
                 except SourceFailed as error:
                     raise SourceFailed(f"{source}: {error.message}") from None
         await self._advisories.drop_others(kept)
@@ -191,16 +183,8 @@ class Remover:
                     await self._publish(other, findings[entry.name])
             after = page[-1].name
 
-    async def _hold(self) -> bool:
-        return await self._leases.hold(LEASE_NAME, self._holder, seconds=LEASE)
-
     def _is_kept(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self._settings.keep)
-
-    def _warn(self, text: str) -> None:
-        if text != self._error:
-            self._error = text
-            self._log.warn("{text}", text=text)
 
     @property
     def _signature(self) -> str:

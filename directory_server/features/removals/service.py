@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from secrets import token_hex
 from typing import Any
-
-from twisted.internet.interfaces import IReactorTime
 
 from ...config import Config
 from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
-from ...timers import Timer
-from .remover import INTERVAL, Remover
+from ...leases import Lease, LeasedTimer
+from .remover import INTERVAL, LEASE, LEASE_NAME, Remover
 from .settings import RemovalsConfig
 from .tables import Advisories
 
 DOWNLOAD = "removals.download"
 """The name of the download among the parts that tests replace."""
-
-
-class RemovalService(Timer):
-    """Removes entries; releases its lease at the end."""
-
-    def __init__(self, remover: Remover, clock: IReactorTime) -> None:
-        super().__init__(INTERVAL, remover.update, clock, finish=remover.release)
 
 
 def remover_of(
@@ -43,19 +33,16 @@ def remover_of(
         settings=config.of(RemovalsConfig),
         store=storage.store,
         curation=storage.curation,
-        leases=storage.mirrors,
+        lease=Lease(storage.mirrors, LEASE_NAME, LEASE),
         advisories=Advisories(storage.background_tables),
         download=downloader(reactor),
         offload=offload,
         now=now,
         announce=announce,
-        holder=token_hex(8),
     )
 
 
 def running(host: Host) -> Running:
-    """Return the service, if there are sources."""
-    if not host.config.of(RemovalsConfig).sources:
-        return Running()
+    """Return the service."""
     remover = remover_of(host.config, host.storage, host.reactor, host.offload, host.now, host.bus.announce)
-    return Running(services=[RemovalService(remover, host.reactor)])
+    return Running(services=[LeasedTimer(INTERVAL, remover.update, host.reactor, remover.lease)])

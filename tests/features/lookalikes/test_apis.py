@@ -7,8 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.features.lookalikes.service import LookalikeService
-from directory_server.features.lookalikes.tracker import INTERVAL
+from directory_server.features.lookalikes.tracker import INTERVAL, LEASE_NAME
 
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import GetPage
@@ -25,7 +24,7 @@ allowing = pytest.mark.parametrize(
 
 def find_lookalikes(server: Server) -> None:
     for service in server.application.background:
-        if isinstance(service, LookalikeService):
+        if service.name == LEASE_NAME:
             service.startService()
             server.clock.advance(INTERVAL)
             service.stopService()
@@ -106,4 +105,4 @@ def test_an_operator_allows_names(server: Server) -> None:
 
 @pytest.mark.parametrize("server", [{"lookalikes.enabled": False}], indirect=True, ids=["off"])
 def test_nothing_runs_when_it_is_off(server: Server) -> None:
-    assert not [each for each in server.application.background if isinstance(each, LookalikeService)]
+    assert not [each for each in server.application.background if each.name == LEASE_NAME]

@@ -11,7 +11,8 @@ from twisted.internet.task import Clock
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.features.lookalikes import tracker as tracker_module
-from directory_server.features.lookalikes.tracker import LEASE, Tracker
+from directory_server.features.lookalikes.tracker import LEASE, LEASE_NAME, Tracker
+from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredMirrors, Tables, flags_of_kind
 
@@ -36,13 +37,12 @@ class Process:
         tables = self.open_tables()
         self.tracker = Tracker(
             store=open_store(tables),
-            leases=StoredMirrors(tables, self.clock.seconds),
+            lease=Lease(StoredMirrors(tables, self.clock.seconds), LEASE_NAME, LEASE, self.holder),
             tables=tables,
             offload=inline,
             now=self.clock.seconds,
             announce=lambda: self.announced.append("change"),
             allowed=self.allowed,
-            holder=self.holder,
         )
 
     def update(self) -> None:
@@ -107,7 +107,7 @@ class TestTracker(TablesTest):
         assert (first.announced, second.announced) == (["change"], [])
         assert second.tracker._finder is None
         # The other one continues when the lease is released, or has ended.
-        run_sync(first.tracker.release())
+        run_sync(first.tracker._lease.release())
         second.update()
         assert second.tracker._finder is not None
         first.update()

@@ -9,9 +9,9 @@ import pytest
 
 from directory_server.config import ConfigError
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.features.lookalikes.service import LookalikeService
-from directory_server.features.lookalikes.tracker import INTERVAL
-from directory_server.features.policy.applier import PolicyService
+from directory_server.features.lookalikes.tracker import INTERVAL, LEASE_NAME
+from directory_server.features.policy import applier as policy_applier
+from directory_server.leases import Lease
 from directory_server.run_sync import run_sync
 from directory_server.storage import Storage
 
@@ -41,13 +41,13 @@ def storage_of(server: Server) -> Storage:
     return storage
 
 
-def start(server: Server, kind: type, seconds: float) -> None:
+def start(server: Server, name: str, seconds: float) -> None:
     """Run a service of the server for some time."""
     for service in server.application.background:
-        if isinstance(service, kind):
-            service.startService()  # type: ignore[attr-defined]
+        if service.name == name:
+            service.startService()
             server.clock.advance(seconds)
-            service.stopService()  # type: ignore[attr-defined]
+            service.stopService()
 
 
 @unmarked
@@ -90,11 +90,11 @@ def test_a_look_alike_stays_hidden(server: Server) -> None:
     copy = "io.example/zebra_good"
     publish(server, GOOD, entry(copy, "Counts zebras."))
     for _ in range(3):
-        start(server, LookalikeService, INTERVAL)
+        start(server, LEASE_NAME, INTERVAL)
         assert server.get(f"/api/open/v1/entries/{mcp_id_of(copy)}").status == 404
     assert server.get(f"/api/open/v1/entries/{GOOD_ID}").status == 200
     head = run_sync(storage_of(server).store.head())
-    start(server, LookalikeService, INTERVAL)
+    start(server, LEASE_NAME, INTERVAL)
     assert run_sync(storage_of(server).store.head()) == head
 
 
@@ -120,8 +120,8 @@ def test_new_rules_apply_at_the_start(server: Server) -> None:
 
     rules, storage = ruled.of(PolicyConfig).rules, open_storage(ruled, command_environment())
     names = RuledNames(storage.tables, ["imported"])
-    applier = Applier(rules, names, storage.mirrors, lambda: None, "one")
-    other = Applier(rules, names, storage.mirrors, lambda: None, "two")
+    one, two = (Lease(storage.mirrors, policy_applier.LEASE_NAME, 60.0, holder) for holder in ("one", "two"))
+    applier, other = Applier(rules, names, one, lambda: None), Applier(rules, names, two, lambda: None)
     assert run_sync(names.applied()) == ""
     assert run_sync(storage.mirrors.hold("rules of the policy", "two", seconds=60.0))
     run_sync(applier.update())
@@ -132,7 +132,7 @@ def test_new_rules_apply_at_the_start(server: Server) -> None:
     storage.close()
     assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 404
     # This server has no rules, and shows all entries again.
-    start(server, PolicyService, 0)
+    start(server, policy_applier.LEASE_NAME, 0)
     assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 200
 
 

@@ -13,8 +13,9 @@ from twisted.internet.threads import deferToThread
 from directory_server.config import Config
 from directory_server.domain.entries import mcp_id_of
 from directory_server.features.removals.remover import INTERVAL
-from directory_server.features.removals.service import RemovalService, remover_of
+from directory_server.features.removals.service import remover_of
 from directory_server.features.removals.settings import RemovalsConfig
+from directory_server.leases import LeasedTimer
 from directory_server.run_sync import inline, run_sync
 
 from ...cli.conftest import CommandLine, run_in_test_reactor
@@ -51,7 +52,7 @@ def removing(server: Server, source: Path) -> Server:
         lambda: 1_800_000_000.0,
         server.directory._bus.announce,
     )
-    service = RemovalService(remover, server.clock)
+    service = LeasedTimer(INTERVAL, remover.update, server.clock, remover.lease)
     service.startService()
     server.clock.advance(INTERVAL)
     service.stopService()

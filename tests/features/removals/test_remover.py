@@ -13,11 +13,12 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.versions import LOCAL, REMOVED
-from directory_server.features.removals.remover import LEASE, RECHECK, Remover
+from directory_server.features.removals.remover import LEASE, LEASE_NAME, RECHECK, Remover
 from directory_server.features.removals.rules import removal_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.features.removals.sources import SourceFailed
 from directory_server.features.removals.tables import Advisories
+from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration, StoredMirrors
 
@@ -72,13 +73,12 @@ class Process:
             settings=RemovalsConfig(**{"sources": (str(self.folder),), **self.settings}),
             store=open_store(tables),
             curation=StoredCuration(tables),
-            leases=StoredMirrors(tables, self.clock.seconds),
+            lease=Lease(StoredMirrors(tables, self.clock.seconds), LEASE_NAME, LEASE, self.holder),
             advisories=Advisories(tables),
             download=download,
             offload=inline,
             now=self.clock.seconds,
             announce=lambda: self.announced.append("change"),
-            holder=self.holder,
         )
 
     def update(self) -> None:
@@ -240,7 +240,7 @@ class TestRemover(TablesTest):
         self.publish(entry())
         second.update()
         assert self.names() == []
-        run_sync(self.process.remover.release())
+        run_sync(self.process.remover.lease.release())
         second.update()
         assert self.names() == [NAME]
         self.clock.advance(LEASE + 1)
