@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import asdict, define, frozen
@@ -13,6 +14,7 @@ from twisted.logger import Logger
 
 from .. import http
 from ..config import Config, endpoints
+from ..domain.errors import Unavailable
 from ..domain.ports.search import Follower
 from ..domain.upstreams import UpstreamState
 from ..feature import Running
@@ -91,7 +93,9 @@ class Application:
                 "directory-server account add --role operator you@example.org"
             )
         for feature in self.running:
-            await feature.load()
+            # Timers of the feature read it again.
+            with suppress(Unavailable):
+                await feature.load()
 
     async def write_counts(self) -> None:
         """Write the access log, the uses of keys and what features have counted since their last writes."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from attrs import define, evolve, field
-from twisted.logger import Logger
 
 from ...domain.entries import mcp_id_of
-from ...domain.errors import Unavailable
 from ...domain.flags import LOOKALIKE, EntryFlag, FlagView
 from ...domain.limits import NAME
 from ...domain.views import Detail
@@ -28,15 +26,9 @@ class Flagged:
     _notes: Mapping[str, tuple[FlagView, ...]] = field(factory=dict, init=False)
     _flagged: frozenset[str] = field(default=frozenset(), init=False)
 
-    _log = Logger()
-
     async def refresh(self) -> None:
-        """Read all flags. A failure is logged, and the flags stay as they are."""
-        try:
-            flags = await self._tables.read(lambda rows: flags_of_kind(rows, LOOKALIKE))
-        except Unavailable as error:
-            self._log.debug("Flags of look-alikes cannot be read now: {reason}", reason=error.message)
-            return
+        """Read all flags. After an error, which is Unavailable, the flags are as they were."""
+        flags = await self._tables.read(lambda rows: flags_of_kind(rows, LOOKALIKE))
         notes: dict[str, tuple[FlagView, ...]] = {}
         for mcp_id, found in flags.items():
             for flag in found:

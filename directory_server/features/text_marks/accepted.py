@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from twisted.logger import Logger
-
-from ...domain.errors import Unavailable
 from ...feature import Host, Running
 from ...timers import Timer
 from .tables import AcceptedMarks
@@ -18,8 +15,6 @@ REFRESH_INTERVAL = 15.0
 class KnownMarks:
     """The accepted marks of all entries, at most REFRESH_INTERVAL seconds old. Operators accept few."""
 
-    _log = Logger()
-
     def __init__(self, accepted: AcceptedMarks) -> None:
         self._accepted = accepted
         self._known: Mapping[str, Collection[str]] = {}
@@ -29,11 +24,8 @@ class KnownMarks:
         return self._known.get(mcp_id, ())
 
     async def refresh(self) -> None:
-        """Read the accepted marks. A failure is logged; the next call continues."""
-        try:
-            self._known = await self._accepted.all()
-        except Unavailable as error:
-            self._log.warn("Accepted marks cannot be read now: {error}", error=error.message)
+        """Read the accepted marks. Raises Unavailable."""
+        self._known = await self._accepted.all()
 
 
 def running(host: Host) -> Running:

@@ -7,11 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
-from twisted.logger import Logger
 
 from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
-from ...domain.errors import Unavailable
 from ...domain.identity import package_identity
 from ...domain.namespaces import VERIFIED
 from ...domain.views import Detail
@@ -34,14 +32,11 @@ class VerifiedEntries:
     A look-up reads no database. An entry takes about 500 bytes; entries without checks take none.
     """
 
-    _log = Logger()
-
     def __init__(self, verifications: Verifications) -> None:
         self._verifications = verifications
         self._known: dict[str, Verification] = {}
         self._counts: Counter[VerifiedStatus] = Counter()
         self._revision = 0
-        self._unavailable = False
 
     def get(self, mcp_id: str) -> Verification:
         """Return the verification of an entry, UNVERIFIED if it has none."""
@@ -87,18 +82,11 @@ class VerifiedEntries:
         return await self._verifications.states(mcp_id) if mcp_id in self._known else ()
 
     async def refresh(self) -> None:
-        """Read the summaries that are new. A failure is logged once; the next call continues."""
-        try:
-            while summaries := await self._verifications.summaries(self._revision, PAGE):
-                for summary in summaries:
-                    self._put(summary.mcp_id, summary.verification)
-                    self._revision = summary.revision
-        except Unavailable as error:
-            if not self._unavailable:
-                self._log.warn("Verifications cannot be read now: {error}", error=error.message)
-            self._unavailable = True
-        else:
-            self._unavailable = False
+        """Read the summaries that are new. After an error, which is Unavailable, the next call continues."""
+        while summaries := await self._verifications.summaries(self._revision, PAGE):
+            for summary in summaries:
+                self._put(summary.mcp_id, summary.verification)
+                self._revision = summary.revision
 
     def _put(self, mcp_id: str, verification: Verification) -> None:
         before = self._known.pop(mcp_id, None)
