@@ -9,7 +9,6 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 from attrs import evolve
 
 from bench.catalogue.files import REAL, read_entries
@@ -20,8 +19,8 @@ from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
 from directory_server.run_sync import run_sync
-from directory_server.search.index.claims import CLAIM_WEIGHT, MAX_QUERIES
-from directory_server.search.index.document import WEIGHT, build_document
+from directory_server.search.index.claims import CLAIM, MAX_CLAIMED, MAX_QUERIES
+from directory_server.search.index.document import build_document
 
 OWN = Path(__file__).with_name("representative_queries.jsonl")
 """Queries that we wrote for real entries, in the way of their publishers, from their descriptions."""
@@ -45,10 +44,10 @@ def entry(name: str, description: str) -> Entry:
     return Entry({"name": name, "version": "1", "description": description})
 
 
-def weights(entry: Entry) -> dict[str, float]:
-    document = build_document(entry)
-    values = np.frombuffer(document.weights, WEIGHT).tolist()
-    return dict(zip(document.words.split(), values, strict=True))
+def claims(entry: Entry) -> set[str]:
+    """Return the stems that are searched of the claims of `entry`."""
+    terms = build_document(entry).special_terms
+    return {term.removeprefix(CLAIM) for term in terms if term.startswith(CLAIM)}
 
 
 def found(index: Index, query: str) -> list[str]:
@@ -61,28 +60,47 @@ def test_a_claim_finds_an_entry_that_has_none_of_the_words() -> None:
     assert found(index, "forecast tool")[0] == "a/rain"
 
 
+def test_a_query_that_an_entry_answers_does_not_read_claims() -> None:
+    plain = [entry("a/rain", RAIN), entry("a/mail", "Sends mail.")]
+    claiming_all = claiming(entry("b/storms", "Weather warnings of storms and rain."), ["weather forecasts for cities"])
+    query = "weather forecasts for cities"
+    assert found(our_index([*plain, claiming_all]), query) == found(
+        our_index([*plain, entry("b/storms", "Weather warnings of storms and rain.")]), query
+    )
+
+
+def test_a_match_by_a_claim_is_a_weak_one() -> None:
+    claimed = claiming(entry("a/rain", RAIN), ["will the rain reach my laundry"])
+    index = our_index([claimed, entry("a/mail", "Sends mail."), entry("a/sun", "Weather of the sun.")])
+    page = run_sync(index.search(Query("laundry", limit=1)))
+    assert ([hit.server_name for hit in page.hits], page.match, page.next) == (["a/rain"], "weak", None)
+    assert found(index, "laundry flag:secrets") == []
+
+
 def test_words_of_the_entry_and_repetitions_get_nothing() -> None:
     plain = entry("a/rain", RAIN)
-    claimed = weights(claiming(plain, [UMBRELLA, f"{UMBRELLA} umbrella umbrella rain rains"], ["umbrella rain"] * 9))
-    assert {word: claimed[word] for word in weights(plain)} == weights(plain)
-    assert np.isclose(claimed["umbrella"], CLAIM_WEIGHT, rtol=1e-3)
-    assert "rains" not in claimed
+    claimed = claiming(plain, [UMBRELLA, f"{UMBRELLA} umbrella umbrella rain rains"], ["umbrella rain"] * 9)
+    assert claims(plain) == set()
+    assert "umbrella" in claims(claimed)
+    assert "rain" not in claims(claimed)
+    assert build_document(claimed).words == build_document(plain).words
 
 
 def test_claims_about_something_else_are_not_searched() -> None:
     others = ["query a postgres database", "review a pull request", "send a message to slack"]
-    assert weights(claiming(entry("a/rain", RAIN), others, ["InvoiceTool"])) == weights(entry("a/rain", RAIN))
+    assert claims(claiming(entry("a/rain", RAIN), others, ["InvoiceTool"])) == set()
 
 
 def test_claims_are_bounded() -> None:
     queries = [7, None, "", *(f"rain and wind {number}" for number in range(99)), "rain " + "wind " * 90 + "last"]
-    claimed = weights(claiming(entry("a/rain", RAIN), queries)).keys() - weights(entry("a/rain", RAIN)).keys()
-    assert claimed == {"0", "1"}
+    assert claims(claiming(entry("a/rain", RAIN), queries)) == {"0", "1"}
     assert MAX_QUERIES == 5
-    assert "last" not in weights(claiming(entry("a/rain", RAIN), queries[-1:]))
+    assert "last" not in claims(claiming(entry("a/rain", RAIN), queries[-1:]))
+    long = " ".join(["rain wind weather", *(f"w{number}" for number in range(60))])
+    assert len(claims(claiming(entry("a/rain", RAIN), [long] * 5, ["rain wind W1 X2"] * 32))) <= MAX_CLAIMED
     for wrong in ({"a": 1}, "rain", [["rain"]], None):
         stored = Entry({**entry("a/rain", RAIN).server, "_meta": {PUBLISHER: {"representativeQueries": wrong}}})
-        assert weights(stored) == weights(entry("a/rain", RAIN))
+        assert claims(stored) == set()
 
 
 def test_a_claim_does_not_outrank_a_mention() -> None:

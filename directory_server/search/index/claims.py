@@ -1,7 +1,7 @@
 """Claims: what a publisher says that people would ask for, and what a server can do (ARD v0.9, section 4.2).
 
-Nobody checks claims. A word of them finds an entry, with less weight than a mention in the longest text. A claim counts
-only if it is about what the entry is about, and only by words that the entry does not have. How often does not count.
+Nobody checks claims. A search reads them only if no entry answers it closely by what it says. A claim counts only if it
+is about what the entry is about, and only by words that the entry does not have. How often does not count.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ MAX_QUERIES, MAX_QUERY = 5, 200
 MAX_CAPABILITIES, MAX_CAPABILITY = 32, 100
 """Capabilities that are read, and characters of each."""
 
-CLAIM_WEIGHT = 0.2
-"""The weight of a word of claims. A word of a tool's description of usual length has 0.5. See decision 68."""
+CLAIM = "\0claim:"
+"""The prefix of the special terms of claims: the stems of their words."""
+
+MAX_CLAIMED = 100
+"""Words of claims of an entry that are searched."""
 
 LEAST_KNOWN = 0.0
 """The least share of the words of a claim that the table of vectors has. It has no function words."""
@@ -37,8 +40,8 @@ Of judged queries, 89 % reach it with an entry of grade 3, and 5 % with another 
 """
 
 
-def claimed_words(entry: Entry, vector: bytes, said: Iterable[str]) -> list[str]:
-    """Return the words of the claims of `entry` that count, without those that have the stem of a word in `said`.
+def claim_terms(entry: Entry, vector: bytes, said: Iterable[str]) -> list[str]:
+    """Return the special terms of the claims of `entry` that count, without the stems of the words in `said`.
 
     `vector` is what the entry means.
     """
@@ -47,7 +50,8 @@ def claimed_words(entry: Entry, vector: bytes, said: Iterable[str]) -> list[str]
         return []
     stems = {*map(stem, said)}
     found = (word for claim in claims if _is_like(claim, vector) for word in tokens(claim, humps=True))
-    return [word for word in dict.fromkeys(found) if stem(word) not in stems]
+    new = dict.fromkeys(term for word in found if (term := stem(word)) not in stems)
+    return [CLAIM + term for term in islice(new, MAX_CLAIMED)]
 
 
 def _claims(entry: Entry) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ...domain.views import Hit
 from ...domain.withholding import shown_entry
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
-from .claims import CLAIM_WEIGHT, claimed_words
+from .claims import claim_terms
 from .conversion_terms import conversion_terms
 from .facets import facet, fact_terms
 from .listing import Sorting, listed, sorting_of
@@ -151,7 +151,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         for word, count in counted.items():
             weights[word] = weights.get(word, 0.0) + weight * count
     vector = meaning_vector(entry)
-    weights |= dict.fromkeys(claimed_words(entry, vector, weights), CLAIM_WEIGHT)
+    claims = claim_terms(entry, vector, weights)
     weights, named = top_words(weights, len(counts[0][1]))
     described = positions(counts[2][1], weights)
     owner_words, short_words, title_words = (words(text, humps=True) for text in (owner, short, title))
@@ -171,6 +171,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         *(facet("tag", label) for label in labels),
         *(facet("category", name) for name in categories_of(entry.categories, entry.tags)),
         *((HAS_TOOLS,) if offered else ()),
+        *claims,
         *hint_terms(hinted_values([tool.hints for tool in entry.offered_tools])),
         *fact_terms(facts),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from ...domain.search import Likeness
+from ..index.claims import CLAIM
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
@@ -37,6 +38,9 @@ MIN_SENTENCE = 5
 """Parts of a query that is no name."""
 
 
+CLAIM_WEIGHT = 0.05
+"""The weight of a word that a publisher claims. A word of a tool's description of usual length has 0.5."""
+
 _LIGHT_WORDS = dict.fromkeys(GENERAL_STEMS, GENERAL_WEIGHT) | dict.fromkeys(map(stem, STOP_WORDS | FUNCTION_WORDS), 0.0)
 """The weights of words on any topic, and of those without one, in the vector of a query."""
 
@@ -63,7 +67,7 @@ class Plan:
     `filters_only` if it has no words. `vector` is what it means (see `text.word_vectors`), None if that is unknown or
     the query is a name. `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight`
     is the total idf of the words that no entry has. `is_translated` is true if the query is in another language than
-    English.
+    English. `claims` are the words that any entry claims, with the terms of these claims.
     """
 
     parts: Sequence[Part]
@@ -84,6 +88,7 @@ class Plan:
     likeness: Likeness | None
     unknown_weight: float
     is_translated: bool
+    claims: Mapping[str, int] = field(factory=dict)
 
     @property
     def groups(self) -> Sequence[TermGroup]:
@@ -152,7 +157,26 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         likeness=None if is_name or (names and len(parts) <= 1) else likeness,
         unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
         is_translated=bool(translation.language),
+        claims={word: term for word in map(stem, query.parts) if (term := find(CLAIM + word)) is not None},
     )
+
+
+def with_claims(plan: Plan, collection: Collection) -> Plan | None:
+    """Return `plan` with what publishers claim as further terms of its words; None if no entry claims any of them."""
+    if not plan.claims:
+        return None
+    parts, left = [], dict(plan.claims)
+    for part in plan.parts:
+        claimed = [_claimed(word, left.pop(word), part.weight) for word in [*left] if word in part.stems]
+        parts.append(evolve(part, groups=[*part.groups, *claimed]) if part.alternatives else part)
+    for word, term in left.items():
+        weight = collection.idf(collection.document_frequency(term))
+        parts.append(Part({word}, weight, [_claimed(word, term, weight)], alternatives=True))
+    return evolve(plan, parts=parts, query_weight=max(sum(part.weight for part in parts), 1.0), claims={})
+
+
+def _claimed(word: str, term: int, weight: float) -> TermGroup:
+    return TermGroup(f"{word} (claimed)", {term: CLAIM_WEIGHT}, weight)
 
 
 def _count_unknown(query: ParsedQuery, parts: Sequence[Part], translation: Translation, collection: Collection) -> int:
