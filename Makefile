@@ -16,7 +16,7 @@ WORKERS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 # A stopped make ends its own child only: without this, workers, servers and databases go on.
 PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest
 
-.PHONY: run test check coverage lock release share screenshots conformance ard clients slow clean
+.PHONY: run test types tests check coverage lock release share screenshots conformance ard clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -30,10 +30,16 @@ run: .venv/run
 	@.venv/bin/directory-server --data-dir $(DATA) quickstart --check-ports
 	@exec .venv/bin/twistd --nodaemon --pidfile= directory --data-dir $(DATA)
 
+# The type checker uses one processor for a minute or more: it runs beside the tests.
 test: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs=2 types tests
+
+types: .venv/dev
 	.venv/bin/mypy
+
+tests: .venv/dev
 	$(PYTEST) $(WORKERS)
 
 check: .venv/dev

@@ -69,7 +69,7 @@ def test_a_wrong_python_is_one_line(checkout: Path, python: str) -> None:
 
 def test_no_network_is_one_line(checkout: Path) -> None:
     index = f"http://127.0.0.1:{free_port()}/simple"
-    variables = {"PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
+    variables = {"PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1", "PIP_RETRIES": "1"}
     assert run_make(checkout, "run", f"PYTHON={sys.executable}", **variables) == [
         "Installing the dependencies in .venv.",
         "pip cannot reach the package index: check the network, PIP_INDEX_URL and https_proxy, and run make again.",

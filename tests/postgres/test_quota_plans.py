@@ -45,8 +45,11 @@ def pages(connection: Connection, statement: str, values: Sequence[Any]) -> int:
 
 
 def analyse_empty(server: psycopg.Connection[Any]) -> None:
-    """Delete all rows, so that the planner knows that the table is empty."""
-    server.execute("DELETE FROM spent")
+    """Remove all rows, so that the planner knows that the table is empty.
+
+    VACUUM would keep deleted rows while an autovacuum analyses another table, and each call would read them.
+    """
+    server.execute("TRUNCATE spent")
     server.execute("VACUUM (ANALYZE) spent")
 
 

@@ -6,11 +6,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-import uvicorn
-from mcp.server.mcpserver import MCPServer
 
 from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
 from directory_server.features.verification.network import RemoteProber, checkers
@@ -19,9 +17,15 @@ from directory_server.run_sync import inline
 
 from ....contract import awaited
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
 
 def server(more: int = 0) -> MCPServer:
     """Return a server with a tool, and `more` others."""
+    # Each worker collects all tests; the import takes longer than the collection of most folders.
+    from mcp.server.mcpserver import MCPServer
+
     made = MCPServer("weather", version="3.1")
 
     @made.tool()
@@ -37,6 +41,8 @@ def server(more: int = 0) -> MCPServer:
 @contextmanager
 def serving(application: Any) -> Iterator[str]:
     """Serve an ASGI application in a thread; yield its origin."""
+    import uvicorn
+
     listening = socket.create_server(("127.0.0.1", 0))
     serving = uvicorn.Server(uvicorn.Config(application, log_level="critical", timeout_graceful_shutdown=1))
     thread = Thread(target=serving.run, kwargs={"sockets": [listening]})
