@@ -23,7 +23,6 @@ import pytest
 from attrs import field, frozen
 
 from ..process.conftest import (
-    COMMAND,
     FOREGROUND,
     LISTEN,
     MCP,
@@ -31,6 +30,7 @@ from ..process.conftest import (
     Installation,
     Server,
     environment,
+    run_command,
     run_server,
     until,
 )
@@ -84,10 +84,7 @@ class Faults:
 
     def command(self, installation: Installation, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Run `directory-server`, with faults injected, until it exits."""
-        command = [COMMAND, "--data-dir", installation.data, *arguments]
-        return subprocess.run(
-            list(map(str, command)), env=self.env, cwd=installation.folder, capture_output=True, text=True, timeout=60
-        )
+        return run_command("--data-dir", installation.data, *arguments, cwd=installation.folder, env=self.env)
 
 
 @pytest.fixture(scope="session")

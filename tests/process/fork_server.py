@@ -42,15 +42,16 @@ MODULES = (
 REACTOR = "twisted.internet.reactor"
 """Not imported before forks: it opens descriptors that processes must not share."""
 
-_LOADER = ("LD_PRELOAD", "PYTHONPATH")
+_PRELOAD = "LD_PRELOAD"
 _REQUEST = 65_536
 
 
 class Forked:
     """A forked process, with the methods of `subprocess.Popen` that tests use."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid = pid
+        self._connection = connection
         self.returncode: int | None = None
         self._exit = select.poll()
         self._descriptor = os.pidfd_open(pid)
@@ -80,14 +81,14 @@ class Forked:
 
     def _status(self, milliseconds: float | None) -> int | None:
         if self.returncode is None and self._exit.poll(milliseconds):
-            self.returncode = _ask({"do": "wait", "pid": self.pid})
+            self.returncode = _ask(self._connection, {"do": "wait", "pid": self.pid})
             os.close(self._descriptor)
         return self.returncode
 
 
 def can_fork(env: Mapping[str, str]) -> bool:
     """Return whether a forked process is the same as an executed one; FAULTS=all executes all."""
-    is_same = all(env.get(name) == os.environ.get(name) for name in _LOADER)
+    is_same = env.get("PYTHONPATH") == os.environ.get("PYTHONPATH")
     return is_same and hasattr(os, "pidfd_open") and os.environ.get("FAULTS") != "all"
 
 
@@ -104,24 +105,25 @@ def fork(
     `arguments` begin with the path of the program; `max_files` is its limit of open files.
     """
     request = {"do": "start", "arguments": arguments, "folder": str(folder), "env": dict(env), "max_files": max_files}
-    return Forked(_ask(request, output, errors))
+    connection = _connection(env.get(_PRELOAD, ""))
+    return Forked(_ask(connection, request, output, errors), connection)
 
 
-def _ask(request: Mapping[str, Any], *files: BinaryIO) -> int:
-    """Return the answer of the fork server to a request."""
-    connection = _connection()
+def _ask(connection: socket.socket, request: Mapping[str, Any], *files: BinaryIO) -> int:
+    """Return the answer of a fork server to a request."""
     socket.send_fds(connection, [json.dumps(request).encode()], [file.fileno() for file in files])
     return int(connection.recv(_REQUEST))
 
 
 @cache
-def _connection() -> socket.socket:
-    """Start the fork server of this process; it exits when this process does."""
+def _connection(preload: str) -> socket.socket:
+    """Start the fork server of this process with the libraries `preload`; it exits when this process does."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         # With -P the folder of this file is no source of modules.
         command = [sys.executable, "-P", __file__, str(theirs.fileno())]
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        env = {**os.environ, **({_PRELOAD: preload} if preload else {})}
+        process = subprocess.Popen(command, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
     def stop() -> None:
         ours.close()
