@@ -56,7 +56,7 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
 
 def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
     pages = server.site._routes.groups["operator_server"]
-    state = UpstreamState("a", error="It cannot be reached: <b>{n1}: refused.", failures=1)
+    state = UpstreamState("a", error="It cannot be reached (<b>{n1}: refused).", failures=1)
     run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
     run_sync(pages._storage.mirrors.put(state, run=run))
     object.__setattr__(pages, "_upstreams", [FakeUpstream(state)])
