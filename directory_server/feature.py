@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from twisted.application.service import IService
 
     from .config import Config
+    from .domain.ports.access import Scopes
     from .domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck
     from .domain.ports.audit import AuditTrail
     from .domain.ports.runtime import Bus, Offload
@@ -56,6 +57,7 @@ class Running:
     `check_published` checks new versions that are published to this directory.
     `trail` records what operators, members and publishers do.
     `accepted` returns the accepted marks of an entry.
+    `scopes` decide which entries a request may see. Without them every reader sees all.
     """
 
     services: Sequence[IService] = ()
@@ -72,6 +74,7 @@ class Running:
     check_published: PublishedCheck | None = None
     trail: AuditTrail | None = None
     accepted: AcceptedMarks | None = None
+    scopes: Scopes | None = None
 
 
 @frozen

@@ -15,6 +15,7 @@ from ..domain.ports.storage import Store
 from ..feature import Host, Running
 from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
+from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
 from ..storage import Serving, Storage, open_storage
@@ -31,10 +32,14 @@ interpreter lock, and need new memory."""
 
 @frozen
 class Search:
-    """The search index, the directory that reads it and the store, and the keeper of its file, if it has one."""
+    """The search index, the directory that reads it and the store, and the keeper of its file, if it has one.
+
+    `catalogue` gives requests the directory within their scopes.
+    """
 
     index: ImpactIndex
     directory: Directory
+    catalogue: Catalogue
     keeper: IndexKeeper | None
 
 
@@ -75,7 +80,21 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
             replaced=runtime.replaced,
         )
     )
+    scopes = first(feature.scopes for feature in running)
     additions = [feature.additions for feature in running if feature.additions is not None]
+    directory = Directory(
+        storage.store,
+        index,
+        serving.bus,
+        searched=search_observer(running),
+        additions=additions,
+        likeness=first(feature.likeness for feature in running),
+        opened=open_observer(running),
+        checks=[feature.check_published for feature in running if feature.check_published is not None],
+        accepted=first(feature.accepted for feature in running) or none_accepted,
+        offload=runtime.offload,
+        hides_names=scopes is not None,
+    )
     return Core(
         config=config,
         reactor=reactor,
@@ -86,18 +105,8 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         serving=serving,
         search=Search(
             index,
-            Directory(
-                storage.store,
-                index,
-                serving.bus,
-                searched=search_observer(running),
-                additions=additions,
-                likeness=first(feature.likeness for feature in running),
-                opened=open_observer(running),
-                checks=[feature.check_published for feature in running if feature.check_published is not None],
-                accepted=first(feature.accepted for feature in running) or none_accepted,
-                offload=runtime.offload,
-            ),
+            directory,
+            Catalogue(directory, scopes),
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
         running=running,

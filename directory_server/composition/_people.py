@@ -59,6 +59,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
         Limiter(seconds, rate=rate, burst=web.per_minute),
         runtime.wrap_viewer(cookies.account),
         account.SIGN_IN,
+        core.search.catalogue.scopes,
     )
     notifier = pages.NewEntriesNotifier(publishers.page_hub, core.proxies)
     handlers = pages.PageHandlers(layout, notifier, access)

@@ -82,7 +82,15 @@ def build_web(
     tokens = first(feature.access_tokens for feature in core.running)
     issuers = [issuer for served in endpoints for issuer in served.issuers]
     issuers += () if tokens is None else tokens.issuers
-    checks = health.Health(core.search.index, obstacles, limits.health == "full", states, away_since, issuers)
+    checks = health.Health(
+        core.search.index,
+        obstacles,
+        limits.health == "full",
+        states,
+        away_since,
+        issuers,
+        hides_counts=core.search.catalogue.scopes is not None,
+    )
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     trail = first(feature.trail for feature in core.running)
     auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
@@ -90,7 +98,9 @@ def build_web(
     log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
-    site = DirectorySite(routes, origins, connections, log.recorder, core.reactor)
+    site = DirectorySite(
+        routes, origins, connections, log.recorder, core.reactor, has_lists=core.search.catalogue.scopes is not None
+    )
     return Web(site, connections, log, key_uses)
 
 
@@ -102,31 +112,27 @@ def _handlers(
     endpoints: Sequence[Endpoints],
 ) -> dict[str, object]:
     """Return the groups of handlers of the APIs, of the pages, and of the `endpoints` of features."""
-    config, storage, directory = core.config, core.storage, core.search.directory
+    config, storage, catalogue = core.config, core.storage, core.search.catalogue
     hub, offload, authenticator = publishers.hub, core.runtime.offload, kernel.authenticator
     access, readers = kernel.registry_access, kernel.registry_access.readers
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
-    endpoint = mcp.endpoint(authenticator, directory, *announced, search_tools=config.mcp.search_tools)
+    endpoint = mcp.endpoint(authenticator, catalogue, *announced, search_tools=config.mcp.search_tools)
     groups: dict[str, object] = {
         "common": routing.CommonHandlers(
             people.pages.layout, kernel.openapi, first(served.oauth_hint or None for served in endpoints) or ""
         ),
-        "rest": rest.RestHandlers(authenticator, directory, offload, core.runtime.now),
+        "rest": rest.RestHandlers(authenticator, catalogue, offload, core.runtime.now),
         "changes": changes.ChangesHandler(
-            authenticator, storage.store, percolate, offload, hub, publishers.broadcaster
+            authenticator, catalogue, storage.store, percolate, offload, hub, publishers.broadcaster
         ),
         "mcp": endpoint,
-        "registry": registry.RegistryHandlers(
-            access, directory, storage.store, config.registry.listed == "curated", offload
-        ),
+        "registry": registry.RegistryHandlers(access, catalogue, config.registry.listed == "curated", offload),
         "status": registry_status.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
-        "publisher": pages.PublisherPage(
-            people.pages.layout, people.pages.access, core.storage.store, core.runtime.now
-        ),
+        "publisher": pages.PublisherPage(people.pages.layout, people.pages.access, catalogue, core.runtime.now),
         "entry": _entry_page(core, people, endpoints),
     }
     for served in endpoints:
@@ -139,9 +145,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
     return pages.SearchPage(
         people.pages.layout,
         people.pages.access,
-        core.search.directory,
-        core.storage.store,
-        core.search.index.__len__,
+        core.search.catalogue,
         lambda: core.search.index.generation,
         core.runtime.now,
         _entry_parts(core),
@@ -153,8 +157,7 @@ def _entry_page(core: Core, people: People, endpoints: Sequence[Endpoints]) -> p
     return pages.EntryPage(
         people.pages.layout,
         people.pages.access,
-        core.search.directory,
-        core.storage.store,
+        core.search.catalogue,
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
         [bar for served in endpoints for bar in served.entry_bars],
         [link for served in endpoints for link in served.entry_links],
@@ -189,6 +192,7 @@ def _kernel(
         key_uses,
         core.metrics.count_exceeded_quota,
         first(feature.access_tokens for feature in core.running),
+        core.search.catalogue.scopes,
     )
 
     def numbers() -> dict[str, int]:
@@ -204,6 +208,7 @@ def _kernel(
         authenticator=authenticator,
         replaced=core.runtime.replaced,
         storage=storage,
+        catalogue=core.search.catalogue,
         directory=core.search.directory,
         proxies=core.proxies,
         reactor=core.reactor,
@@ -221,6 +226,7 @@ def _kernel(
             reads=registry_reads,
             failures=failed_keys,
             readers=readers,
+            scopes=core.search.catalogue.scopes,
         ),
         public_paths=lambda: [path for part in parts for path in part.public_paths()],
         openapi=document(tuple(part.openapi for part in parts)),

@@ -51,7 +51,8 @@ class Change:
     `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. `texts`
     are those of its package that a check has read, encoded, or None. A `pinned` entry ranks first among the hits of a
     search. `flags` are the kinds of its flags. `accepted` are the ids of the marks of its texts that an operator has
-    accepted, separated by spaces.
+    accepted, separated by spaces. `lists` are the lists that the entry is in, and `left` those that it left with this
+    change. Those of a removed entry are its last ones.
     """
 
     seq: int
@@ -64,3 +65,5 @@ class Change:
     texts: bytes | None = None
     flags: tuple[str, ...] = ()
     accepted: str = ""
+    lists: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()

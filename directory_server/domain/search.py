@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from attrs import evolve, field, frozen
 
 from ..values import value
+from .scopes import Scope
 from .tools import OfferedTool
 from .views import Hit
 
@@ -57,7 +58,7 @@ class Query:
     `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
     claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
     `likeness` takes part in the order of the first hits; equal ones give the same order. None is for a query that was
-    not prepared yet (see `Directory.prepare`).
+    not prepared yet (see `Directory.prepare`). Only entries within `scope` match.
     """
 
     keywords: str
@@ -68,6 +69,7 @@ class Query:
     browse: bool = False
     offset: int = 0
     likeness: Likeness | None = field(default=None, repr=False)
+    scope: Scope = None
 
     @property
     def end(self) -> int:

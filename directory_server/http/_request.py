@@ -52,6 +52,9 @@ class RequestChannel(Protocol):
         """Finish `request`, connect the transport to `protocol`, and return the head of the response."""
 
 
+_NOTHING: frozenset[str] = frozenset()
+
+
 class Request:
     """A request whose body has been read completely, and its response, which is sent when it is complete.
 
@@ -60,7 +63,8 @@ class Request:
     `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
     has closed the connection. `route` is the name of its route in the log, set by the site. `errors` are the codes of
     the errors in the response, and `sentLength` the bytes of its body. `on_disconnect` is called if the client
-    disconnects before the end of the response.
+    disconnects before the end of the response. `list_name` is the name of the list that the path began with, empty for
+    none, and `scope` what its client may see, nothing until it is authenticated (see `domain.scopes`).
 
     Methods with names in mixed case are those of twisted.web's requests.
     """
@@ -79,11 +83,13 @@ class Request:
         "errors",
         "id",
         "key_id",
+        "list_name",
         "method",
         "on_disconnect",
         "path",
         "received",
         "route",
+        "scope",
         "sentLength",
         "startedWriting",
         "uri",
@@ -106,6 +112,8 @@ class Request:
         self.key_id: str | None = None
         self.audit: Any = None
         self.route = ""
+        self.list_name = ""
+        self.scope: Any = _NOTHING
         self.errors: tuple[str, ...] = ()
         self.sentLength = 0
         self.startedWriting = False

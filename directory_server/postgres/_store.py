@@ -11,7 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.publishing import SourceLimits
-from ..tables import Engine, StoredEntries
+from ..tables import Engine, ScopedEntries
 from ._connection import Cursor
 from ._database import Database
 from ._last_read import LastRead
@@ -55,8 +55,8 @@ _ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
 
 @frozen
-class PostgresStore(StoredEntries):
-    """Entries and their change log in the database, see StoredEntries.
+class PostgresStore(ScopedEntries):
+    """Entries and their change log in the database, see ScopedEntries.
 
     Results of the analysis are stored by the fingerprint of the document and the version of the analysis, so two
     versions of the software do not overwrite each other's. `reads` runs short queries that requests wait for; by

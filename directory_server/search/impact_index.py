@@ -12,6 +12,7 @@ from attrs import evolve
 from ..domain.changes import Change
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
+from ..domain.scopes import Scope
 from ..domain.search import CLOSE, Page, Position, Query, ToolHit
 from ..serialization import decode_hit, hits_of
 from .index.arrays import Bools, Ints
@@ -138,7 +139,7 @@ class ImpactIndex:
             await waiting
         if not are_loaded():
             await self._load_tables()
-        collection, live, pinned = self._collection(self._snapshot)
+        collection, live, pinned = self._collection(self._snapshot, query.scope)
         if len(query.keywords) > MAX_LENGTH:
             return await self._searches(_in_thread, _condense_and_search, search, query, collection, live, pinned)
         parsed = parse(query.keywords)
@@ -155,14 +156,15 @@ class ImpactIndex:
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
-        collection, live, pinned = self._collection(self._snapshot)
+        collection, live, pinned = self._collection(self._snapshot, query.scope)
         plan = build_plan(parse(condensed(query.keywords, collection)), collection)
         return "\n".join(explain_lines(plan, collection, live, pinned, query.limit, query.after))
 
-    def _collection(self, snapshot: Snapshot) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
-        """Return the segments to search, and the live and the pinned documents of each."""
-        parts = snapshot.parts
-        return snapshot.collection, [part.live for part in parts], [part.pinned for part in parts]
+    def _collection(
+        self, snapshot: Snapshot, scope: Scope = None
+    ) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
+        """Return the segments to search, and of each the live documents within the scope, and the pinned ones."""
+        return snapshot.collection, snapshot.live(scope), [part.pinned for part in snapshot.parts]
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""
@@ -272,7 +274,7 @@ def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
         return page
     facets = collection.once(Facets, partial(Facets.of, collection))
     counted = summary(facets, segments, matches)
-    return evolve(page, summary=evolve(counted, corrected=corrected_words(plan, collection)))
+    return evolve(page, summary=evolve(counted, corrected=corrected_words(plan, collection, live)))
 
 
 def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Query, strength: float) -> Page:

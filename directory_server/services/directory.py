@@ -9,11 +9,12 @@ from attrs import evolve, field, frozen
 
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
-from ..domain.errors import NotFound
+from ..domain.errors import BadInput, NotFound
 from ..domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck, none_accepted
 from ..domain.ports.runtime import Bus, Offload
 from ..domain.ports.search import Index, LikenessSource
 from ..domain.ports.storage import READ_BYTES, Store
+from ..domain.scopes import Scope
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
 from ..domain.trust import trust_text
 from ..domain.versions import Version
@@ -55,6 +56,8 @@ class Directory:
 
     `checks` may reject new versions that are published here.
     `accepted` returns the ids of the marks of an entry that an operator has accepted.
+    With `hides_names` a check that rejects an entry does not name others, which its publisher may not see.
+    Searches and look-ups find only entries within `scope`. `store` is the store for readers of this scope.
     """
 
     _store: Store
@@ -67,7 +70,25 @@ class Directory:
     _checks: Sequence[PublishedCheck] = ()
     _accepted: AcceptedMarks = none_accepted
     _offload: Offload = _in_this_thread
-    _pages: PageCache = field(factory=PageCache, init=False, repr=False)
+    _hides_names: bool = False
+    _scope: Scope = None
+    _pages: PageCache = field(factory=PageCache, repr=False)
+    store: Store = field(init=False, repr=False)
+
+    @store.default
+    def _store_within(self) -> Store:
+        return self._store if self._scope is None else self._store.within(self._scope)
+
+    def within(self, scope: Scope) -> Directory:
+        """Return the directory for readers of `scope`. Pages in the cache have their scope in the key."""
+        return self if scope is None else evolve(self, scope=scope)
+
+    async def count(self) -> int:
+        """Return the number of entries within the scope."""
+        if self._scope is None:
+            return len(self._index)
+        summary = (await self.search(Query("", 1, browse=True))).summary
+        return 0 if summary is None else summary.total
 
     async def search(self, query: Query, source: Source | None = None) -> Page:
         """Return the hits for `query`, best first; fewer than its limit if they exceed PAGE_BYTES.
@@ -82,7 +103,7 @@ class Directory:
 
     async def search_tools(self, query: Query, source: Source | None = None) -> Sequence[ToolHit]:
         """Return the tools that match `query`, best first."""
-        hits = await self._index.search_tools(query)
+        hits = await self._index.search_tools(self._scoped(query))
         if source:
             self._searched(*source, query.keywords, bool(hits))
         return hits
@@ -105,7 +126,7 @@ class Directory:
 
     async def entry(self, mcp_id: str) -> Entry:
         """Return the entry `mcp_id`, whose texts are those of its publisher. Raises NotFound."""
-        entry = await self._store.entry(mcp_id)
+        entry = await self.store.entry(mcp_id)
         if entry is None:
             raise NotFound(f"No entry has the mcp_id {mcp_id}.")
         return entry
@@ -116,6 +137,7 @@ class Directory:
         detail = await self._offload(marked_detail, entry, accepted)
         for additions in self._additions:
             detail = await additions.add_all(detail, accepted)
+        detail = self._alone(detail)
         return evolve(detail, trust=trust_text(detail))
 
     def summary_of(self, entry: Entry) -> Detail:
@@ -123,11 +145,13 @@ class Directory:
         detail = marked_detail(entry, self._accepted(entry.mcp_id))
         for additions in self._additions:
             detail = additions.add_summary(detail)
+        detail = self._alone(detail)
         return evolve(detail, trust=trust_text(detail))
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return what features add to `_meta` of the latest version of the entry `name`."""
-        return {key: value for addition in self._additions for key, value in addition.registry_meta(name).items()}
+        added = [addition.registry_meta(name, names_others=self._scope is None) for addition in self._additions]
+        return {key: value for members in added for key, value in members.items()}
 
     async def search_versions(
         self, query: Query, most: int = READ_BYTES, source: Source | None = None, *, version: str = "latest"
@@ -139,7 +163,7 @@ class Directory:
         """
         query = await self.prepare(query)
         page = await self.search(query, source)
-        versions = await self._store.latest([hit.mcp_id for hit in page.hits], most, version=version)
+        versions = await self.store.latest([hit.mcp_id for hit in page.hits], most, version=version)
         if versions and sum(len(each.body) for each in versions) >= most:
             last = mcp_id_of(versions[-1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
@@ -155,14 +179,31 @@ class Directory:
         """
         for entry in entries if new else ():
             for check in self._checks:
-                await check(entry)
+                await self._check(check, entry)
         outcomes = await self._store.publish(source, entries, new=new)
         if "added" in outcomes or "changed" in outcomes:
             self._bus.announce()
         return outcomes
 
+    async def _check(self, check: PublishedCheck, entry: Entry) -> None:
+        try:
+            await check(entry)
+        except BadInput as error:
+            if not self._hides_names:
+                raise
+            raise BadInput("name: a check of this directory rejects it.", code=error.code) from None
+
+    def _alone(self, detail: Detail) -> Detail:
+        """Return `detail`; within a scope without the notes that name other entries, which may be out of it."""
+        if self._scope is None or not detail.flag_notes:
+            return detail
+        return evolve(detail, flag_notes=[note for note in detail.flag_notes if not note.mcp_id])
+
+    def _scoped(self, query: Query) -> Query:
+        return query if self._scope is None else evolve(query, scope=self._scope)
+
     async def _counted(self, query: Query, source: Source | None) -> CachedPage:
-        query = await self.prepare(query)
+        query = self._scoped(await self.prepare(query))
         generation, key = self._index.generation, key_of(query)
         cached = self._pages.get(generation, key)
         if cached is None:

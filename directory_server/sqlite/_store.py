@@ -11,7 +11,7 @@ from attrs import Factory, define, field, frozen
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.publishing import SourceLimits
-from ..tables import Engine, Rows, StoredEntries, Write
+from ..tables import Engine, Rows, ScopedEntries, Write
 from ._database import Database
 from ._tables import SqliteTables
 
@@ -63,8 +63,8 @@ class _PausingWriter:
 
 
 @frozen
-class SqliteStore(StoredEntries):
-    """Entries and their change log in the data directory, see StoredEntries.
+class SqliteStore(ScopedEntries):
+    """Entries and their change log in the data directory, see ScopedEntries.
 
     `clock` measures transactions in seconds; without it a call of `publish` never pauses.
     """

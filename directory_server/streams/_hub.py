@@ -30,6 +30,9 @@ SHUTDOWN_SPREAD = 10_000
 ROTATION_SPREAD = 1_000
 """Milliseconds within which a client reconnects after its stream ended because of its age."""
 
+SCOPED_AGE = 60.0
+"""Seconds after which a stream within a scope ends: its client reconnects, and its scope is decided again."""
+
 SLOTS = 16
 """Slots of the timing wheel. The streams of one slot get their heartbeats together."""
 
@@ -90,6 +93,7 @@ class Hub(Service):
         self._per_key = per_key
         self._total = total
         self._age = rotation / heartbeat
+        self._scoped_age = max(1, int(SCOPED_AGE / heartbeat))
         self._grace = grace
         self._clock = clock
         self._batches = BatchRunner(clock)
@@ -125,14 +129,23 @@ class Hub(Service):
         return Channel(self._batches)
 
     def open(
-        self, request: Request, key_id: str, channel: Channel | None = None, first: bytes = b"", *, last: bytes = b""
+        self,
+        request: Request,
+        key_id: str,
+        channel: Channel | None = None,
+        first: bytes = b"",
+        *,
+        last: bytes = b"",
+        is_scoped: bool = False,
     ) -> Stream:
         """Respond to `request` with a stream. The handler must then return None.
 
         The stream starts with `first`, joins `channel`, and sends `last` as its last event unless it is aborted. It is
-        not open if the client has disconnected. The caller handles HEAD and checks `limit_error` before.
+        not open if the client has disconnected. The caller handles HEAD and checks `limit_error` before. With
+        `is_scoped` it ends after SCOPED_AGE.
         """
-        stream = Stream(self, intern(key_id), last, self._heartbeats())
+        heartbeats = self._heartbeats()
+        stream = Stream(self, intern(key_id), last, min(heartbeats, self._scoped_age) if is_scoped else heartbeats)
         if request.disconnected:
             # The client has left while the request was handled.
             stream.open = False

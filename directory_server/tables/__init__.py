@@ -4,7 +4,8 @@ from ._accounts import StoredAccounts
 from ._curation import StoredCuration
 from ._dialects import input_columns, postgres_statement, sqlite_statement
 from ._engines import Engine
-from ._entries import StoredEntries, Write
+from ._entries import Write
+from ._entries_within import ScopedEntries
 from ._flags import flags_of_kind, put_flags
 from ._identities import StoredIdentities
 from ._key_uses import StoredKeyUses
@@ -16,4 +17,4 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredSessions
 from ._tables import Rows, Statement, Tables
-from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, names_hidden_by
+from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by

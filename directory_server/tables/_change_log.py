@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ..domain.changes import Change, ChangeKind
 from ._flag_kinds import flag_kinds
+from ._scopes import CHANGED_WITHIN, lists_of
 from ._tables import Rows
 
 PAGE = 4_000
@@ -65,6 +66,12 @@ _CURRENT = {False: _current_of("visible_id"), True: _current_of(_RULED_ID)}
 _CHANGES = {False: _changes_of("visible_id"), True: _changes_of(_RULED_ID)}
 """Statements, without and with the names that a rule of the policy hides."""
 
+_CHANGES_WITHIN = _CHANGES[False].replace("WHERE seq > :after", f"WHERE seq > :after AND {CHANGED_WITHIN}")
+
+_HAS_CHANGES = "SELECT 1 FROM change WHERE seq > :after LIMIT 1"
+
+_HAS_CHANGES_WITHIN = _HAS_CHANGES.replace("LIMIT 1", f"AND {CHANGED_WITHIN} LIMIT 1")
+
 _DOCUMENTS = """
     SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)
 """
@@ -87,7 +94,8 @@ class LoggedChange:
     """A change, and what is stored of the now visible entry, None if it has none.
 
     `mark` is random; another one for the same `seq` shows that the database was restored. SQLite has none.
-    The entry has a verification, the texts of a package, a document, and kinds of flags.
+    The entry has a verification, the texts of a package, a document, kinds of flags, and lists, each with the change
+    with which it left it, None if it is in it.
     """
 
     seq: int
@@ -100,6 +108,7 @@ class LoggedChange:
     texts: bytes | None
     document: Document | None
     flags: tuple[str, ...]
+    lists: Sequence[tuple[str, int | None]]
 
     def change(self, analyses: Mapping[int, bytes]) -> Change:
         """Return the change with the stored analysis, else that of `analyses` by the document's row."""
@@ -119,6 +128,8 @@ class LoggedChange:
             texts=self.texts,
             flags=self.flags,
             accepted=self.accepted,
+            lists=tuple([name for name, left_at in self.lists if left_at is None]),
+            left=tuple([name for name, left_at in self.lists if left_at == self.seq]),
         )
 
 
@@ -127,18 +138,41 @@ def current(rows: Rows, after: str, limit: int, most: int, analysis: str, *, rul
     return _read(rows, _CURRENT[ruled], after, limit, most, analysis)
 
 
-def changes(rows: Rows, after: int, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
-    """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis."""
-    return _read(rows, _CHANGES[ruled], after, limit, most, analysis)
+def changes(
+    rows: Rows,
+    after: int,
+    limit: int,
+    most: int,
+    analysis: str,
+    *,
+    ruled: bool = False,
+    scope: Sequence[str] | None = None,
+) -> list[LoggedChange]:
+    """Return the changes after the `seq` `after`, for Store.changes; `analysis` is a version of the Analysis.
+
+    With the lists of a `scope`, return those that its readers see.
+    """
+    if scope is None:
+        return _read(rows, _CHANGES[ruled], after, limit, most, analysis)
+    return _read(rows, _CHANGES_WITHIN, after, limit, most, analysis, scope=scope)
 
 
-def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analysis: str) -> list[LoggedChange]:
+def has_changes(rows: Rows, after: int, scope: Sequence[str] | None = None) -> bool:
+    """Return whether there is a change after the `seq` `after`, with a `scope` one that its readers see."""
+    if scope is None:
+        return rows.one(_HAS_CHANGES, after=after) is not None
+    return rows.one(_HAS_CHANGES_WITHIN, after=after, scope=scope) is not None
+
+
+def _read(
+    rows: Rows, query: str, after: int | str, limit: int, most: int, analysis: str, **values: object
+) -> list[LoggedChange]:
     """Return the changes of `query`, up to the one that brings the bytes to `most`.
 
     Ids and sizes are read first, because a page of large documents would not fit into memory.
     """
     page = []
-    for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis):
+    for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis, **values):
         page.append(row)
         *_, verified, _, _, _, texts_size, size, analysed = row
         most -= len(verified or b"") + (texts_size or 0) + (size or 0) + (analysed or 0)
@@ -147,7 +181,8 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
     wanted = {visible for *_, visible, _, _, _ in page if visible is not None}
     described = {texts for *_, texts, _, _, _, _ in page if texts is not None}
     bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
-    flags = flag_kinds(rows, [mcp_id for _, _, _, mcp_id, *_ in page]) if page else {}
+    mcp_ids = [mcp_id for _, _, _, mcp_id, *_ in page]
+    flags, lists = (flag_kinds(rows, mcp_ids), lists_of(rows, mcp_ids)) if page else ({}, {})
     documents: dict[int, Document] = {}
     if wanted:
         for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis):
@@ -165,6 +200,7 @@ def _read(rows: Rows, query: str, after: int | str, limit: int, most: int, analy
             texts=bodies.get(texts),
             document=None if visible is None else documents[visible],
             flags=flags.get(mcp_id, ()),
+            lists=lists.get(mcp_id, ()),
         )
         for seq, mark, kind, mcp_id, pinned, verified, accepted, texts, visible, _, _, _ in page
     ]

@@ -19,7 +19,7 @@ from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Record, Version, preferred
-from ._change_log import Document, LoggedChange, changes, current, missing
+from ._change_log import Document, LoggedChange, changes, current, has_changes, missing
 from ._engines import Engine
 from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
 from ._publishing import Known, Row, batches, known, publish, storing_analyses
@@ -40,7 +40,8 @@ _PUBLISHED = "SELECT body FROM record WHERE name = :name AND source = :source OR
 
 # At most one record of a name and source is its latest.
 _OF_SOURCE = """
-    SELECT body FROM record WHERE source = :source AND name > :after AND latest ORDER BY name LIMIT :limit
+    SELECT body FROM record INNER JOIN entry ON entry.name = record.name
+    WHERE source = :source AND record.name > :after AND latest ORDER BY record.name LIMIT :limit
 """
 
 _OTHERS = """
@@ -154,6 +155,9 @@ class StoredEntries:
             return 0
         self._record_read(*row)
         return int(row[0])
+
+    async def has_changes(self, after: int) -> bool:
+        return await self._tables.read(lambda rows: has_changes(rows, after))
 
     async def log_id(self) -> str:
         return str((await self._tables.one(_LOG))[0])

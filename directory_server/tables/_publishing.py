@@ -20,8 +20,9 @@ from ..domain.publishing import (
 )
 from ..domain.versions import Record
 from ._engines import Engine
+from ._stored_names import StoredName, StoredRecord
 from ._tables import Rows, Statement
-from ._visibility import StoredName, StoredRecord, lock_names, visibility_updates
+from ._visibility import lock_names, visibility_updates
 
 _UNWRITTEN = 2**62
 """Number from which the records of a batch count as written: after all stored ones."""

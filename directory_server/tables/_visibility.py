@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
@@ -12,6 +12,7 @@ from ..domain.ports.storage import Policy
 from ..domain.versions import LOCAL, REMOVED, Record, preferred
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
 from ._policy import hiding_rules
+from ._stored_names import StoredName, StoredRecord
 from ._tables import Row, Rows, Statement
 
 CHANNEL = "directory"
@@ -58,42 +59,13 @@ _RULED = """
     FROM input(mcp_id text, hidden boolean, rule text) WHERE entry.mcp_id = input.mcp_id
 """
 
-_SEEN = "UPDATE entry SET seq = :seq WHERE mcp_id = :mcp_id"
+_SEEN = """
+    UPDATE entry SET seq = input.seq FROM input(seq bigint, mcp_id text) WHERE entry.mcp_id = input.mcp_id
+"""
 
-_NAME = "SELECT name FROM entry WHERE mcp_id = :mcp_id"
+_NAMES = "SELECT name FROM entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY name"
 
 _WAKE = f"SELECT pg_notify('{CHANNEL}', CAST(:payload AS text))"
-
-
-@frozen
-class StoredRecord:
-    """A record, with the id of its row and the bytes of its document. `record.id` is the order of writing."""
-
-    row: int
-    size: int
-    record: Record
-
-
-@define
-class StoredName:
-    """A name with its records by source and version, as they are now, and its visibility `before` the transaction.
-
-    `before` has ids of rows. `seq` is the latest change, 0 if there is none.
-    """
-
-    name: str
-    before: Visibility = field(factory=Visibility)
-    seq: int = 0
-    flags: Flags = field(factory=Flags)
-    records: dict[tuple[str, str], StoredRecord] = field(factory=dict)
-
-    @property
-    def mcp_id(self) -> str:
-        return mcp_id_of(self.name)
-
-    def of_source(self, source: str) -> list[StoredRecord]:
-        """Return the records of `source`."""
-        return [stored for stored in self.records.values() if stored.record.source == source]
 
 
 @frozen
@@ -250,26 +222,39 @@ def _preferred(stored: StoredName, sources: Sequence[str]) -> StoredRecord | Non
 
 
 def log_change(rows: Rows, mcp_id: str, cause: str = "") -> None:
-    """Log a change of the entry `mcp_id`, if it is visible, that is not one of its records or flags.
+    """Log a change of the entry `mcp_id` as `log_changes` does."""
+    log_changes(rows, [mcp_id], cause)
+
+
+def log_changes(rows: Rows, mcp_ids: Sequence[str], cause: str = "") -> Mapping[str, int]:
+    """Log a change of each of the entries `mcp_ids` that is visible, which is not one of its records or flags.
 
     The kind of the change is "changed", with a `cause` that and an underscore before it. If a rule of the policy now
-    hides the entry, or hides it no more, the change is that.
+    hides an entry, or hides it no more, the change is that. Return the numbers of the changes by mcp_id.
     """
-    row = rows.one(_NAME, mcp_id=mcp_id)
-    if row is None:
-        return
-    (name,) = row
-    locked = lock_names(rows, [name])
-    stored = locked.names[name]
+    names = [name for (name,) in rows.all(_NAMES, mcp_ids=list(mcp_ids))]
+    seqs: dict[str, int] = {}
+    if not names:
+        return seqs
+    locked = lock_names(rows, names)
     if rows.policy is not None:
-        # The preferred record precedes itself, whatever the order of sources.
-        stored.records = {key: kept for key, kept in stored.records.items() if kept.row == stored.before.preferred_id}
-        if ruled := _apply_rules(rows, [stored], ()):
-            rows.together(*_updates(locked, [stored], (), ruled), locked.notification())
-            return
-    if stored.before.visible_id is not None:
-        logging = _logging(locked, [("changed", stored)], cause)
-        rows.together(*logging, (_SEEN, {"seq": stored.seq, "mcp_id": mcp_id}), locked.notification())
+        for stored in locked.names.values():
+            # The preferred record precedes itself, whatever the order of sources.
+            preferred_id = stored.before.preferred_id
+            stored.records = {key: kept for key, kept in stored.records.items() if kept.row == preferred_id}
+        if ruled := _apply_rules(rows, list(locked.names.values()), ()):
+            changed = [stored for stored in locked.names.values() if stored.mcp_id in {row["mcp_id"] for row in ruled}]
+            rows.together(*_updates(locked, changed, (), ruled), locked.notification())
+            seqs |= {stored.mcp_id: stored.seq for stored in changed}
+            if len(changed) == len(names):
+                return seqs
+            locked = lock_names(rows, [name for name in names if mcp_id_of(name) not in seqs])
+    visible = [stored for stored in locked.names.values() if stored.before.visible_id is not None]
+    if visible:
+        logging = _logging(locked, [("changed", stored) for stored in visible], cause)
+        seen = [{"seq": stored.seq, "mcp_id": stored.mcp_id} for stored in visible]
+        rows.together(*logging, (_SEEN, seen), locked.notification())
+    return seqs | {stored.mcp_id: stored.seq for stored in visible}
 
 
 def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:

@@ -12,10 +12,11 @@ from attrs import define, field, frozen
 
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
-from ..domain.ports.access import KeyRing, Quota, TokenIssuer
+from ..domain.ports.access import KeyRing, Quota, Scopes, TokenIssuer
 from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
+from ..services.catalogue import decide_scope
 from .error_responses import note_error
 from .key_uses import KeyUseRecorder
 from .throttling import AddressLimiter
@@ -51,7 +52,7 @@ class AuthenticatedRequest:
     """A request authenticated by an API key, until its response: the context of `Authenticator.authenticate`."""
 
     _authenticator: Authenticator
-    _request: Request
+    request: Request
     _secret: str | None
     key: ApiKey = field(init=False)
     is_reported: bool = field(default=False, init=False)
@@ -59,7 +60,7 @@ class AuthenticatedRequest:
     _unavailable: str = field(default="", init=False)
 
     async def __aenter__(self) -> AuthenticatedRequest:
-        authenticator, request = self._authenticator, self._request
+        authenticator, request = self._authenticator, self.request
         check_url(request)
         key = await authenticator.keys.find(bearer_secret(request) if self._secret is None else self._secret)
         if key is None:
@@ -67,6 +68,8 @@ class AuthenticatedRequest:
         self.key = key
         request.key_id = key.id  # for the access log
         authenticator.uses.note(key.id, request)
+        if authenticator.scopes is not None:
+            await decide_scope(authenticator.scopes, request, key.client_id)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -86,7 +89,7 @@ class AuthenticatedRequest:
         except QuotaExceeded as error:
             self._authenticator.exceeded()
             self._set_quota_fields(error.allowance)
-            self._request.setHeader("Retry-After", str(error.allowance.reset))
+            self.request.setHeader("Retry-After", str(error.allowance.reset))
             raise
         except Unavailable as error:
             self._unavailable = error.message
@@ -95,18 +98,18 @@ class AuthenticatedRequest:
 
     def note_error(self, code: str) -> None:
         """Record the code of an error in the response, for the access log and the metrics."""
-        note_error(self._request, code)
+        note_error(self.request, code)
 
     def note_mcp_client(self, client_info: Any) -> None:
         """Record the `clientInfo` of an MCP client, for the last use of the key."""
-        self._authenticator.uses.note_mcp_client(self.key.id, self._request, client_info)
+        self._authenticator.uses.note_mcp_client(self.key.id, self.request, client_info)
 
     async def report_quota(self) -> None:
         """Set the quota headers of the response, unless a charge has set them or the quota cannot be read.
 
         A request that costs nothing must not fail because of the quota.
         """
-        if not self.is_reported and not self._request.startedWriting:
+        if not self.is_reported and not self.request.startedWriting:
             with suppress(Unavailable):
                 self._set_quota_fields(await self._authenticator.quota.peek(self.key.quota_id, self.key.limit))
 
@@ -116,7 +119,7 @@ class AuthenticatedRequest:
         if limit is None or remaining is None:
             return
         lines = _quota_lines(limit, allowance.window) % (remaining, reset, remaining, reset)
-        self._request.set_fields({b"ratelimit": lines})
+        self.request.set_fields({b"ratelimit": lines})
 
 
 class AccessTokens(Protocol):
@@ -141,7 +144,7 @@ class Authenticator:
     """Authenticate requests by API key, or by access token if there are `tokens`.
 
     `failures` limits the failed attempts per client address. `exceeded` is called for each charge that exceeds the
-    quota of its key.
+    quota of its key. `scopes` decide which entries a request may see.
     """
 
     keys: KeyRing
@@ -150,6 +153,7 @@ class Authenticator:
     uses: KeyUseRecorder
     exceeded: Callable[[], None]
     tokens: AccessTokens | None = None
+    scopes: Scopes | None = None
 
     async def subject(self, request: Request, secret: str | None = None) -> ApiKey:
         """Return the key of the subject of an access token. Raises the errors of `authenticate` for another secret."""

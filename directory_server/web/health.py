@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .. import __version__, serialization
 from ..domain.ports.access import TokenIssuer
@@ -26,7 +26,9 @@ class HealthResponse:
     """Body of `/healthz`."""
 
     status: Literal["ok"]
-    entries: int = field(metadata={"minimum": 0, "description": "The number of searchable entries."})
+    entries: int = field(
+        metadata={"minimum": 0, "description": "The number of searchable entries; 0 if readers see different entries."}
+    )
     generation: int = field(
         metadata={"minimum": 0, "description": "The number of changes of the index since the process started."}
     )
@@ -112,8 +114,9 @@ class Health:
 
     `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of `/healthz`
     includes the version and the state of the upstreams and of the issuers. `away_since` returns since when the shared
-    database does not respond, in seconds since the epoch, None if it responds; it is None without such a database. The
-    status is 200 in any case: all machines lose the database together, and pages and open streams work without it.
+    database does not respond, in seconds since the epoch, None if it responds; it is None without such a database.
+    With `hides_counts` numbers of entries are 0, because readers see different entries. The status is 200 in any case:
+    all machines lose the database together, and pages and open streams work without it.
     """
 
     _index: Index
@@ -122,12 +125,13 @@ class Health:
     _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
     _away_since: Callable[[], float | None] | None = None
     _issuers: Sequence[TokenIssuer] = ()
+    _hides_counts: bool = False
 
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
-        entries, generation = len(index), index.generation
-        upstreams = {each.name: _state(each) for each in self._upstreams()} if self._is_full else {}
+        entries, generation = (0, 0) if self._hides_counts else (len(index), index.generation)
+        upstreams = {each.name: self._state(each) for each in self._upstreams()} if self._is_full else {}
         # Features fetch the keys of an issuer apart: the state is that of the last success.
         known = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0) if self._is_full else ()
         issuers = {issuer.url: _issuer_state(issuer) for issuer in known}
@@ -142,6 +146,10 @@ class Health:
             return json_response(request, DatabaseHealth("ok", entries, generation, database, since))
         body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, issuers, database, since)
         return json_response(request, body)
+
+    def _state(self, upstream: UpstreamState) -> UpstreamHealth:
+        state = _state(upstream)
+        return evolve(state, entries=0) if self._hides_counts else state
 
     async def ready(self, request: Request) -> bytes:
         """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""

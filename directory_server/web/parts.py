@@ -12,6 +12,7 @@ from ..domain.ports.access import TokenIssuer
 from ..domain.ports.runtime import Bus, Offload
 from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
+from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from .account import SignInMethod
 from .authentication import Authenticator
@@ -56,6 +57,8 @@ class Kernel:
     """The parts of a server that the handlers of features use.
 
     `replaced` has the parts of features that tests replace, by name.
+    `catalogue` has the entries that a request may see. `directory` and the store have all entries: they are for
+    operators, publishers and background work.
     `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
     epoch. `failed_keys` limits requests with unknown secrets, `registry_reads` requests of the registry API, both by
     address. `registry_access` authenticates clients of the registry API. `reactor` runs delayed calls. `public_paths`
@@ -69,6 +72,7 @@ class Kernel:
     replaced: Mapping[str, Any]
     authenticator: Authenticator
     storage: Any
+    catalogue: Catalogue
     directory: Directory
     proxies: Proxies
     reactor: Any

@@ -11,14 +11,14 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import serialization
 from ..domain.errors import NotFound
-from ..domain.ports.access import RegistryTokens
+from ..domain.ports.access import RegistryTokens, Scopes
 from ..domain.ports.runtime import Offload
-from ..domain.ports.storage import Store
 from ..domain.search import Position, Query
 from ..domain.versions import Version
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query
+from ..services.catalogue import Catalogue, decide_scope
 from ..services.directory import Directory
 from .authentication import Authenticator
 from .compression import SMALLEST, accepts_gzip, gzip
@@ -61,7 +61,8 @@ class RegistryReaders(Protocol):
 class RegistryAccess:
     """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens.
 
-    `readers` read in every mode.
+    `readers` read in every mode. `scopes` decide which entries a request may see. With them, clients with a key may
+    read in every mode but `off`, and the path of a list is one without a token.
     """
 
     mode: Mode
@@ -70,6 +71,7 @@ class RegistryAccess:
     _reads: AddressLimiter
     _failures: AddressLimiter
     readers: Sequence[RegistryReaders]
+    scopes: Scopes | None = None
 
     async def authenticate(self, request: Request, token: str | None) -> str:
         """Authenticate a request whose path contains `token`, or None.
@@ -81,17 +83,25 @@ class RegistryAccess:
         for readers in self.readers:
             if token is None and readers.recognizes(request):
                 await readers.authenticate(request)
+                await decide_scope(self.scopes, request, None)
                 return self._reads.client(request)
-        if self.mode == "off" or (token is not None) != (self.mode == "secret-path"):
+        has_key = self.scopes is not None and token is None and self._has_key(request)
+        if self.mode == "off" or (not has_key and (token is not None) != (self.mode == "secret-path")):
             raise UnknownPath
-        if self.mode == "key":
+        if has_key or self.mode == "key":
             async with self._authenticator.authenticate(request) as authenticated:
                 return authenticated.key.client_id
-        if token is not None and await self._tokens.find(token) is None:
+        registered = None if token is None else await self._tokens.find(token)
+        if token is not None and registered is None:
             self._failures.charge(request)
             raise UnknownPath
         self._reads.charge(request)
+        await decide_scope(self.scopes, request, None if registered is None else registered.id)
         return self._reads.client(request)
+
+    def _has_key(self, request: Request) -> bool:
+        """Return whether a request has a key, or names a list in a mode that has secret paths."""
+        return b"authorization" in request.received or (bool(request.list_name) and self.mode == "secret-path")
 
 
 def problem(error: ErrorResponse) -> dict[str, Any]:
@@ -107,8 +117,7 @@ class RegistryHandlers:
     """Handlers of searches in the directory and of listings of the store. With `curated`, only of curated entries."""
 
     _access: RegistryAccess
-    _directory: Directory
-    _store: Store
+    _catalogue: Catalogue
     _curated: bool
     _offload: Offload
 
@@ -116,7 +125,9 @@ class RegistryHandlers:
         """Respond with a page of servers."""
         client = await self._access.authenticate(request, token)
         parameters = serialization.registry_parameters(query(request))
-        versions, position = await (self._search(parameters, client) if parameters.search else self._list(parameters))
+        directory = self._catalogue.of(request)
+        read = self._search(directory, parameters, client) if parameters.search else self._list(directory, parameters)
+        versions, position = await read
         cursor = serialization.encode_registry_cursor(parameters, position) if position else None
         return await self._page(request, versions, cursor)
 
@@ -125,7 +136,7 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         name = path_text(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
-        found = await self._store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
+        found = await self._catalogue.of(request).store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
         page = found[: parameters.limit]
         versions = [each for each in page if self._is_visible(each, parameters.include_deleted)]
         more = len(found) > parameters.limit or _size(found) >= PAGE_BYTES
@@ -139,10 +150,10 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_look_up_parameters(query(request))
         name, version = path_text(name), path_text(version)
-        found = await self._store.version(name, version)
+        found = await self._catalogue.of(request).store.version(name, version)
         if found is None or not self._is_visible(found, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
-        return await self._response(request, self._encoded(found))
+        return await self._response(request, self._encoded(request, found))
 
     async def edit(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Respond that versions are neither replaced nor deleted: the contract allows that with 501."""
@@ -150,19 +161,19 @@ class RegistryHandlers:
         raise HttpError(501, "not_implemented", "A version cannot be changed. PATCH its status to withdraw it.")
 
     async def _page(self, request: Request, versions: Sequence[Version], cursor: str | None) -> bytes:
-        body = serialization.registry_page([self._encoded(version) for version in versions], cursor)
+        body = serialization.registry_page([self._encoded(request, version) for version in versions], cursor)
         return await self._response(request, body)
 
-    def _encoded(self, version: Version) -> bytes:
+    def _encoded(self, request: Request, version: Version) -> bytes:
         """Return a version as an item. What features add is of the latest version."""
-        added = self._directory.registry_meta(version.name) if version.latest else {}
+        added = self._catalogue.of(request).registry_meta(version.name) if version.latest else {}
         return serialization.registry_entry(version, added)
 
     def _is_visible(self, version: Version, include_deleted: bool) -> bool:
         return (include_deleted or not version.deleted) and (version.curated or not self._curated)
 
-    async def _list(self, parameters: serialization.RegistryQuery) -> VersionPage:
-        versions = await self._store.listing(
+    async def _list(self, directory: Directory, parameters: serialization.RegistryQuery) -> VersionPage:
+        versions = await directory.store.listing(
             parameters.after or ("", ""),
             parameters.limit + 1,
             versions=parameters.version,
@@ -175,7 +186,7 @@ class RegistryHandlers:
         more = len(versions) > parameters.limit or _size(versions) >= PAGE_BYTES
         return page, (page[-1].name, page[-1].version) if more else None
 
-    async def _search(self, parameters: serialization.RegistryQuery, client: str) -> VersionPage:
+    async def _search(self, directory: Directory, parameters: serialization.RegistryQuery, client: str) -> VersionPage:
         """Return a page of search results, best first, with the requested or the latest version of each server."""
         found: list[Version] = []
         position = Position(*parameters.after) if parameters.after else None
@@ -183,9 +194,7 @@ class RegistryHandlers:
         for _ in range(MAX_SEARCH_PAGES):
             query = Query(parameters.search, parameters.limit - len(found), position)
             most = PAGE_BYTES - _size(found)
-            versions, position = await self._directory.search_versions(
-                query, most, ("registry", client), version=requested
-            )
+            versions, position = await directory.search_versions(query, most, ("registry", client), version=requested)
             found += [
                 version
                 for version in versions

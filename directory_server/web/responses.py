@@ -16,6 +16,11 @@ _JSON = {
 }
 
 
+def list_path(request: Request) -> str:
+    """Return the beginning of the paths of the list that a request has named, empty if it named none."""
+    return f"/r/{request.list_name}" if request.list_name else ""
+
+
 def json_response(request: Request, value: Any, status: int = 200, **headers: str) -> bytes:
     """Set status and headers of a JSON response, and return its body. `value` may be encoded already."""
     body = value if isinstance(value, bytes) else serialization.encode(value)

@@ -13,9 +13,10 @@ from ..domain.ports.runtime import Offload
 from ..domain.search import DEFAULT_ORDER, Match, Page, Position, Query
 from ..http import Request
 from ..http.headers import query
+from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from .authentication import Authenticator
-from .responses import json_response
+from .responses import json_response, list_path
 
 SEARCH = "/api/open/v1/search"
 
@@ -25,7 +26,7 @@ class RestHandlers:
     """Handlers of the search and entry paths below `/api/open/v1/`."""
 
     _authenticator: Authenticator
-    _directory: Directory
+    _catalogue: Catalogue
     _offload: Offload
     _now: Callable[[], float]
 
@@ -35,19 +36,20 @@ class RestHandlers:
             search = serialization.search_parameters(query(request), self._now())
             fields = serialization.search_fields(query(request))
             await authenticated.charge()
+            directory = self._catalogue.of(request)
             source = "REST", authenticated.key.client_id
             if fields is None:
-                body, position = await self._directory.search_form(search, _body, source)
+                body, position = await directory.search_form(search, _body, source)
             else:
-                search = await self._directory.prepare(search)
-                page = await self._directory.search(search, source)
-                body, position = await self._selected_fields(search, page, fields)
+                search = await directory.prepare(search)
+                page = await directory.search(search, source)
+                body, position = await self._selected_fields(directory, search, page, fields)
         if position is not None:
             selected = {} if fields is None else {"fields": ",".join(fields)}
             sort = {} if search.sort == DEFAULT_ORDER else {"sort": search.sort}
             parameters = {"keywords": search.keywords, "limit": search.limit, **sort, **selected}
             link = urlencode({**parameters, "cursor": serialization.encode_cursor(search, position)})
-            request.setHeader("Link", f'<{SEARCH}?{link}>; rel="next"')
+            request.setHeader("Link", f'<{list_path(request)}{SEARCH}?{link}>; rel="next"')
         return json_response(request, body)
 
     async def entry(self, request: Request, mcp_id: str) -> bytes:
@@ -56,20 +58,22 @@ class RestHandlers:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query(request))
             await authenticated.charge()
-            detail = await self._directory.detail(entry_id)
+            detail = await self._catalogue.of(request).detail(entry_id)
         return json_response(request, serialization.encode_detail(detail))
 
-    async def _selected_fields(self, search: Query, page: Page, fields: Sequence[str]) -> tuple[bytes, Position | None]:
+    async def _selected_fields(
+        self, directory: Directory, search: Query, page: Page, fields: Sequence[str]
+    ) -> tuple[bytes, Position | None]:
         """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
             return _records(serialization.hit_records(page.hits, fields), page.match), page.next
         tools = serialization.matching_tools(page.hits, fields)
-        versions, position = await self._directory.search_versions(search)
-        records = await self._offload(serialization.detail_records, versions, fields, tools, self._directory.summary_of)
+        versions, position = await directory.search_versions(search)
+        records = await self._offload(serialization.detail_records, versions, fields, tools, directory.summary_of)
         if len(records) < len(versions):
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
-            position = (await self._directory.search(evolve(search, limit=count))).next
+            position = (await directory.search(evolve(search, limit=count))).next
         return _records(records, page.match), position
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Coroutine, Iterator
 from os import urandom
 from typing import Any
@@ -16,17 +17,23 @@ from zope.interface import implementer
 
 from .. import serialization
 from ..domain.errors import DirectoryError
+from ..domain.scopes import MAX_LIST_NAME
 from ..http import Connection, Connections, Message, Rejected, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
 from ..resumption import Resumption
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
-from .routes import Api
+from .routes import PAGES, Api
 from .routing import Routes, error_body
 
 MAX_KNOWN_HOSTS = 100
 """The most values of the Host header that are not checked again."""
+
+LISTS = b"/r/"
+"""The beginning of the paths of lists, and of those with a token of the registry API."""
+
+_LIST_NAME = re.compile(rb"[a-z0-9-]{1,%d}" % MAX_LIST_NAME)
 
 _NO_HOST = [b""]
 _METHODS = {b"GET": "GET", b"POST": "POST"}
@@ -36,10 +43,20 @@ _log = Logger()
 
 @implementer(IProtocolNegotiationFactory)
 class DirectorySite(Factory):
-    """Factory of connections. Requests are dispatched to `routes` and recorded by `access`."""
+    """Factory of connections. Requests are dispatched to `routes` and recorded by `access`.
+
+    With `has_lists` the paths of APIs may begin with that of a list.
+    """
 
     def __init__(
-        self, routes: Routes, origins: Origins, connections: Connections, access: AccessRecorder, clock: IReactorTime
+        self,
+        routes: Routes,
+        origins: Origins,
+        connections: Connections,
+        access: AccessRecorder,
+        clock: IReactorTime,
+        *,
+        has_lists: bool = False,
     ) -> None:
         self._routes = routes
         self._exact = routes.exact()
@@ -50,6 +67,7 @@ class DirectorySite(Factory):
         self._ids = _random_ids()
         self._second, self._date = -1, b""
         self._known_hosts: set[bytes] = set()
+        self._has_lists = has_lists
 
     def acceptableProtocols(self) -> list[bytes]:
         """Return the protocols for TLS to negotiate: only HTTP/1.1, because a stream takes a whole connection."""
@@ -68,7 +86,11 @@ class DirectorySite(Factory):
         # Paths without parameters need one look-up; Klein matches the others.
         match = self._exact.get((request.method, request.path))
         if match is None:
+            if self._has_lists and request.path.startswith(LISTS):
+                _read_list(request)
             match = self._routes.match(request.method.decode("latin-1"), request.path)
+            if request.list_name and match.route.api is PAGES:
+                match = self._routes.match("", LISTS)
         request.route = match.route.label
         api = match.route.api
         try:
@@ -136,6 +158,13 @@ class DirectorySite(Factory):
             # The clock's zero is arbitrary, so the wall-clock time is used.
             self._second, self._date = second, b"Date: " + datetimeToString()
         return self._date
+
+
+def _read_list(request: Request) -> None:
+    """Remove a list from the beginning of the path of a request: /r/NAME/v0.1/servers is /v0.1/servers in a list."""
+    name, slash, rest = request.path.removeprefix(LISTS).partition(b"/")
+    if slash and _LIST_NAME.fullmatch(name):
+        request.list_name, request.path = name.decode("ascii"), b"/" + rest
 
 
 class _RunningHandler:

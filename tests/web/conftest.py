@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.client import HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -281,14 +282,21 @@ def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
     The fixture's parameter is the setting web.search, or settings by their names. They override SETTINGS. The registry
     API is public, unless a marker `registry(access, curated)` says otherwise.
     """
-    from directory_server import composition
-
     param = getattr(request, "param", {})
-    settings = {**SETTINGS, **({"web.search": param} if isinstance(param, str) else param)}
+    settings = {"web.search": param} if isinstance(param, str) else dict(param)
     if marker := request.node.get_closest_marker("registry"):
         access, is_curated = marker.args
         settings |= {"registry.access": access, "registry.listed": "curated" if is_curated else "all"}
-    config = configured(tmp_path, settings)
+    with open_server(tmp_path, settings) as under_test:
+        yield under_test
+
+
+@contextmanager
+def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]:
+    """Open a server on a folder. The settings override SETTINGS."""
+    from directory_server import composition
+
+    config = configured(tmp_path, {**SETTINGS, **settings})
     clock = Clock()
     clock.advance(1_800_000_000)
     passwords, fakes, logins = RecordingHasher(), FakeCheckers.of(clock.seconds), FakeLogins()

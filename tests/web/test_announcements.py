@@ -8,6 +8,7 @@ import pytest
 from attrs import define, field
 from twisted.internet.task import Clock
 
+from directory_server.domain.changes import Change
 from directory_server.run_sync import run_sync
 from directory_server.web.mcp import Announcements
 
@@ -41,8 +42,7 @@ class Streams:
             self.announcements.channel(number or None)
 
     def change(self) -> None:
-        change: Any = None
-        run_sync(self.announcements.apply([change]))
+        run_sync(self.announcements.apply([Change(1, "added", "id", None, None)]))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
 from directory_server.serialization import encode_entry, restore_entry
 from directory_server.streams import Channel, Stream, _batching
-from directory_server.web.changes import Broadcaster, LogPages
+from directory_server.web.changes import Broadcaster, LogPages, Watch
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,6 +97,9 @@ class Simulation:
 
     # The directory's and the offload's methods.
 
+    def within(self, scope: object) -> Simulation:
+        return self
+
     async def changes(self, after: int, limit: int) -> Sequence[Change]:
         await self.wait()
         return self.log[after : after + limit]
@@ -137,7 +140,7 @@ class Simulation:
         stream.makeConnection(cast(Any, transport))
         since = self.broadcaster.seq if fraction is None else round(fraction * len(self.log))
         self.clients.append(Client(since, keywords, stream, transport))
-        self.broadcaster.follow(stream, self.clients[-1].since, keywords)
+        self.broadcaster.follow(stream, self.clients[-1].since, Watch(keywords))
 
     def do_resolve(self, number: int) -> None:
         if self.waiting:

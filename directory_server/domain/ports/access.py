@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..keys import ApiKey, KeyUse, RegistryToken
 from ..quota import Allowance
+from ..scopes import Scope
 from ..throttling import AttemptLimit
 
 
@@ -146,3 +147,14 @@ class TokenIssuer(Protocol):
 
     error: str
     """The error since then."""
+
+
+class Scopes(Protocol):
+    """Which entries a client may see. All methods raise Unavailable."""
+
+    async def of(self, reader: str | None, name: str = "") -> Scope:
+        """Return the scope of a client: the id of an account, or of a key without one; None for an anonymous client.
+
+        With the `name` of a list, return the scope of this list. Raises NotFound if the client may not see the list, or
+        there is none.
+        """

@@ -29,8 +29,11 @@ class EntryAdditions(Protocol):
         `accepted` are the ids of the marks that an operator has accepted.
         """
 
-    def registry_meta(self, name: str) -> Mapping[str, object]:
-        """Return members of `_meta` in the registry API, for the latest version of the entry `name`."""
+    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
+        """Return members of `_meta` in the registry API, for the latest version of the entry `name`.
+
+        Without `names_others` they name no other entry.
+        """
 
 
 class PublishedCheck(Protocol):

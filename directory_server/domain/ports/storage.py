@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
 from ..entries import Entry
+from ..scopes import Scope
 from ..upstreams import FinishedRun, UpstreamState
 from ..versions import LOCAL, Version
 from ..visibility import CuratedName, Mark
@@ -55,6 +56,12 @@ class Store(Protocol):
         the same entries again completes the rest.
         """
 
+    def within(self, scope: Scope) -> Store:
+        """Return this store as readers of `scope` see it: reads find only entries of its lists. Writes are the same.
+
+        `head`, `oldest` and `log_id` are those of the whole log.
+        """
+
     async def entry(self, mcp_id: str) -> Entry | None:
         """Return the visible entry with this id, or None."""
 
@@ -66,6 +73,9 @@ class Store(Protocol):
 
     async def head(self) -> int:
         """Return the `seq` of the latest change, 0 before the first."""
+
+    async def has_changes(self, after: int) -> bool:
+        """Return whether there is a change with a `seq` above `after`."""
 
     async def log_id(self) -> str:
         """Return the random id of the change log, 12 hexadecimal digits; it changes when a backup is restored."""

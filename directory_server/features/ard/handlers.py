@@ -17,10 +17,10 @@ from ...domain.versions import Version
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query as query_string
-from ...services.directory import Directory
+from ...services.catalogue import Catalogue, decide_scope
 from ...web.authentication import Authenticator
 from ...web.pages import Layout
-from ...web.responses import conditional_response, json_response
+from ...web.responses import conditional_response, json_response, list_path
 from ...web.throttling import AddressLimiter
 from . import documents
 from .names import domain_of
@@ -75,6 +75,7 @@ class ArdAccess:
             async def charge_address() -> None:
                 self._reads.charge(request)
 
+            await decide_scope(self._authenticator.scopes, request, None)
             yield Caller(self._reads.client(request), charge_address)
             return
         async with self._authenticator.authenticate(request) as authenticated:
@@ -94,7 +95,7 @@ class ArdHandlers:
     """Handlers of the paths of the registry, and of the documents that lead to it."""
 
     _access: ArdAccess
-    _directory: Directory
+    _catalogue: Catalogue
     _layout: Layout
     _offload: Offload
     _now: Callable[[], float]
@@ -127,7 +128,7 @@ class ArdHandlers:
             await caller.charge()
             summary = None
             if asked.query is not None:
-                summary = (await self._directory.search(asked.query)).summary
+                summary = (await self._catalogue.of(request).search(asked.query)).summary
             facets = await self._offload(_facets, summary, asked.facets)
         return json_response(request, {"resultType": "facets", "facets": facets})
 
@@ -142,7 +143,7 @@ class ArdHandlers:
             items: list[dict[str, Any]] = []
             total, token = 0, None
             if asked.query is not None:
-                summary = (await self._directory.search(asked.query)).summary
+                summary = (await self._catalogue.of(request).search(asked.query)).summary
                 total = 0 if summary is None else summary.total
                 items, token = await self._items(request, asked.query)
         if asked.offset is None:
@@ -156,9 +157,9 @@ class ArdHandlers:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query_string(request))
             await caller.charge()
-            entry = await self._directory.entry(entry_id)
-            detail = await self._offload(self._directory.summary_of, entry)
-            card = documents.server_card(detail, self._layout.base_url(request))
+            directory = self._catalogue.of(request)
+            detail = await self._offload(directory.summary_of, await directory.entry(entry_id))
+            card = documents.server_card(detail, self._base_url(request))
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, card, CARD_TYPE, is_public=is_public)
 
@@ -179,11 +180,12 @@ class ArdHandlers:
 
     async def _results(self, request: Request, query: Query, client: str) -> tuple[list[dict[str, Any]], str | None]:
         """Return the results of a page of a search, and the token of the next page."""
-        query = await self._directory.prepare(query)
-        page = await self._directory.search(query, ("ARD", client))
+        directory = self._catalogue.of(request)
+        query = await directory.prepare(query)
+        page = await directory.search(query, ("ARD", client))
         relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance, strict=True))
-        versions, position = await self._directory.search_versions(query)
-        source = f"{self._layout.base_url(request)}{documents.BASE}/"
+        versions, position = await directory.search_versions(query)
+        source = f"{self._base_url(request)}{documents.BASE}/"
         results = [
             {**entry, "score": round(100 * relevance.get(entry["metadata"]["mcpId"], 0.0)), "source": source}
             for entry in await self._entries(request, versions)
@@ -192,13 +194,17 @@ class ArdHandlers:
 
     async def _items(self, request: Request, query: Query) -> tuple[list[dict[str, Any]], str | None]:
         """Return the entries of a page of the list, and the token of the next page."""
-        versions, position = await self._directory.search_versions(query)
+        versions, position = await self._catalogue.of(request).search_versions(query)
         return await self._entries(request, versions), next_token(query, position)
 
     async def _entries(self, request: Request, versions: Sequence[Version]) -> list[dict[str, Any]]:
         return await self._offload(
-            _catalog_entries, versions, self._layout.base_url(request), self._directory.summary_of
+            _catalog_entries, versions, self._base_url(request), self._catalogue.of(request).summary_of
         )
+
+    def _base_url(self, request: Request) -> str:
+        """Return the URL of the server, or of the list that a request names."""
+        return f"{self._layout.base_url(request)}{list_path(request)}"
 
 
 def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Callable[..., Any]) -> list[Any]:

@@ -10,10 +10,10 @@ from attrs import frozen
 from ... import serialization
 from ...domain.entries import mcp_id_of
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Store
 from ...domain.versions import Version
 from ...domain.withholding import shown_entry
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ...web.pages import Layout, PageAccess, owner, page_parameters, plain, search_url, search_words
 from ...web.responses import conditional_response
@@ -57,16 +57,16 @@ class Feeds:
 
     _layout: Layout
     _access: PageAccess
-    _directory: Directory
-    _store: Store
+    _catalogue: Catalogue
     _offload: Offload
     _now: Callable[[], float]
 
     async def get(self, request: Request) -> bytes:
         """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
-        await self._access.authenticate(request)
+        viewer = await self._access.authenticate(request)
         keywords = search_words(page_parameters(request))
-        versions = await self._store.latest(await self._ids(keywords))
+        directory = self._catalogue.of(request)
+        versions = await directory.store.latest(await self._ids(directory, keywords))
         language = self._layout.translations(request).language
         items = await self._offload(_items, versions, language)
         values: dict[str, Any] = {
@@ -79,15 +79,15 @@ class Feeds:
             "updated": max((item.updated for item in items), default=serialization.rfc3339(0.0)),
         }
         body = self._layout.render(request, "feeds/feed.xml", values)
-        scope = "public" if self._access.is_public else "private"
+        scope = "public" if self._access.is_public and viewer is None else "private"
         return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", **HEADERS)
 
-    async def _ids(self, keywords: str) -> Sequence[str]:
+    async def _ids(self, directory: Directory, keywords: str) -> Sequence[str]:
         """Return the ids of the entries of a feed, in order."""
         if not keywords:
-            return await self._store.newest(ITEMS, lambda entry: entry.mcp_id)
+            return await directory.store.newest(ITEMS, lambda entry: entry.mcp_id)
         query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._now())
-        return [hit.mcp_id for hit in (await self._directory.search(query)).hits]
+        return [hit.mcp_id for hit in (await directory.search(query)).hits]
 
 
 def feed_url(keywords: str) -> str:

@@ -11,6 +11,7 @@ from ...domain.errors import NotFound
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...web.compression import accepts_gzip, gzip
 from ...web.pages import Layout, PageAccess, page_parameters
 from ...web.responses import conditional_response
@@ -32,7 +33,7 @@ HEADERS = {
     "Content-Type": "application/xml; charset=utf-8",
     # A browser must not run anything in a sitemap that it shows as a document.
     "Content-Security-Policy": "default-src 'none'",
-    "Vary": "Accept-Encoding",
+    "Vary": "Accept-Encoding, Cookie",
 }
 
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -47,7 +48,7 @@ class Sitemap:
 
     _layout: Layout
     _access: PageAccess
-    _store: Store
+    _catalogue: Catalogue
     _pages: Callable[[], Sequence[str]]
     _offload: Offload
 
@@ -57,31 +58,32 @@ class Sitemap:
         Raises NotFound for an unknown part, without public pages, and without the setting web.url: sitemaps have
         absolute URLs.
         """
-        await self._access.identify(request)
+        viewer = await self._access.identify(request)
         if not self._access.is_public or not self._layout.url:
             raise NotFound("The sitemap needs the setting web.url and public pages.")
-        parts = max(1, -(-await self._store.count() // USUAL_URLS))
+        store = self._catalogue.of(request).store
+        parts = max(1, -(-await store.count() // USUAL_URLS))
         page = page_parameters(request).get("page")
         if page is None:
             root, item = "sitemapindex", "sitemap"
             paths = [f"{PATH}?page={name}" for name in (_DOCS, *range(1, parts + 1))]
         else:
             root, item = "urlset", "url"
-            paths = await self._paths(page, parts)
+            paths = await self._paths(store, page, parts)
         is_gzip = accepts_gzip(request)
         # A part has 450 KB, which take 20 ms to write and compress.
         body = await self._offload(_document, root, item, self._layout.url, paths, is_gzip)
         headers = HEADERS | ({"Content-Encoding": "gzip"} if is_gzip else {})
-        return conditional_response(request, body, _HOUR, **headers)
+        return conditional_response(request, body, _HOUR if viewer is None else "private, no-cache", **headers)
 
-    async def _paths(self, page: str, parts: int) -> list[str]:
+    async def _paths(self, store: Store, page: str, parts: int) -> list[str]:
         """Return the paths of a part. Raises NotFound."""
         if page == _DOCS:
             return ["/", *self._pages()]
         number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
         if not 1 <= number <= parts:
             raise NotFound("The sitemap has no such part.")
-        return [f"/servers/{each}" for each in await self._store.ids(*_range(number, parts), MAX_URLS)]
+        return [f"/servers/{each}" for each in await store.ids(*_range(number, parts), MAX_URLS)]
 
 
 def _document(root: str, item: str, url: str, paths: Sequence[str], is_gzip: bool) -> bytes:

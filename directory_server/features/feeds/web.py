@@ -11,12 +11,12 @@ from .sitemap import Sitemap
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    layout, access, store = kernel.layout, kernel.access, kernel.storage.store
+    layout, access, catalogue = kernel.layout, kernel.access, kernel.catalogue
     return Endpoints(
         {
-            "feeds": Feeds(layout, access, kernel.directory, store, kernel.offload, kernel.now),
+            "feeds": Feeds(layout, access, catalogue, kernel.offload, kernel.now),
             "site_files": SiteFiles(layout, access, kernel.robots),
-            "sitemap": Sitemap(layout, access, store, kernel.public_paths, kernel.offload),
+            "sitemap": Sitemap(layout, access, catalogue, kernel.public_paths, kernel.offload),
         }
     )
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from attrs import frozen
 
-from ...domain.entries import Entry
 from ...domain.errors import NotFound
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...web.pages import ASSET_POLICY, PageAccess
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
@@ -25,13 +23,13 @@ class IconHandlers:
     """Serves icons to those who may see the pages. `icons` is None where icons are not fetched."""
 
     _access: PageAccess
-    _entry: Callable[[str], Awaitable[Entry]]
+    _catalogue: Catalogue
     _icons: Icons | None
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the icon of the entry `mcp_id`. Raises NotFound."""
         await self._access.authenticate(request)
-        url = icon_url(await self._entry(mcp_id)) if self._icons is not None else ""
+        url = icon_url(await self._catalogue.of(request).entry(mcp_id)) if self._icons is not None else ""
         if self._icons is None or not url:
             raise NotFound(NO_ICON)
         icon = await self._icons.get(url)
@@ -43,7 +41,7 @@ class IconHandlers:
 def _serve(kernel: Kernel) -> Endpoints:
     is_on = kernel.config.of(IconsConfig).fetch
     icons = icons_of(kernel.reactor, kernel.offload, kernel.now) if is_on else None
-    return Endpoints({"icons": IconHandlers(kernel.access, kernel.directory.entry, icons)})
+    return Endpoints({"icons": IconHandlers(kernel.access, kernel.catalogue, icons)})
 
 
 PART = WebPart(routes=(Route(PATH + "{mcp_id}", "GET", PAGES, "icons.get"),), serve=_serve)

@@ -51,7 +51,7 @@ class Flagged:
         """Return the same as `add_summary`."""
         return self.add_summary(detail)
 
-    def registry_meta(self, name: str) -> Mapping[str, object]:
+    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return the flags of the entry `name` for the registry API."""
         mcp_id = mcp_id_of(name)
         if mcp_id not in self._flagged:
@@ -59,7 +59,12 @@ class Flagged:
         notes = [note for note in self._notes[mcp_id] if not note.is_original]
         return {
             FLAG_META: [
-                {"kind": note.kind, "reason": note.reason, "since": note.since, "other": note.server_name}
+                {
+                    "kind": note.kind,
+                    "reason": note.reason,
+                    "since": note.since,
+                    "other": note.server_name if names_others else "",
+                }
                 for note in notes
             ]
         }

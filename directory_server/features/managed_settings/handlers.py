@@ -12,8 +12,10 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
 from ...domain.errors import DirectoryError
+from ...domain.scopes import Scope
 from ...http import Request
 from ...http.headers import query
+from ...services.catalogue import Catalogue
 from ...web.authentication import Authenticator
 from ...web.operator_requests import ADMIN, OperatorRequests, parameters
 from ...web.responses import conditional_response, json_response
@@ -35,23 +37,24 @@ MAX_WARNINGS = 500
 
 @define
 class Policies:
-    """Policies by keywords. They are built one at a time: a fleet of machines may poll at once."""
+    """Policies by keywords and scope. They are built one at a time: a fleet of machines may poll at once."""
 
     _selection: Selection
     _seconds: Callable[[], float]
-    _cached: dict[str, tuple[float, Policy]] = field(factory=dict, init=False)
+    _cached: dict[tuple[str, Scope], tuple[float, Policy]] = field(factory=dict, init=False)
     _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
-    async def get(self, keywords: str) -> Policy:
+    async def get(self, keywords: str, scope: Scope = None) -> Policy:
         """Return the policy of the selected entries, at most FRESH seconds old. Raises as Selection.policy does."""
-        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords))))
+        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope))))
 
-    async def _get(self, keywords: str) -> Policy:
-        built_at, policy = self._cached.get(keywords, (0.0, None))
+    async def _get(self, keywords: str, scope: Scope) -> Policy:
+        key = keywords, scope
+        built_at, policy = self._cached.get(key, (0.0, None))
         if policy is None or not 0 <= self._seconds() - built_at < FRESH:
-            policy = await self._selection.policy(keywords)
-            self._cached.pop(keywords, None)
-            self._cached[keywords] = self._seconds(), policy
+            policy = await self._selection.within(scope).policy(keywords)
+            self._cached.pop(key, None)
+            self._cached[key] = self._seconds(), policy
             if len(self._cached) > MAX_CACHED:
                 del self._cached[next(iter(self._cached))]
         return policy
@@ -63,6 +66,7 @@ class ManagedSettingsHandlers:
 
     _is_on: bool
     _authenticator: Authenticator
+    _catalogue: Catalogue
     _requests: OperatorRequests
     _policies: Policies
 
@@ -74,7 +78,8 @@ class ManagedSettingsHandlers:
         async with self._authenticator.authenticate(request) as authenticated:
             keywords = serialization.url_parameters(query(request), "keywords").get("keywords", "")
             await authenticated.charge()
-            body = serialization.encode((await self._policies.get(keywords)).document(name))
+            policy = await self._policies.get(keywords, self._catalogue.scope_of(request))
+            body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
     async def page(self, request: Request) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from urllib.parse import urlencode
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ... import serialization
 from ...domain.changes import Change
@@ -13,6 +13,7 @@ from ...domain.entries import Entry
 from ...domain.errors import BadInput, NotFound
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Curation, Store
+from ...domain.scopes import Scope
 from ...search import TextAnalysis, percolate
 from .documents import Policy, PolicyBuilder
 
@@ -31,6 +32,10 @@ class Selection:
     _curation: Curation
     _offload: Offload
     _analysis: TextAnalysis = field(factory=TextAnalysis)
+
+    def within(self, scope: Scope) -> Selection:
+        """Return the selection of the entries within `scope`."""
+        return self if scope is None else evolve(self, store=self._store.within(scope))
 
     async def policy(self, keywords: str) -> Policy:
         """Return the policy of the selected entries. Raises BadInput for the keywords, and NotFound without an entry.

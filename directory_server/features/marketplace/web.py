@@ -11,7 +11,7 @@ from ...domain.ports.runtime import Offload
 from ...domain.search import Query
 from ...http import Request
 from ...http.headers import query as query_string
-from ...services.directory import Directory
+from ...services.catalogue import Catalogue
 from ...web.pages import Layout
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.registry import MAX_AGE, RegistryAccess
@@ -36,7 +36,7 @@ class MarketplaceHandlers:
     """
 
     _access: RegistryAccess
-    _directory: Directory
+    _catalogue: Catalogue
     _layout: Layout
     _offload: Offload
     _curated: bool
@@ -47,7 +47,7 @@ class MarketplaceHandlers:
         parameters = serialization.url_parameters(query_string(request), "q", "limit")
         keywords, limit = parameters.get("q", "").strip(), _limit(parameters.get("limit", ""))
         asked = serialization.search_query(keywords, limit) if keywords else Query("", limit, browse=True)
-        versions, _ = await self._directory.search_versions(asked, source=("registry", client))
+        versions, _ = await self._catalogue.of(request).search_versions(asked, source=("registry", client))
         listed = [version for version in versions if version.curated or not self._curated]
         base_url = self._layout.base_url(request)
         body = await self._offload(marketplace, listed, base_url, f"{base_url}{REPOSITORY}", keywords)
@@ -79,7 +79,7 @@ def _limit(text: str) -> int:
 
 def _serve(kernel: Kernel) -> Endpoints:
     curated = kernel.config.registry.listed == "curated"
-    handlers = MarketplaceHandlers(kernel.registry_access, kernel.directory, kernel.layout, kernel.offload, curated)
+    handlers = MarketplaceHandlers(kernel.registry_access, kernel.catalogue, kernel.layout, kernel.offload, curated)
     return Endpoints({"marketplace": handlers})
 
 

@@ -41,7 +41,7 @@ class ProvenNamespaces:
         facts = [_fact(proof, SOURCES[proof.kind]) for proof in proofs if proof.kind in SOURCES]
         return evolve(detail, identity=(*detail.identity, *facts))
 
-    def registry_meta(self, name: str) -> Mapping[str, object]:
+    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return nothing."""
         return {}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...web.pages import Address, Extension, Layout, PageAccess
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
@@ -25,13 +25,13 @@ class RemovalPage:
 
     _layout: Layout
     _access: PageAccess
-    _store: Store
+    _catalogue: Catalogue
     _is_on: bool
 
     async def get(self, request: Request) -> bytes:
         """Return the page of removed entries, for everybody who may read the pages."""
         viewer = await self._access.identify(request)
-        entries = await self._store.of_source(REMOVED, limit=MAX_SHOWN)
+        entries = await self._catalogue.of(request).store.of_source(REMOVED, limit=MAX_SHOWN)
         found = [(entry, removal) for entry in entries if (removal := removal_of(entry)) is not None]
         found.sort(key=lambda each: each[1].at, reverse=True)
         address = Address(PATH, self._access.is_public)
@@ -41,7 +41,7 @@ class RemovalPage:
 
 def _serve(kernel: Kernel) -> Endpoints:
     is_on = bool(kernel.config.of(RemovalsConfig).sources)
-    return Endpoints({"removals": RemovalPage(kernel.layout, kernel.access, kernel.storage.store, is_on)})
+    return Endpoints({"removals": RemovalPage(kernel.layout, kernel.access, kernel.catalogue, is_on)})
 
 
 PART = WebPart(

@@ -15,7 +15,7 @@ from ...domain.throttling import AttemptLimit
 from ...domain.views import Detail
 from ...http import Request
 from ...http.proxies import Proxies
-from ...services.directory import Directory
+from ...services.catalogue import Catalogue
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
 from ...web.pages import Layout, PageAccess, plain
@@ -42,7 +42,7 @@ class ReaderPages:
 
     _layout: Layout
     _access: PageAccess
-    _directory: Directory
+    _catalogue: Catalogue
     _reports: Reports
     _attempts: Attempts
     _proxies: Proxies
@@ -83,8 +83,8 @@ class ReaderPages:
         viewer = await self._access.authenticate(request)
         if not self._is_on:
             raise NotFound("Reports are turned off in this directory.")
-        entry = await self._directory.entry(serialization.entry_id(mcp_id))
-        return viewer, await self._directory.detail_of(entry)
+        directory = self._catalogue.of(request)
+        return viewer, await directory.detail_of(await directory.entry(serialization.entry_id(mcp_id)))
 
     def _form(
         self,

@@ -22,7 +22,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     reader_pages = ReaderPages(
         layout=kernel.layout,
         access=kernel.access,
-        directory=kernel.directory,
+        catalogue=kernel.catalogue,
         reports=reports,
         attempts=kernel.storage.attempts,
         proxies=kernel.proxies,

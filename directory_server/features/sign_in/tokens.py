@@ -96,7 +96,9 @@ class SubjectTokens:
         return key
 
     def challenge(self, request: Request, error: NoAccess) -> str:
-        parameters = {"resource_metadata": metadata_url(self._base_url, request.path.decode("latin-1"))}
+        # The resource of a list is a part of the directory.
+        path = "" if request.list_name else request.path.decode("latin-1")
+        parameters = {"resource_metadata": metadata_url(self._base_url, path)}
         scopes = {issuer.scope for issuer in self._issuers.values() if issuer.scope}
         if isinstance(error, InsufficientScope):
             scopes = {error.scope}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ...domain.facts import Facts, auth_of, is_configurable, is_vendors_own, runs_of
@@ -24,6 +24,11 @@ def _facet(name: str, value: str) -> str:
     # The punctuation of namespaces tells owners apart: io.github.acme-labs is not io.github.acmelabs.
     folded = fold(value).lower() if name == "namespace" else key(words(value, humps=False))
     return f"{FACET}{name}:{folded[:MAX_TOKEN]}"
+
+
+def list_terms(lists: Iterable[str]) -> list[str]:
+    """Return the special terms of the entries in `lists`. No search words have them."""
+    return [f"{FACET}\0{name}" for name in sorted(lists)]
 
 
 def fact_terms(facts: Facts) -> Iterator[str]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import cached_property
 
+import numpy as np
 from attrs import field, frozen
 
+from ...domain.scopes import Scope
 from ..text.thesaurus import thesaurus
+from .arrays import Bools
 from .collection import Collection
+from .facets import list_terms
 from .lexicon import Lexicon
 from .tiers import LiveSegment
 from .vocabulary import Vocabulary
@@ -28,6 +32,22 @@ class Snapshot:
     def collection(self) -> Collection:
         """The segments, as they are searched."""
         return Collection(self.vocabulary, [part.segment for part in self.parts], self.lexicon, thesaurus())
+
+    def live(self, scope: Scope) -> Sequence[Bools]:
+        """Return for each segment which documents are live and within `scope`. Operators define few scopes."""
+        if scope is None:
+            return [part.live for part in self.parts]
+        return self.collection.once(("live", scope), lambda: self._live_within(scope))
+
+    def _live_within(self, scope: frozenset[str]) -> Sequence[Bools]:
+        terms = [term for each in list_terms(scope) if (term := self.collection.find(each)) is not None]
+        masks = []
+        for part in self.parts:
+            mask = np.zeros(len(part.segment), bool)
+            for term in terms:
+                mask[part.segment.lists.documents_with(term)] = True
+            masks.append(mask & part.live)
+        return masks
 
     def __len__(self) -> int:
         return sum(part.count for part in self.parts)

@@ -29,7 +29,7 @@ from ...serialization import restore_entry, restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
 from .document import FIELDS, WEIGHT, Document, build_document, positions, top_words
-from .facets import facet
+from .facets import facet, list_terms
 from .marked import MARKED_PENALTY, checked_terms, flag_terms, hinted_facts, shown_tools
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
@@ -75,6 +75,8 @@ def document_of(change: Change) -> Document | None:
     if accepted and change.body is not None:
         document = build_document(restore_entry(change.body), accepted)
     document = _flagged(document, change.flags)
+    if change.lists:
+        document = evolve(document, special_terms=[*document.special_terms, *list_terms(change.lists)])
     document = _published(document, verification is not None and verification.names_server)
     if change.texts is not None:
         document = _with_words(document, package_words(restore_texts(change.texts)))

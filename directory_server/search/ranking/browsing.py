@@ -127,7 +127,19 @@ def _namespaces(segments: Sequence[Segment], matches: Sequence[Postings]) -> Seq
     return [FacetValue(name, count) for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))]
 
 
-def corrected_words(plan: Plan, collection: Collection) -> Mapping[str, str]:
-    """Return the words of a query that no entry has, and those by which its matches were found instead."""
+def corrected_words(plan: Plan, collection: Collection, live: Sequence[Bools]) -> Mapping[str, str]:
+    """Return the words of a query that no entry has, and those by which its matches were found instead.
+
+    Words that only documents have which are not `live` are left out.
+    """
     words = [part.groups[0].label for part in plan.parts if part.is_corrected]
-    return {word: other for word in words if (other := nearest(word, collection))}
+    corrected = {word: other for word in words if (other := nearest(word, collection))}
+    return {word: other for word, other in corrected.items() if _is_in(collection.term(other), collection, live)}
+
+
+def _is_in(term: int | None, collection: Collection, live: Sequence[Bools]) -> bool:
+    """Return whether a live document has `term`."""
+    return term is not None and any(
+        is_live[segment.lists.documents_with(term)].any()
+        for segment, is_live in zip(collection.segments, live, strict=True)
+    )

@@ -2,4 +2,4 @@
 
 from ._broadcaster import Broadcaster
 from ._handler import PATH, ChangesHandler
-from ._log_pages import LogPages
+from ._log_pages import LogPages, Watch

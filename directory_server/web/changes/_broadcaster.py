@@ -14,7 +14,7 @@ from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...streams import Channel, Hub, Stream
-from ._log_pages import Keywords, LogPages, encode_events
+from ._log_pages import LogPages, Watch, encode_events
 
 BURST_BYTES = 16 * 1024
 """Bytes of a broadcast above which each stream reads the log at its own pace instead."""
@@ -23,7 +23,7 @@ BURST_BYTES = 16 * 1024
 class Broadcaster:
     """Follower that sends each change to each stream once and in order.
 
-    A stream that is up to date is in the channel of its keywords. A stream that is behind reads the log at the pace of
+    A stream that is up to date is in the channel of its watch. A stream that is behind reads the log at the pace of
     its client. It joins the channel when it has read exactly up to `seq`; nothing can run in between.
     """
 
@@ -39,7 +39,7 @@ class Broadcaster:
         self._matching = matching
         self._offload = offload
         # A channel exists as long as it has a stream.
-        self._channels: WeakValueDictionary[Keywords, Channel] = WeakValueDictionary()
+        self._channels: WeakValueDictionary[Watch, Channel] = WeakValueDictionary()
         self._waiting: list[Deferred[None]] = []
 
     def begin(self, seq: int) -> None:
@@ -49,32 +49,32 @@ class Broadcaster:
         new = [change for change in changes if change.seq > self.seq]
         if not new:
             return
-        filters, events = set[Keywords](), dict[Keywords, bytes]()
-        while not filters >= (current := set(self._channels)):
+        watches, events = set[Watch](), dict[Watch, bytes]()
+        while not watches >= (current := set(self._channels)):
             # Encode again if a channel was added meanwhile: its streams must get these changes, too.
-            filters = current
-            events = await self._offload(encode_events, new, filters, self._matching, self.log, BURST_BYTES)
+            watches = current
+            events = await self._offload(encode_events, new, watches, self._matching, self.log, BURST_BYTES)
         before, self.seq = self.seq, new[-1].seq
-        for keywords, channel in list(self._channels.items()):
-            if len(events[keywords]) > BURST_BYTES:
-                self._detach(keywords, channel, before)
-            elif events[keywords]:
-                channel.send(events[keywords])
+        for watch, channel in list(self._channels.items()):
+            if len(events[watch]) > BURST_BYTES:
+                self._detach(watch, channel, before)
+            elif events[watch]:
+                channel.send(events[watch])
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             each.callback(None)
 
-    def follow(self, stream: Stream, since: int, keywords: Keywords) -> None:
+    def follow(self, stream: Stream, since: int, watch: Watch) -> None:
         """Send the changes after `since` to an open stream, then new ones, until it ends."""
-        Deferred.fromCoroutine(self._follow(stream, since, keywords)).addErrback(self._failed, stream)
+        Deferred.fromCoroutine(self._follow(stream, since, watch)).addErrback(self._failed, stream)
 
-    async def _follow(self, stream: Stream, since: int, keywords: Keywords) -> None:
+    async def _follow(self, stream: Stream, since: int, watch: Watch) -> None:
         while await stream.drained():
             if since == self.seq:
-                stream.join(self._channel(keywords))
+                stream.join(self._channel(watch))
                 return
             if since < self.seq:
-                page = await self._pages.read(since, self.seq, keywords)
+                page = await self._pages.read(since, self.seq, watch)
                 for chunk in page.chunks:
                     stream.send(chunk)
                     if not await stream.drained():
@@ -86,20 +86,20 @@ class Broadcaster:
                 self._waiting.append(caught_up)
                 await caught_up
 
-    def _channel(self, keywords: Keywords) -> Channel:
-        channel = self._channels.get(keywords)
+    def _channel(self, watch: Watch) -> Channel:
+        channel = self._channels.get(watch)
         if channel is None:
-            channel = self._channels[keywords] = self._hub.channel()
+            channel = self._channels[watch] = self._hub.channel()
         return channel
 
-    def _detach(self, keywords: Keywords, channel: Channel, since: int) -> None:
+    def _detach(self, watch: Watch, channel: Channel, since: int) -> None:
         """Have the streams of a channel, which have got the changes up to `since`, read the log instead."""
-        del self._channels[keywords]
-        channel.flushed().addCallback(lambda _: channel.each(lambda stream: self._catch_up(stream, since, keywords)))
+        del self._channels[watch]
+        channel.flushed().addCallback(lambda _: channel.each(lambda stream: self._catch_up(stream, since, watch)))
 
-    def _catch_up(self, stream: Stream, since: int, keywords: Keywords) -> None:
+    def _catch_up(self, stream: Stream, since: int, watch: Watch) -> None:
         stream.join(None)
-        self.follow(stream, since, keywords)
+        self.follow(stream, since, watch)
 
     def _failed(self, failure: Failure, stream: Stream) -> None:
         if not stream.open:

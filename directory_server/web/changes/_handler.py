@@ -19,12 +19,13 @@ from ...domain.search import PAGE_BYTES
 from ...http import Request
 from ...http.headers import query, values
 from ...http.headers import value as header
+from ...services.catalogue import Catalogue
 from ...services.feed import check_position
 from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
-from ..responses import json_response
+from ..responses import json_response, list_path
 from ._broadcaster import Broadcaster
-from ._log_pages import encode_items
+from ._log_pages import Watch, encode_items
 
 PATH = "/api/open/v1/changes"
 
@@ -45,9 +46,10 @@ and pages without keywords must not wait for it."""
 
 @frozen
 class ChangesHandler:
-    """Handler of `/api/open/v1/changes`."""
+    """Handler of `/api/open/v1/changes`. `_store` has the whole log, whose numbers and bounds all readers share."""
 
     _authenticator: Authenticator
+    _catalogue: Catalogue
     _store: Store
     _matching: Matching
     _offload: Offload
@@ -71,15 +73,16 @@ class ChangesHandler:
         await authenticated.charge()
         limit = watch.limit or serialization.DEFAULT_CHANGES
         slots = self._page_slots if watch.keywords is None else self._scan_slots
+        store = self._catalogue.of(request).store
         await slots.acquire()
         try:
-            items, last = await self._matching_items(watch.since or 0, watch.keywords, limit)
+            items, last = await self._matching_items(store, watch.since or 0, watch.keywords, limit)
         finally:
             slots.release()
-        if last < await self._store.head():
+        if await store.has_changes(last):
             filters = {} if watch.keywords is None else {"keywords": watch.keywords}
             link = urlencode({"since": serialization.event_id(last, self._broadcaster.log), **filters, "limit": limit})
-            request.setHeader("Link", f'<{PATH}?{link}>; rel="next"')
+            request.setHeader("Link", f'<{list_path(request)}{PATH}?{link}>; rel="next"')
         data = [serialization.raw(item) for item in items]
         position = serialization.event_id(last, self._broadcaster.log)
         return json_response(request, serialization.changes_page(data, position))
@@ -94,8 +97,9 @@ class ChangesHandler:
             request.setHeader("Content-Type", "text/event-stream")
             return b""
         since, first = await self._begin(watch.since, watch.log)
-        stream = self._hub.open(request, authenticated.key.id, None, first)
-        self._broadcaster.follow(stream, since, watch.keywords)
+        scope = self._catalogue.scope_of(request)
+        stream = self._hub.open(request, authenticated.key.id, None, first, is_scoped=scope is not None)
+        self._broadcaster.follow(stream, since, Watch(watch.keywords, scope))
         return None
 
     async def _begin(self, since: int | None, log: str | None) -> tuple[int, bytes]:
@@ -111,7 +115,9 @@ class ChangesHandler:
             )
         return since, serialization.id_field(since, self._broadcaster.log)
 
-    async def _matching_items(self, since: int, keywords: str | None, limit: int) -> tuple[Sequence[bytes], int]:
+    async def _matching_items(
+        self, store: Store, since: int, keywords: str | None, limit: int
+    ) -> tuple[Sequence[bytes], int]:
         """Return up to `limit` encoded changes after `since` that match, and the seq of the last change read.
 
         The page ends after about PAGE_BYTES.
@@ -122,7 +128,7 @@ class ChangesHandler:
         found: list[bytes] = []
         left = PAGE_BYTES
         while len(found) < limit and left > 0 and since < end:
-            changes = await self._store.changes(since, min(size, end - since))
+            changes = await store.changes(since, min(size, end - since))
             if not changes:
                 break
             more, since = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)

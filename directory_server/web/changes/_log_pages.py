@@ -13,6 +13,7 @@ from ...domain.changes import Change
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
+from ...domain.scopes import Scope, change_within
 
 PAGE_SIZE = 100
 """Maximum changes in a page."""
@@ -25,6 +26,15 @@ CACHED_PAGES = 64
 
 Keywords = str | None
 """The filter of a client: entries with all words of a query, or None for all entries."""
+
+
+@frozen
+class Watch:
+    """What a stream sends: the changes that match `keywords`, as readers of `scope` see them."""
+
+    keywords: Keywords
+    scope: Scope = None
+
 
 CHUNK_BYTES = 16 * 1024
 """Bytes of a page sent to a stream at a time."""
@@ -42,7 +52,7 @@ class LogPage:
 class _PageKey:
     after: int
     upto: int
-    keywords: Keywords
+    watch: Watch
 
 
 def matching_changes(changes: Sequence[Change], keywords: Keywords, matching: Matching) -> Sequence[Change]:
@@ -75,13 +85,28 @@ def encode_items(
 
 
 def encode_events(
+    changes: Sequence[Change], watches: Collection[Watch], matching: Matching, log: str, max_bytes: int
+) -> dict[Watch, bytes]:
+    """Return the events for each of `watches`, of changes in the log with the id `log`.
+
+    Within a scope each change is encoded once and matched once against each query. Events after the first `max_bytes`
+    bytes of a watch are omitted.
+    """
+    events: dict[Watch, bytes] = {}
+    by_scope: dict[Scope, list[Keywords]] = {}
+    for watch in watches:
+        by_scope.setdefault(watch.scope, []).append(watch.keywords)
+    for scope, filters in by_scope.items():
+        seen = [change for each in changes if (change := change_within(each, scope)) is not None]
+        encoded = _events(seen, filters, matching, log, max_bytes)
+        events |= {Watch(keywords, scope): data for keywords, data in encoded.items()}
+    return events
+
+
+def _events(
     changes: Sequence[Change], filters: Collection[Keywords], matching: Matching, log: str, max_bytes: int
 ) -> dict[Keywords, bytes]:
-    """Return the events for each of `filters`, of changes in the log with the id `log`.
-
-    Each change is encoded once and matched once against each query. Events after the first `max_bytes` bytes of a
-    filter are omitted.
-    """
+    """Return the events of `changes` for each of `filters`."""
     events: dict[Keywords, list[bytes]] = {each: [] for each in filters}
     left = dict.fromkeys(filters, max_bytes)
     queries = [each for each in filters if each is not None]
@@ -120,9 +145,9 @@ class LogPages:
         self._cached: dict[_PageKey, LogPage] = {}
         self._reading: dict[_PageKey, list[Deferred[LogPage]]] = {}
 
-    async def read(self, after: int, upto: int, keywords: Keywords) -> LogPage:
+    async def read(self, after: int, upto: int, watch: Watch) -> LogPage:
         """Return the first page of the changes after `after` and up to `upto`. Raises Unavailable."""
-        key = _PageKey(after, upto, keywords)
+        key = _PageKey(after, upto, watch)
         if key in self._cached:
             return self._cached[key]
         if key in self._reading:
@@ -143,11 +168,11 @@ class LogPages:
         return read
 
     async def _read(self, key: _PageKey) -> LogPage:
-        changes = await self._store.changes(key.after, PAGE_SIZE)
+        changes = await self._store.within(key.watch.scope).changes(key.after, PAGE_SIZE)
         changes = [change for change in changes if change.seq <= key.upto]
         if not changes:
             return LogPage((), key.upto)
-        return await self._offload(_page, changes, key.keywords, self._matching, self._log)
+        return await self._offload(_page, changes, key.watch.keywords, self._matching, self._log)
 
 
 def _page(changes: Sequence[Change], keywords: Keywords, matching: Matching, log: str) -> LogPage:

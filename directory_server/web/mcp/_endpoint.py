@@ -15,7 +15,7 @@ from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import value as header
-from ...services.directory import Directory
+from ...services.catalogue import Catalogue
 from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..error_responses import error_response, respond_with_error
@@ -57,6 +57,7 @@ class McpEndpoint:
     """Handler of the endpoint's HTTP methods."""
 
     _authenticator: Authenticator
+    _catalogue: Catalogue
     _sessions: McpSessions
     _stateful: StatefulProtocol
     _stateless: StatelessProtocol
@@ -95,7 +96,9 @@ class McpEndpoint:
             if error := self._hub.limit_error(authenticated.key.id):
                 # Only 405 makes every client continue without a stream.
                 return _method_not_allowed(request, "POST", error)
-            self._hub.open(request, authenticated.key.id, self._announcements.channel(None))
+            scope = self._catalogue.scope_of(request)
+            channel = self._announcements.channel(None, scope)
+            self._hub.open(request, authenticated.key.id, channel, is_scoped=scope is not None)
             return None
 
     async def delete(self, request: Request) -> bytes:
@@ -142,9 +145,10 @@ class McpEndpoint:
         if error := self._hub.limit_error(authenticated.key.id):
             raise RpcError(INVALID_REQUEST, error, data={"error": "too_many_streams"})
         await authenticated.report_quota()
-        channel = self._announcements.channel(message.id) if notifications else None
+        scope = self._catalogue.scope_of(request)
+        channel = self._announcements.channel(message.id, scope) if notifications else None
         first, last = acknowledgement(message.id, notifications), final_result(message.id)
-        self._hub.open(request, authenticated.key.id, channel, first, last=last)
+        self._hub.open(request, authenticated.key.id, channel, first, last=last, is_scoped=scope is not None)
 
     async def _batch(self, values: list[Any], request: Request, authenticated: AuthenticatedRequest) -> bytes:
         version = header(request, "MCP-Protocol-Version") or DEFAULT_VERSION
@@ -199,7 +203,7 @@ class McpEndpoint:
 
 def endpoint(
     authenticator: Authenticator,
-    directory: Directory,
+    catalogue: Catalogue,
     newest: NewestEntries,
     sessions: McpSessions,
     hub: Hub,
@@ -207,15 +211,15 @@ def endpoint(
     *,
     search_tools: bool = False,
 ) -> McpEndpoint:
-    """Return the MCP endpoint of `directory`. With `search_tools`, it offers this tool, too."""
+    """Return the MCP endpoint of `catalogue`. With `search_tools`, it offers this tool, too."""
     tools = tool_set(search_tools=search_tools)
     stateful = StatefulProtocol(
-        Methods(directory, newest, error_status=200, missing_code=RESOURCE_NOT_FOUND, tools=tools)
+        Methods(catalogue, newest, error_status=200, missing_code=RESOURCE_NOT_FOUND, tools=tools)
     )
     stateless = StatelessProtocol(
-        Methods(directory, newest, error_status=400, missing_code=INVALID_PARAMS, tools=tools)
+        Methods(catalogue, newest, error_status=400, missing_code=INVALID_PARAMS, tools=tools)
     )
-    return McpEndpoint(authenticator, sessions, stateful, stateless, hub, announcements)
+    return McpEndpoint(authenticator, catalogue, sessions, stateful, stateless, hub, announcements)
 
 
 def _is_charged(value: Any) -> bool:

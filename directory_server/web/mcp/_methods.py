@@ -9,10 +9,10 @@ from attrs import frozen
 
 from ... import __version__, serialization
 from ...domain import errors
-from ...services.directory import Directory
+from ...services.catalogue import Catalogue
 from ..authentication import AuthenticatedRequest
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RpcError
-from ._resources import TEMPLATES, NewestEntries, mcp_id_from_uri
+from ._resources import TEMPLATES, NewestEntries, mcp_id_from_uri, newest_resources
 from ._tools import ToolSet, call
 
 SERVER_INFO = {"name": "directory-server", "title": "MCP directory", "version": __version__}
@@ -31,7 +31,7 @@ class Methods:
     not exist. `tools` are the offered tools.
     """
 
-    _directory: Directory
+    _catalogue: Catalogue
     _newest: NewestEntries
     _error_status: int
     _missing_code: int
@@ -46,9 +46,12 @@ class Methods:
         """Return the list of tools."""
         return self._only_page("tools", self._tools.listed, params)
 
-    def list_resources(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def list_resources(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
         """Return the most recently published entries."""
-        return self._only_page("resources", self._newest.listed, params)
+        listed = self._newest.listed
+        if self._catalogue.scope_of(authenticated.request) is not None:
+            listed = await newest_resources(self._catalogue.of(authenticated.request).store)
+        return self._only_page("resources", listed, params)
 
     def list_templates(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the URI template of entries."""
@@ -66,7 +69,7 @@ class Methods:
         arguments = {} if params.get("arguments") is None else params["arguments"]
         if not isinstance(arguments, dict):
             raise self._invalid("params.arguments: must be an object.")
-        return call(tool, arguments, self._directory, authenticated)
+        return call(tool, arguments, self._catalogue.of(authenticated.request), authenticated)
 
     async def read_resource(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:
         """Return the complete entry that `params` names."""
@@ -78,7 +81,7 @@ class Methods:
             raise self._missing(uri)
         try:
             await authenticated.charge()
-            detail = await self._directory.detail(mcp_id)
+            detail = await self._catalogue.of(authenticated.request).detail(mcp_id)
         except errors.NotFound:
             raise self._missing(uri) from None
         except errors.QuotaExceeded as error:

@@ -13,6 +13,7 @@ from twisted.logger import Logger
 
 from ... import serialization
 from ...domain.changes import Change
+from ...domain.scopes import Scope
 from ...serialization import Id
 from ...streams import Channel, Hub
 from ._errors import INVALID_PARAMS, RpcError
@@ -86,13 +87,16 @@ class Announcements:
         self._delay = delay
         self._earliest = 0.0
         self._due = False
-        # Keyed by the event that a channel sends. A channel exists as long as it has a stream.
-        self._channels: WeakValueDictionary[bytes, Channel] = WeakValueDictionary()
+        self._lists: set[str] = set()
+        # Keyed by scope and the event that a channel sends. A channel exists as long as it has a stream.
+        self._channels: WeakValueDictionary[tuple[Scope, bytes], Channel] = WeakValueDictionary()
 
     def begin(self, seq: int) -> None:
         """Do nothing: earlier changes are not announced."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            self._lists.update(change.lists, change.left)
         if not self._due:
             self._due = True
             delay = max(self._delay, self._earliest - self._clock.seconds())
@@ -100,17 +104,25 @@ class Announcements:
                 lambda failure: self._log.failure("Cannot announce a change to all MCP clients", failure=failure)
             )
 
-    def channel(self, subscription: Id | None) -> Channel:
-        """Return the channel of the streams with this subscription id, None for streams without a subscription."""
-        event = _LIST_CHANGED if subscription is None else list_changed(subscription)
-        channel = self._channels.get(event)
+    def channel(self, subscription: Id | None, scope: Scope = None) -> Channel:
+        """Return the channel of the streams with this subscription id, None for streams without a subscription.
+
+        It announces the changes of entries within `scope`.
+        """
+        key = scope, _LIST_CHANGED if subscription is None else list_changed(subscription)
+        channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[event] = self._hub.channel()
+            channel = self._channels[key] = self._hub.channel()
         return channel
 
     def _announce(self) -> Deferred[None]:
         self._due = False
-        channels = list(self._channels.items())
+        changed, self._lists = self._lists, set()
+        channels = [
+            (event, channel)
+            for (scope, event), channel in list(self._channels.items())
+            if scope is None or not scope.isdisjoint(changed)
+        ]
         total = sum(len(channel) for _, channel in channels)
         over = max(SPREAD, total / RATE)
         self._earliest = self._clock.seconds() + max(INTERVAL, over)

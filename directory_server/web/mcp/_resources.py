@@ -38,8 +38,12 @@ class NewestEntries:
         """The list, encoded."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        resources = await self._store.newest(NEWEST, _resource)
-        self.listed = serialization.raw(serialization.encode(resources))
+        self.listed = await newest_resources(self._store)
+
+
+async def newest_resources(store: Store) -> Any:
+    """Return the most recently published entries of `store` as a list of resources, encoded."""
+    return serialization.raw(serialization.encode(await store.newest(NEWEST, _resource)))
 
 
 def mcp_id_from_uri(uri: str) -> str | None:

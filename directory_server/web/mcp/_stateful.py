@@ -48,7 +48,7 @@ class StatefulProtocol:
             case "tools/list":
                 return self._methods.list_tools(message.params)
             case "resources/list":
-                return self._methods.list_resources(message.params)
+                return await self._methods.list_resources(message.params, authenticated)
             case "resources/templates/list":
                 return self._methods.list_templates(message.params)
             case "resources/read":

@@ -80,7 +80,7 @@ class StatelessProtocol:
             case "tools/list":
                 return {**self._methods.list_tools(message.params), **_CACHEABLE}
             case "resources/list":
-                return {**self._methods.list_resources(message.params), **_CACHEABLE}
+                return {**await self._methods.list_resources(message.params, authenticated), **_CACHEABLE}
             case "resources/templates/list":
                 return {**self._methods.list_templates(message.params), **_CACHEABLE}
             case "resources/read":

@@ -10,9 +10,12 @@ from attrs import frozen
 
 from ...domain.accounts import Account
 from ...domain.errors import NotFound
+from ...domain.ports.access import Scopes
+from ...domain.scopes import Scope
 from ...domain.throttling import Limiter
 from ...http import Request
 from ...http.errors import HttpError
+from ...services.catalogue import decide_scope, scope_of
 from ..throttling import AddressLimiter
 
 AccessMode: TypeAlias = Literal["public", "accounts", "off"]
@@ -21,13 +24,17 @@ AccessMode: TypeAlias = Literal["public", "accounts", "off"]
 
 @frozen
 class PageAccess:
-    """Controls access: `_viewer` returns the signed-in viewer of a request, `_sign_in` is the sign-in path or empty."""
+    """Controls access: `_viewer` returns the signed-in viewer of a request, `_sign_in` is the sign-in path or empty.
+
+    `_scopes` decide which entries a viewer may see.
+    """
 
     _mode: AccessMode
     _addresses: AddressLimiter
     _accounts: Limiter
     _viewer: Callable[[Request], Awaitable[Account | None]]
     _sign_in: str
+    _scopes: Scopes | None
 
     @property
     def is_off(self) -> bool:
@@ -68,7 +75,12 @@ class PageAccess:
             raise self._sign_in_required(request)
         else:
             self._addresses.charge(request)
+        await decide_scope(self._scopes, request, None if viewer is None else viewer.id)
         return viewer
+
+    def scope_of(self, request: Request) -> Scope:
+        """Return the scope of an authenticated request."""
+        return scope_of(self._scopes, request)
 
     def _sign_in_required(self, request: Request) -> HttpError:
         message = "Sign in to view the pages of this directory."

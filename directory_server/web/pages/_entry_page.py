@@ -12,11 +12,11 @@ from ... import serialization
 from ...client_config import install_options
 from ...domain.accounts import Account
 from ...domain.entries import Entry
-from ...domain.ports.storage import Store
 from ...domain.search import Query, no_likeness
 from ...domain.versions import Version
 from ...domain.views import Detail, Hit
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._entries import fact_marks
@@ -73,8 +73,7 @@ class EntryPage:
 
     _layout: Layout
     _access: PageAccess
-    _directory: Directory
-    _store: Store
+    _catalogue: Catalogue
     _readmes: Readmes
     _bars: Sequence[EntryBar]
     _links: Sequence[EntryLink]
@@ -85,12 +84,13 @@ class EntryPage:
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)
-        entry = await self._directory.open(serialization.entry_id(mcp_id))
+        directory = self._catalogue.of(request)
+        entry = await directory.open(serialization.entry_id(mcp_id))
         tools, more_tools = tools_of(entry)
         names = [tool.name for tool in entry.tools]
         options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes, names)
         available = [option for option in options if option.setups]
-        detail = await self._directory.detail_of(entry)
+        detail = await directory.detail_of(entry)
         values = {
             "entry": detail,
             "source": entry,
@@ -105,8 +105,8 @@ class EntryPage:
             "more_tools": more_tools,
             "max_more_tools": MAX_MORE_TOOLS,
             "readme": await self._readmes.html(entry.readme),
-            "versions": await self._versions(entry),
-            "similar": await self._similar(entry),
+            "versions": await _versions(directory, entry),
+            "similar": await _similar(directory, entry),
             "links_of_features": self._links,
             "json_url": self._json_url(entry),
             "bars": [
@@ -129,22 +129,24 @@ class EntryPage:
         sections = [(part.section_template, await part.section(detail)) for part in self._parts]
         return [(template, values) for template, values in sections if values is not None]
 
-    async def _versions(self, entry: Entry) -> Sequence[Version]:
-        """Return the last versions, none if there is only one."""
-        versions = await self._store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
-        found = [version for version in versions if not version.deleted]
-        return found if len(found) > 1 else []
 
-    async def _similar(self, entry: Entry) -> Sequence[Hit]:
-        """Return the entries that the words of this one find, itself left out. The directory caches the search."""
-        words = similar_words(entry)
-        if not words:
-            return []
-        page = await self._directory.search(Query(words, 2 * MAX_SIMILAR, likeness=no_likeness))
-        hits = {hit.mcp_id: hit for hit in page.hits if hit.mcp_id != entry.mcp_id}
-        candidates = await self._store.entries(list(hits))
-        similar = [hits[other.mcp_id] for other in candidates if likeness(words, other) >= MIN_LIKENESS]
-        return similar[:MAX_SIMILAR]
+async def _versions(directory: Directory, entry: Entry) -> Sequence[Version]:
+    """Return the last versions, none if there is only one."""
+    versions = await directory.store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
+    found = [version for version in versions if not version.deleted]
+    return found if len(found) > 1 else []
+
+
+async def _similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
+    """Return the entries that the words of this one find, itself left out. The directory caches the search."""
+    words = similar_words(entry)
+    if not words:
+        return []
+    page = await directory.search(Query(words, 2 * MAX_SIMILAR, likeness=no_likeness))
+    hits = {hit.mcp_id: hit for hit in page.hits if hit.mcp_id != entry.mcp_id}
+    candidates = await directory.store.entries(list(hits))
+    similar = [hits[other.mcp_id] for other in candidates if likeness(words, other) >= MIN_LIKENESS]
+    return similar[:MAX_SIMILAR]
 
 
 def similar_words(entry: Entry) -> str:

@@ -9,7 +9,6 @@ from attrs import define, field
 from markupsafe import Markup
 
 from ...domain.entries import Entry
-from ...domain.ports.storage import Store
 from ...domain.search import Query
 from ...domain.views import Hit
 from ...services.directory import Directory
@@ -45,7 +44,6 @@ class HomeRows:
     """Makes the rows and their HTML, and keeps both until the catalogue changes. `_generation` is that of the index."""
 
     _directory: Directory
-    _store: Store
     _generation: Callable[[], int]
     _made: tuple[int, Sequence[Row]] = field(default=(-1, ()), init=False)
     _html: dict[tuple[str, int], Markup] = field(factory=dict, init=False)
@@ -74,10 +72,10 @@ class HomeRows:
     async def _found(self, keywords: str) -> Sequence[Listed]:
         page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))
         hits = {hit.mcp_id: hit for hit in _of_each_publisher(page.hits, lambda hit: hit.server_name)}
-        return [(entry, hits[entry.mcp_id]) for entry in await self._store.entries(list(hits))]
+        return [(entry, hits[entry.mcp_id]) for entry in await self._directory.store.entries(list(hits))]
 
     async def _newest(self) -> Sequence[Listed]:
-        entries = await self._store.newest(NEWEST, lambda entry: entry)
+        entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
         return [(entry, listed(entry)) for entry in _of_each_publisher(entries, lambda entry: entry.name)]
 
 

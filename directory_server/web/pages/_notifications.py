@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from weakref import WeakValueDictionary
 
 from ... import serialization
 from ...domain.changes import Change
 from ...domain.errors import TooManyStreams
+from ...domain.scopes import Scope, change_within
 from ...http import Request
 from ...http.proxies import Proxies
-from ...streams import Hub
+from ...streams import Channel, Hub
 
 STREAMS = 8
 """Maximum number of notification streams per client address."""
@@ -36,25 +38,31 @@ class NewEntriesNotifier:
     def __init__(self, hub: Hub, proxies: Proxies) -> None:
         self._hub = hub
         self._proxies = proxies
-        self._channel = hub.channel()
+        # A channel exists as long as it has a stream.
+        self._channels: WeakValueDictionary[Scope, Channel] = WeakValueDictionary()
         self._seq = 0
 
     def begin(self, seq: int) -> None:
         self._seq = seq
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        added = sum(change.kind == "added" and change.seq > self._seq for change in changes)
+        added = [change for change in changes if change.kind == "added" and change.seq > self._seq]
         self._seq = max(self._seq, changes[-1].seq)
-        if added and len(self._channel):
-            self._channel.send(serialization.event({"added": added}, name="added"))
+        for scope, channel in list(self._channels.items()):
+            count = sum(change_within(change, scope) is not None for change in added)
+            if count and len(channel):
+                channel.send(serialization.event({"added": count}, name="added"))
 
-    def open(self, request: Request) -> bytes | None:
-        """Open a stream of notifications. Raises TooManyStreams."""
+    def open(self, request: Request, scope: Scope = None) -> bytes | None:
+        """Open a stream of notifications about entries within `scope`. Raises TooManyStreams."""
         address = self._proxies.client(request)
         if self._hub.limit_error(address):
             raise TooManyStreams("Too many open pages receive notifications. This page receives none.")
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""
-        self._hub.open(request, address, self._channel)
+        channel = self._channels.get(scope)
+        if channel is None:
+            channel = self._channels[scope] = self._hub.channel()
+        self._hub.open(request, address, channel, is_scoped=scope is not None)
         return None

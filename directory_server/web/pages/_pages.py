@@ -24,7 +24,7 @@ class PageHandlers:
     async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
         await self.access.authenticate(request)
-        return self.notifier.open(request)
+        return self.notifier.open(request, self.access.scope_of(request))
 
 
 def preload(mode: AccessMode, sign_in: str, extensions: tuple[Extension, ...], brand: Brand) -> None:

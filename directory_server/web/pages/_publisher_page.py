@@ -10,8 +10,8 @@ from attrs import frozen
 
 from ...domain.entries import mcp_id_of
 from ...domain.errors import NotFound
-from ...domain.ports.storage import Store
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ._access import PageAccess
 from ._layout import Address, Layout
 from ._parameters import page_parameters
@@ -27,18 +27,19 @@ class PublisherPage:
 
     _layout: Layout
     _access: PageAccess
-    _store: Store
+    _catalogue: Catalogue
     _now: Callable[[], float]
 
     async def get(self, request: Request, namespace: str) -> bytes:
         """Return a page of the entries in a namespace, by name. Raises NotFound if it has none."""
         viewer = await self._access.authenticate(request)
+        store = self._catalogue.of(request).store
         prefix = f"{namespace}/"
         after = page_parameters(request).get("after", "")
         start = (after, "\U0010ffff") if after.startswith(prefix) else (prefix, "")
-        listed = await self._store.listing(start, PER_PAGE + 1) if publisher(prefix) else []
+        listed = await store.listing(start, PER_PAGE + 1) if publisher(prefix) else []
         names = [version.name for version in takewhile(lambda version: version.name.startswith(prefix), listed)]
-        entries = await self._store.entries([mcp_id_of(name) for name in names[:PER_PAGE]])
+        entries = await store.entries([mcp_id_of(name) for name in names[:PER_PAGE]])
         if not entries:
             raise NotFound("No server of this publisher is in this directory.")
         path = publisher_url(namespace)

@@ -13,11 +13,12 @@ from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
 from ...domain.filters import FILTERS, PACKAGES, Filter, filters_of, without_filter, words_beside_filters, wrong_filter
-from ...domain.ports.storage import Store
+from ...domain.scopes import Scope
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query, Summary
 from ...domain.tools import OfferedTool
 from ...domain.views import Hit
 from ...http import Request
+from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._cards import search_url
@@ -34,6 +35,9 @@ PER_PAGE = 20
 MAX_PAGE = 500
 """Pages of a list. A later one would take as long as all pages before it."""
 
+MAX_HOMES = 32
+"""Scopes whose start page is kept in memory."""
+
 MAX_BLAMED = 5
 """Filters of a query without results that are tried without."""
 
@@ -43,25 +47,20 @@ Card = tuple[Entry, Hit, Sequence[OfferedTool]]
 
 @frozen
 class SearchPage:
-    """Handles `/`. `_size` returns the number of entries, `_generation` changes with them, `_now` is the Unix time."""
+    """Handles `/`. `_generation` changes with the entries, `_now` is the Unix time."""
 
     _layout: Layout
     _access: PageAccess
-    _directory: Directory
-    _store: Store
-    _size: Callable[[], int]
+    _catalogue: Catalogue
     _generation: Callable[[], int]
     _now: Callable[[], float]
     _parts: Sequence[EntryPart]
-    _home: HomeRows = field(init=False)
-
-    @_home.default
-    def _home_rows(self) -> HomeRows:
-        return HomeRows(self._directory, self._store, self._generation)
+    _homes: dict[Scope, HomeRows] = field(factory=dict, init=False)
 
     async def get(self, request: Request) -> bytes:
         """Return the start page, or a list of entries."""
         viewer = await self._access.authenticate(request)
+        directory, scope = self._catalogue.of(request), self._catalogue.scope_of(request)
         parameters = page_parameters(request)
         keywords, order, number = search_words(parameters), _order(parameters), _page_number(parameters)
         is_list = bool(keywords or "sort" in parameters or "page" in parameters)
@@ -75,7 +74,7 @@ class SearchPage:
             "is_close": bool(words) and order != DEFAULT_ORDER,
             "sort": order if order != DEFAULT_ORDER else "",
             "is_list": is_list,
-            "size": self._size(),
+            "size": await directory.count(),
             "now": self._now(),
             "offered": self._offered(),
             "error": None,
@@ -93,30 +92,37 @@ class SearchPage:
             "blamed": [],
         }
         try:
-            page = await self._page(keywords, order, number, ("pages", self._access.client(request, viewer)))
+            source = "pages", self._access.client(request, viewer)
+            page = await self._page(directory, keywords, order, number, source)
             summary = page.summary or Summary(0, {})
             if is_list:
-                values |= await self._list(keywords, order, number, page, summary)
+                values |= await self._list(directory, keywords, order, number, page, summary)
             else:
-                values["home"] = await self._home_html(summary)
+                values["home"] = await self._home_html(self._home(directory, scope), summary)
         except BadInput as error:
             values |= {"error": error.code, "filter": wrong_filter(keywords), "is_list": True}
         status = 400 if values["error"] else 200
         address = Address(search_url(keywords), self._access.is_public and not is_list)
         return self._layout.page(request, "search.html", values, account=viewer, status=status, address=address)
 
-    async def _home_html(self, summary: Summary) -> Callable[[Translations], Markup]:
+    def _home(self, directory: Directory, scope: Scope) -> HomeRows:
+        """Return the rows of the start page within a scope."""
+        if scope not in self._homes and len(self._homes) >= MAX_HOMES:
+            del self._homes[next(iter(self._homes))]
+        return self._homes.setdefault(scope, HomeRows(directory, self._generation))
+
+    async def _home_html(self, home: HomeRows, summary: Summary) -> Callable[[Translations], Markup]:
         """Return a function that returns the rows and categories of the start page in a language."""
         now = self._now()
-        values = {"rows": await self._home.rows(), "categories": summary.facets.get("category", ()), "now": now}
+        values = {"rows": await home.rows(), "categories": summary.facets.get("category", ()), "now": now}
         render = partial(self._layout.fragment, "_home.html", values)
-        return lambda texts: self._home.html(now, texts, render)
+        return lambda texts: home.html(now, texts, render)
 
     async def _list(
-        self, keywords: str, order: Order, number: int, page: Page, summary: Summary
+        self, directory: Directory, keywords: str, order: Order, number: int, page: Page, summary: Summary
     ) -> Mapping[str, object]:
         """Return the values of a list."""
-        cards = await self._cards(page)
+        cards = await _cards(directory, page)
         ids = [entry.mcp_id for entry, _, _ in cards]
         return {
             "cards": cards,
@@ -126,30 +132,25 @@ class SearchPage:
             "selected": filters_of(keywords),
             "total": summary.total,
             "facets": facets(keywords, summary),
-            "blamed": await self._blamed(keywords, order) if not summary.total else [],
+            "blamed": await self._blamed(directory, keywords, order) if not summary.total else [],
             "previous_url": list_url(keywords, order, number - 1) if number > 1 else "",
             "next_url": list_url(keywords, order, number + 1) if page.next and number < MAX_PAGE else "",
         }
 
-    async def _page(self, keywords: str, order: Order, number: int, source: tuple[str, str] | None = None) -> Page:
+    async def _page(
+        self, directory: Directory, keywords: str, order: Order, number: int, source: tuple[str, str] | None = None
+    ) -> Page:
         """Return a page of a list. Raises BadInput."""
         query = serialization.search_query(keywords, PER_PAGE) if keywords else Query("", PER_PAGE)
         query = evolve(query, browse=True, offset=PER_PAGE * (number - 1)).sorted_by(order, self._now())
-        return await self._directory.search(query, source)
+        return await directory.search(query, source)
 
-    async def _cards(self, page: Page) -> Sequence[Card]:
-        hits = {hit.mcp_id: hit for hit in page.hits}
-        tools = dict(zip(hits, page.hits.tools(), strict=False))
-        return [
-            (entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in await self._store.entries(list(hits))
-        ]
-
-    async def _blamed(self, keywords: str, order: Order) -> Sequence[tuple[Filter, str, int]]:
+    async def _blamed(self, directory: Directory, keywords: str, order: Order) -> Sequence[tuple[Filter, str, int]]:
         """Return the filters without which a query has results: each with that query, and their number."""
         blamed = []
         for filter in filters_of(keywords)[:MAX_BLAMED]:
             fewer = without_filter(keywords, filter)
-            page = await self._page(fewer, order, 1)
+            page = await self._page(directory, fewer, order, 1)
             if page.summary and page.summary.total:
                 blamed.append((filter, fewer, page.summary.total))
         return blamed
@@ -159,6 +160,13 @@ class SearchPage:
         found = {name for part in self._parts for name in part.filters()}
         offered = {name: values for name, values in FILTERS.items() if name != "status" or name in found}
         return {**offered, "package": PACKAGES}
+
+
+async def _cards(directory: Directory, page: Page) -> Sequence[Card]:
+    hits = {hit.mcp_id: hit for hit in page.hits}
+    tools = dict(zip(hits, page.hits.tools(), strict=False))
+    entries = await directory.store.entries(list(hits))
+    return [(entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in entries]
 
 
 def _order(parameters: Mapping[str, str]) -> Order:

@@ -81,6 +81,13 @@ _ROWS = """
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
     INSERT INTO accepted_marks VALUES ('id', 'a b');
+    INSERT INTO entry_list VALUES ('red', 'Red', 0, 1, 'mail', 999990.0, 3);
+    INSERT INTO list_pick VALUES ('red', 'x/y');
+    INSERT INTO list_entry VALUES ('id', 'red', NULL);
+    INSERT INTO reader_group VALUES ('team', 999990.0);
+    INSERT INTO group_member VALUES ('reader', 'team');
+    INSERT INTO group_claim VALUES ('https://login.example.org', 'cn=team', 'team');
+    INSERT INTO list_group VALUES ('red', 'team');
     INSERT INTO applied_policy VALUES (1, 'rules');
     INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
     INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');

@@ -1,0 +1,28 @@
+"""Scopes: which entries a request may see, by the lists that they are in."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from .changes import Change
+
+Scope = frozenset[str] | None
+"""The names of the lists whose entries are visible; None for all entries."""
+
+NOTHING: frozenset[str] = frozenset()
+"""The scope of a request that nobody has authenticated."""
+
+MAX_LIST_NAME = 30
+"""Characters of the name of a list. Tokens of the registry API, which are in the same place of a path, have more."""
+
+
+def change_within(change: Change, scope: Scope) -> Change | None:
+    """Return `change` as readers of `scope` see it, None if they do not.
+
+    An entry that has left the lists of the scope with this change is removed for them.
+    """
+    if scope is None or not scope.isdisjoint(change.lists):
+        return change
+    if scope.isdisjoint(change.left):
+        return None
+    return evolve(change, kind="removed", body=None, analysed=None, verified=None, texts=None, flags=(), accepted="")

@@ -1,0 +1,86 @@
+"""Tables as readers of a scope see them: a statement that reads entries finds only those of the lists of the scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TypeVar, cast
+
+from attrs import frozen
+
+from ._tables import Row, Rows, Tables
+
+T = TypeVar("T")
+
+_ENTRY = re.compile(r"\b(FROM|JOIN) entry\b")
+
+_WITHIN = r"""\1 (
+    SELECT * FROM entry WHERE EXISTS (
+        SELECT 1 FROM list_entry
+        WHERE list_entry.mcp_id = entry.mcp_id AND list_entry.list = ANY(:scope) AND left_at IS NULL
+    )
+) AS entry"""
+
+CHANGED_WITHIN = """
+    EXISTS (
+        SELECT 1 FROM list_entry
+        WHERE list_entry.mcp_id = change.mcp_id AND list_entry.list = ANY(:scope)
+            AND (left_at IS NULL OR left_at = change.seq)
+    )
+"""
+"""The condition of changes that readers of a scope see: of its entries, and those with which entries left it."""
+
+_LISTS = "SELECT mcp_id, list, left_at FROM list_entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY list"
+
+
+def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int | None]]]:
+    """Return the lists that entries are or were in, each with the change with which the entry left it, by mcp_id."""
+    found: dict[str, list[tuple[str, int | None]]] = {}
+    for mcp_id, name, left_at in rows.all(_LISTS, mcp_ids=list(mcp_ids)):
+        found.setdefault(mcp_id, []).append((name, left_at))
+    return found
+
+
+@cache
+def _statement_within(statement: str) -> str:
+    return _ENTRY.sub(_WITHIN, statement)
+
+
+def _within(statement: str, values: Mapping[str, object], scope: Sequence[str]) -> tuple[str, Mapping[str, object]]:
+    """Return `statement` and its values, restricted to entries of the lists `scope` if it reads entries."""
+    restricted = _statement_within(statement)
+    return restricted, {**values, "scope": scope} if restricted != statement else values
+
+
+@frozen
+class _RowsWithin:
+    """A transaction that only reads. It has no other methods, so a write is an error."""
+
+    _rows: Rows
+    _scope: Sequence[str]
+
+    def one(self, statement: str, /, **values: object) -> Row:
+        statement, restricted = _within(statement, values, self._scope)
+        return self._rows.one(statement, **restricted)
+
+    def all(self, statement: str, /, **values: object) -> list[Row]:
+        statement, restricted = _within(statement, values, self._scope)
+        return self._rows.all(statement, **restricted)
+
+
+@frozen
+class TablesWithin:
+    """The tables for reads within the lists `scope`."""
+
+    _tables: Tables
+    _scope: Sequence[str]
+
+    async def one(self, statement: str, /, **values: object) -> Row:
+        """Return the first row of a short statement that reads, None if there is none."""
+        statement, restricted = _within(statement, values, self._scope)
+        return await self._tables.one(statement, **restricted)
+
+    async def read(self, function: Callable[[Rows], T]) -> T:
+        """Return the result of `function`, called in a thread, with a constant snapshot of all tables."""
+        return await self._tables.read(lambda rows: function(cast(Rows, _RowsWithin(rows, self._scope))))
