@@ -14,6 +14,7 @@ FOLDERS = (
     "operators",
     "quota_requests",
     "curation",
+    "lists",
     "policy",
     "managed_settings",
     "publishing",

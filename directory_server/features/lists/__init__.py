@@ -1,0 +1,19 @@
+"""Lists of entries and groups of readers: who sees which entries.
+
+An operator defines lists by a rule, by hand, or as all entries, and says which groups see them. A reader sees the
+entries of her lists and no others, in every API and page: `scopes.py` decides the lists of a request once, and the
+kernel applies them below search and store (`services.catalogue`). `keeper.py` stores which entries are in a list.
+"""
+
+from ...feature import Feature
+from .settings import ListsConfig
+
+FEATURE = Feature(
+    "lists",
+    __name__,
+    settings=ListsConfig,
+    web="web:PART",
+    command="command:lists",
+    run="service:running",
+    runs_if="enabled",
+)

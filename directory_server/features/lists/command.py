@@ -1,0 +1,165 @@
+"""`directory-server lists`: lists of entries, and the groups that see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import click
+
+from ...cli.context import command_context, wait_for
+from ...cli.output import Group, echo, json_option, print_listing
+from .groups import Groups
+from .readers import reader_of
+from .rules import new_list
+from .tables import Lists
+
+_NAME = click.argument("name", metavar="LIST")
+_GROUP = click.argument("group", metavar="GROUP")
+
+
+@click.group(cls=Group)
+def lists() -> None:
+    """Define lists of entries and groups of readers: with lists.enabled, readers see their lists only."""
+
+
+@lists.command("list")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, as_json: bool) -> None:
+    """Show all lists."""
+    stored = Lists(command_context(ctx).storage.tables)
+    records = [
+        {
+            "name": each.name,
+            "title": each.title,
+            "entries": None if each.is_all else wait_for(stored.count(each.name)),
+            "rule": each.rule,
+            "open": each.is_open,
+            "groups": list(each.groups),
+            "ready": each.is_ready,
+        }
+        for each in wait_for(stored.all())
+    ]
+    columns: dict[str, Callable[[Mapping[str, Any]], object]] = {
+        "NAME": itemgetter("name"),
+        "ENTRIES": lambda record: "all" if record["entries"] is None else record["entries"],
+        "RULE": lambda record: record["rule"] or "-",
+        "SEEN BY": lambda record: "everybody" if record["open"] else " ".join(record["groups"]) or "-",
+        "READY": lambda record: "yes" if record["ready"] else "no",
+    }
+    print_listing(records, columns, as_json)
+
+
+@lists.command()
+@_NAME
+@click.option("--title", default="", help="Title of the list.")
+@click.option("--rule", default="", help="Query with filters as in a search, which entries of the list match.")
+@click.option("--all", "is_all", is_flag=True, help="The list has all entries.")
+@click.option("--open", "is_open", is_flag=True, help="Everybody sees the list.")
+@click.option("--group", "groups", multiple=True, help="Group that sees the list.")
+@click.pass_context
+def put(
+    ctx: click.Context, name: str, title: str, rule: str, is_all: bool, is_open: bool, groups: Sequence[str]
+) -> None:
+    """Create LIST, or replace its definition. Entries that were picked stay."""
+    context = command_context(ctx)
+    stored = Lists(context.storage.tables)
+    wanted = new_list(name, title, is_all=is_all, is_open=is_open, rule=rule, now=context.now())
+    wait_for(stored.put(wanted))
+    wait_for(stored.set_groups(name, groups))
+    echo(f"List {name} is stored. A running server finds its entries.", err=True)
+
+
+@lists.command()
+@_NAME
+@click.pass_context
+def remove(ctx: click.Context, name: str) -> None:
+    """Remove LIST. Its entries stay in the directory."""
+    wait_for(Lists(command_context(ctx).storage.tables).remove(name))
+    echo(f"List {name} is removed.", err=True)
+
+
+@lists.command()
+@_NAME
+@click.argument("entries", nargs=-1, required=True, metavar="NAME...")
+@click.pass_context
+def pick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
+    """Add the entries NAME to LIST by hand."""
+    stored = Lists(command_context(ctx).storage.tables)
+    for entry in entries:
+        wait_for(stored.pick(name, entry))
+
+
+@lists.command()
+@_NAME
+@click.argument("entries", nargs=-1, required=True, metavar="NAME...")
+@click.pass_context
+def unpick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
+    """Undo pick. An entry that the rule matches stays in LIST."""
+    stored = Lists(command_context(ctx).storage.tables)
+    for entry in entries:
+        wait_for(stored.unpick(name, entry))
+
+
+@lists.command()
+@json_option
+@click.pass_context
+def groups(ctx: click.Context, as_json: bool) -> None:
+    """Show all groups."""
+    records = [
+        {"name": each.name, "members": list(each.members), "claims": [list(claim) for claim in each.claims]}
+        for each in wait_for(Groups(command_context(ctx).storage.tables).all())
+    ]
+    columns: dict[str, Callable[[Mapping[str, Any]], object]] = {
+        "NAME": itemgetter("name"),
+        "MEMBERS": lambda record: len(record["members"]),
+        "CLAIMS": lambda record: " ".join(value for _, value in record["claims"]) or "-",
+    }
+    print_listing(records, columns, as_json)
+
+
+@lists.command()
+@_GROUP
+@click.argument("members", nargs=-1, metavar="[MEMBER]...")
+@click.option("--claim", "claims", multiple=True, help="Group of an issuer whose persons are members.")
+@click.option("--issuer", default="", help="URL of the issuer of the claims; by default any issuer.")
+@click.pass_context
+def join(ctx: click.Context, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
+    """Add MEMBER to GROUP, which is created if there is none.
+
+    MEMBER is the e-mail address of an account, or the id of a token, or of a key without an account.
+    """
+    context = command_context(ctx)
+    stored = Groups(context.storage.tables)
+    wait_for(stored.add(group, context.now()))
+    for member in members:
+        wait_for(stored.add_member(group, wait_for(reader_of(context.storage, member))))
+    for claim in claims:
+        wait_for(stored.add_claim(group, issuer, claim))
+
+
+@lists.command()
+@_GROUP
+@click.argument("members", nargs=-1, metavar="[MEMBER]...")
+@click.option("--claim", "claims", multiple=True, help="Group of an issuer whose persons are no longer members.")
+@click.option("--issuer", default="", help="URL of the issuer of the claims, as it was given.")
+@click.pass_context
+def leave(ctx: click.Context, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
+    """Remove MEMBER from GROUP."""
+    context = command_context(ctx)
+    stored = Groups(context.storage.tables)
+    for member in members:
+        wait_for(stored.remove_member(group, wait_for(reader_of(context.storage, member))))
+    for claim in claims:
+        wait_for(stored.remove_claim(group, issuer, claim))
+
+
+@lists.command("remove-group")
+@_GROUP
+@click.pass_context
+def remove_group(ctx: click.Context, group: str) -> None:
+    """Remove GROUP. Its members no longer see the lists of it."""
+    wait_for(Groups(command_context(ctx).storage.tables).remove(group))
+    echo(f"Group {group} is removed.", err=True)

@@ -1,0 +1,137 @@
+"""Keeper: stores which entries are in which list, after the change log, in one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from attrs import define, field
+from twisted.logger import Logger
+
+from ...domain.changes import Change
+from ...domain.entries import mcp_id_of
+from ...domain.errors import Unavailable
+from ...domain.ports.runtime import Offload
+from ...domain.ports.search import Matching
+from ...domain.ports.storage import Mirrors, Store
+from .rules import EntryList
+from .tables import Differences, Lists
+
+INTERVAL = 1.0
+"""Seconds between two looks for new changes and changed lists."""
+
+LEASE, LEASE_NAME = 60.0, "entries of lists"
+"""Seconds for which a process may write without renewing its lease, and the name of the lease."""
+
+BATCH, BATCH_BYTES = 500, 2_000_000
+"""Changes, and about the bytes of entries, that are matched at a time."""
+
+
+@define
+class Keeper:
+    """Writes the entries of lists. `holder` identifies the process, `announce` tells other processes of changes."""
+
+    _lists: Lists
+    _store: Store
+    _leases: Mirrors
+    _matching: Matching
+    _offload: Offload
+    _announce: Callable[[], None]
+    _holder: str
+    _unavailable: bool = field(default=False, init=False)
+
+    _log = Logger()
+
+    async def update(self) -> None:
+        """Write what is new since the last update, unless another process does. A failure is logged once."""
+        try:
+            await self._update()
+        except Unavailable as error:
+            if not self._unavailable:
+                self._log.warn("Entries of lists cannot be written now: {reason}", reason=error.message)
+            self._unavailable = True
+        else:
+            self._unavailable = False
+
+    async def release(self) -> None:
+        """Release the lease, so that another process continues at once."""
+        try:
+            await self._leases.release(LEASE_NAME, self._holder)
+        except Unavailable:
+            self._log.debug("The lease of lists ends by itself")
+
+    async def _update(self) -> None:
+        lists, head = await self._selected(), await self._store.head()
+        leftovers = await self._lists.leftovers()
+        if all(each.seq == head for each in lists) and not leftovers:
+            return
+        if not await self._hold():
+            return
+        while leftovers:
+            await self._write({mcp_id: ((), names) for mcp_id, names in leftovers.items()})
+            leftovers = await self._lists.leftovers()
+        # A list whose position is after the log was read before a backup was restored.
+        if new := [each for each in lists if not 0 <= each.seq <= head]:
+            await self._find_all(new, head)
+        await self._follow()
+
+    async def _find_all(self, lists: Sequence[EntryList], head: int) -> None:
+        """Find the entries of new and changed lists among all entries."""
+        names, after = [each.name for each in lists], ""
+        while page := await self._store.current(after, BATCH, BATCH_BYTES):
+            await self._match(page, names)
+            after = page[-1].mcp_id
+            if not await self._hold():
+                return
+        await self._lists.complete(lists, head)
+
+    async def _follow(self) -> None:
+        """Match the changes after the position of the list that is furthest behind."""
+        lists = [each for each in await self._selected() if each.seq >= 0]
+        names, seq = [each.name for each in lists], min((each.seq for each in lists), default=0)
+        while names and (changes := await self._store.changes(seq, BATCH, BATCH_BYTES)):
+            await self._match(changes, names)
+            seq = changes[-1].seq
+            await self._lists.advance(names, seq)
+            if not await self._hold():
+                return
+
+    async def _match(self, changes: Sequence[Change], names: Collection[str]) -> None:
+        """Write the lists among `names` that entries join or leave."""
+        # Read after the changes, so that an entry which was picked meanwhile is not taken out again.
+        lists = [each for each in await self._selected() if each.name in names]
+        picks = await self._lists.picks([each.name for each in lists])
+        await self._write(await self._offload(differences, changes, lists, picks, self._matching))
+
+    async def _write(self, found: Differences) -> None:
+        if found and await self._lists.write(found):
+            self._announce()
+
+    async def _selected(self) -> Sequence[EntryList]:
+        return [each for each in await self._lists.all() if not each.is_all]
+
+    async def _hold(self) -> bool:
+        return await self._leases.hold(LEASE_NAME, self._holder, seconds=LEASE)
+
+
+def differences(
+    changes: Sequence[Change], lists: Sequence[EntryList], picks: Mapping[str, Collection[str]], matching: Matching
+) -> Differences:
+    """Return the lists that the entries of `changes` join and leave, by mcp_id.
+
+    A removed entry stays in its lists, so that their readers learn of the removal.
+    """
+    names = {each.name for each in lists}
+    rules = {each.rule for each in lists if each.rule}
+    chosen = {each.name: {mcp_id_of(name) for name in picks.get(each.name, ())} for each in lists}
+    found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+    for change in changes:
+        if change.body is None:
+            continue
+        matched = matching(change, rules)
+        wanted = {each.name for each in lists if each.rule in matched or change.mcp_id in chosen[each.name]}
+        present = names.intersection(change.lists)
+        if wanted != present:
+            found[change.mcp_id] = sorted(wanted - present), sorted(present - wanted)
+        else:
+            found.pop(change.mcp_id, None)
+    return found

@@ -1,0 +1,64 @@
+"""Scopes: the lists that a client sees, read for each request, so a change counts from the next request on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from ...domain.entries import is_storable
+from ...domain.scopes import Scope
+from ...serialization import decode_stored
+from ...tables import Tables
+from .rules import unknown_list
+
+_READER = """
+    SELECT role, issuer, groups FROM account LEFT JOIN identity ON identity.account = account.id
+    WHERE account.id = :reader
+"""
+
+_OF_CLAIMS = "SELECT group_name FROM group_claim WHERE issuer IN ('', :issuer) AND value = ANY(:claims)"
+
+_VISIBLE = """
+    SELECT name, is_all FROM entry_list WHERE (is_all OR seq >= 0) AND (is_open OR EXISTS (
+        SELECT 1 FROM list_group WHERE list_group.list = entry_list.name AND (
+            group_name = ANY(:groups)
+            OR group_name IN (SELECT group_name FROM group_member WHERE group_member.reader = :reader)
+        )
+    ))
+"""
+
+_ALL = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0"
+
+
+@frozen
+class ReaderScopes:
+    """The scopes of readers in the tables of the database. Operators see all entries."""
+
+    _tables: Tables
+
+    async def of(self, reader: str | None, name: str = "") -> Scope:
+        reader = reader if reader is not None and is_storable(reader) else ""
+        rows = await self._tables.all(_READER, reader=reader) if reader else []
+        is_operator = any(role == "operator" for role, _, _ in rows)
+        if is_operator and not name:
+            return None
+        visible = await self._visible(reader, rows, is_operator=is_operator)
+        if name:
+            if name not in visible:
+                raise unknown_list(name)
+            return None if visible[name] else frozenset({name})
+        return None if any(visible.values()) else frozenset(visible)
+
+    async def _visible(
+        self, reader: str, rows: Sequence[tuple[str, str | None, str | None]], *, is_operator: bool
+    ) -> dict[str, bool]:
+        """Return the names of the lists that a reader sees, each with whether it has all entries."""
+        if is_operator:
+            return dict(await self._tables.all(_ALL))
+        groups: list[str] = []
+        for _, issuer, stored in rows:
+            if issuer is not None and stored is not None and (claims := decode_stored(stored.encode())):
+                found = await self._tables.all(_OF_CLAIMS, issuer=issuer, claims=claims)
+                groups += [group for (group,) in found]
+        return dict(await self._tables.all(_VISIBLE, reader=reader, groups=groups))

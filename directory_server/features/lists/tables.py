@@ -1,0 +1,241 @@
+"""Lists and their entries, in the tables of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from attrs import frozen
+
+from ...domain.entries import check_name, is_storable, mcp_id_of
+from ...domain.errors import BadInput
+from ...tables import Rows, Tables, log_changes
+from .rules import (
+    MAX_LISTS,
+    MAX_PICKS,
+    EntryList,
+    unknown_group,
+    unknown_list,
+)
+
+Differences = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+"""The lists that entries join, and those that they leave, by mcp_id."""
+
+BATCH = 200
+"""Entries whose lists are written in one transaction."""
+
+# Writers wait for each other, so that together they do not exceed a limit.
+LOCK = "LOCK TABLE entry_list, reader_group IN SHARE ROW EXCLUSIVE MODE"
+
+_LISTS = "SELECT name, title, is_all, is_open, rule, created_at, seq FROM entry_list ORDER BY name"
+
+_GROUPS_OF_LISTS = "SELECT list, group_name FROM list_group ORDER BY group_name"
+
+# A changed list has another negative position, so that entries found for an earlier rule do not complete it.
+_PUT = """
+    INSERT INTO entry_list AS stored (name, title, is_all, is_open, rule, created_at, seq)
+    VALUES (:name, :title, :is_all, :is_open, :rule, :created_at, -1)
+    ON CONFLICT (name) DO UPDATE SET title = excluded.title, is_all = excluded.is_all, is_open = excluded.is_open,
+        rule = excluded.rule, seq = CASE
+            WHEN stored.rule = excluded.rule AND stored.is_all = excluded.is_all THEN stored.seq
+            ELSE least(stored.seq, 0) - 1
+        END
+"""
+
+_IS_LEFT_OVER = "SELECT 1 FROM list_entry WHERE list = :name AND left_at IS NULL LIMIT 1"
+
+_DELETE = (
+    "DELETE FROM entry_list WHERE name = :name",
+    "DELETE FROM list_pick WHERE list = :name",
+    "DELETE FROM list_group WHERE list = :name",
+)
+
+_LEFTOVERS = f"""
+    SELECT mcp_id, list FROM list_entry
+    WHERE left_at IS NULL AND list NOT IN (SELECT name FROM entry_list WHERE NOT is_all) LIMIT {BATCH}
+"""
+
+_FOUND = "UPDATE entry_list SET seq = :seq WHERE name = :name AND seq = :before"
+
+_ADVANCE = "UPDATE entry_list SET seq = :seq WHERE name = ANY(:names) AND seq >= 0"
+
+_PICKS = "SELECT list, name FROM list_pick WHERE list = ANY(:lists) ORDER BY name"
+
+_PICK = "INSERT INTO list_pick (list, name) VALUES (:list, :name) ON CONFLICT DO NOTHING"
+
+_UNPICK = "DELETE FROM list_pick WHERE list = :list AND name = :name"
+
+_JOIN = """
+    INSERT INTO list_entry (mcp_id, list) VALUES (:mcp_id, :list)
+    ON CONFLICT (mcp_id, list) DO UPDATE SET left_at = NULL
+"""
+
+_LEAVE = "UPDATE list_entry SET left_at = :seq WHERE mcp_id = :mcp_id AND list = :list"
+
+_COUNT = "SELECT count(*) FROM list_entry WHERE list = :name AND left_at IS NULL"
+
+_CAN_SEE = "INSERT INTO list_group (list, group_name) VALUES (:list, :name) ON CONFLICT DO NOTHING"
+
+_CANNOT_SEE = "DELETE FROM list_group WHERE list = :list AND group_name = :name"
+
+GROUPS = "SELECT name FROM reader_group ORDER BY name"
+
+
+@frozen
+class Lists:
+    """The lists of a directory. All methods raise Unavailable."""
+
+    _tables: Tables
+
+    async def all(self) -> Sequence[EntryList]:
+        """Return all lists, by name."""
+
+        def read(rows: Rows) -> Sequence[EntryList]:
+            groups: dict[str, list[str]] = {}
+            for name, group in rows.all(_GROUPS_OF_LISTS):
+                groups.setdefault(name, []).append(group)
+            return [
+                EntryList(name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())))
+                for name, title, is_all, is_open, rule, at, seq in rows.all(_LISTS)
+            ]
+
+        return await self._tables.read(read)
+
+    async def find(self, name: str) -> EntryList:
+        """Return a list. Raises NotFound."""
+        found = next((each for each in await self.all() if each.name == name), None)
+        if found is None:
+            raise unknown_list(name)
+        return found
+
+    async def put(self, entry_list: EntryList, *, is_new: bool | None = None) -> None:
+        """Create a list or change it; only the one or the other with `is_new`.
+
+        Raises BadInput beyond MAX_LISTS, and while a list of this name is removed; NotFound.
+        """
+        values = {
+            "name": entry_list.name,
+            "title": entry_list.title,
+            "is_all": entry_list.is_all,
+            "is_open": entry_list.is_open,
+            "rule": entry_list.rule,
+            "created_at": entry_list.created_at,
+        }
+
+        def write(rows: Rows) -> None:
+            rows.lock(LOCK)
+            names = {row[0] for row in rows.all(_LISTS)}
+            if is_new and entry_list.name in names:
+                raise BadInput("name: there is a list of this name.", code="list_exists")
+            if is_new is False and entry_list.name not in names:
+                raise unknown_list(entry_list.name)
+            if entry_list.name not in names:
+                if len(names) >= MAX_LISTS:
+                    raise BadInput(f"A directory has at most {MAX_LISTS} lists.", code="lists_full")
+                if rows.one(_IS_LEFT_OVER, name=entry_list.name) is not None:
+                    raise BadInput("name: the list of this name is still being removed. Try again.", code="list_busy")
+            rows.execute(_PUT, **values)
+
+        await self._tables.write(write)
+
+    async def remove(self, name: str) -> None:
+        """Remove a list. At once nobody sees it; its entries leave it soon. Raises NotFound."""
+        await self._tables.write(lambda rows: delete_named(rows, _DELETE, name, unknown_list(name)))
+
+    async def count(self, name: str) -> int:
+        """Return the number of the entries of a list that has not all."""
+        return int((await self._tables.one(_COUNT, name=name))[0])
+
+    async def picks(self, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the names of the entries that were added to lists by hand, by list."""
+        found: dict[str, list[str]] = {}
+        for each, name in await self._tables.read(lambda rows: rows.all(_PICKS, lists=list(names))):
+            found.setdefault(each, []).append(name)
+        return found
+
+    async def pick(self, list_name: str, name: str) -> None:
+        """Add the entry `name` to a list by hand. Raises BadInput, NotFound."""
+        check_name(name)
+        await self.find(list_name)
+
+        def write(rows: Rows) -> None:
+            rows.lock(LOCK)
+            if len(rows.all(_PICKS, lists=[list_name])) >= MAX_PICKS:
+                raise BadInput(f"A list has at most {MAX_PICKS:,} entries that were picked.", code="picks_full")
+            rows.execute(_PICK, list=list_name, name=name)
+            _write(rows, {mcp_id_of(name): ([list_name], [])})
+
+        await self._tables.write(write)
+
+    async def unpick(self, list_name: str, name: str) -> None:
+        """Undo `pick`. An entry that the rule matches stays in the list. Raises BadInput, NotFound."""
+        check_name(name)
+        await self.find(list_name)
+
+        def write(rows: Rows) -> None:
+            if rows.execute(_UNPICK, list=list_name, name=name):
+                # The keeper puts an entry that the rule matches into the list again.
+                _write(rows, {mcp_id_of(name): ([], [list_name])})
+
+        await self._tables.write(write)
+
+    async def set_groups(self, list_name: str, groups: Collection[str]) -> None:
+        """Set the groups that see a list. Raises NotFound."""
+        before = (await self.find(list_name)).groups
+        known = {name for (name,) in await self._tables.read(lambda rows: rows.all(GROUPS))}
+        if unknown := set(groups) - known:
+            raise unknown_group(min(unknown))
+
+        def write(rows: Rows) -> None:
+            for group in set(before) - set(groups):
+                rows.execute(_CANNOT_SEE, list=list_name, name=group)
+            for group in groups:
+                rows.execute(_CAN_SEE, list=list_name, name=group)
+
+        await self._tables.write(write)
+
+    async def write(self, found: Differences) -> int:
+        """Write the lists that entries join and leave, and log a change of each visible entry; return their number."""
+        pairs = list(found.items())
+        for start in range(0, len(pairs), BATCH):
+            batch = dict(pairs[start : start + BATCH])
+            await self._tables.write(lambda rows, batch=batch: _write(rows, batch))  # type: ignore[misc]
+        return len(pairs)
+
+    async def leftovers(self) -> Mapping[str, Sequence[str]]:
+        """Return some entries that are in lists which were removed, or have all entries now, each with these."""
+        found: dict[str, list[str]] = {}
+        for mcp_id, name in await self._tables.read(lambda rows: rows.all(_LEFTOVERS)):
+            found.setdefault(mcp_id, []).append(name)
+        return found
+
+    async def complete(self, lists: Sequence[EntryList], seq: int) -> None:
+        """Set the position of lists whose entries are found, unless they were changed meanwhile."""
+
+        def write(rows: Rows) -> None:
+            for each in lists:
+                rows.execute(_FOUND, name=each.name, before=each.seq, seq=seq)
+
+        await self._tables.write(write)
+
+    async def advance(self, names: Collection[str], seq: int) -> None:
+        """Set the position of lists that have read the log to `seq`."""
+        await self._tables.write(lambda rows: rows.execute(_ADVANCE, names=list(names), seq=seq))
+
+
+def _write(rows: Rows, found: Differences) -> None:
+    """Write the lists that entries join and leave, and log a change of each that is visible."""
+    seqs = log_changes(rows, list(found))
+    for mcp_id, (joined, left) in found.items():
+        for name in joined:
+            rows.execute(_JOIN, mcp_id=mcp_id, list=name)
+        for name in left:
+            # Nobody sees the entry with the number 0, which no change has.
+            rows.execute(_LEAVE, mcp_id=mcp_id, list=name, seq=seqs.get(mcp_id, 0))
+
+
+def delete_named(rows: Rows, statements: Sequence[str], name: str, unknown: Exception) -> None:
+    """Run statements that delete what `name` names. Raises `unknown` if the first one deletes nothing."""
+    if not is_storable(name) or not rows.execute(statements[0], name=name):
+        raise unknown
+    for statement in statements[1:]:
+        rows.execute(statement, name=name)

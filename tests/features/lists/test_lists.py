@@ -1,0 +1,230 @@
+"""Lists of a server: their entries, their addresses, open streams, pages and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from directory_server.domain.accounts import Account
+from directory_server.run_sync import run_sync
+
+from ...cli.conftest import CommandLine
+from ...web.browsers import Browser
+from ...web.conftest import Connection, Server, entry
+from ...web.test_every_route import rpc
+from .conftest import SECRET, SECRET_ID, Listed, open_listed, put
+
+MCP = "/api/open/mcp"
+ENTRY = f"/api/open/v1/entries/{SECRET_ID}"
+EVENTS = {"Accept": "text/event-stream"}
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Iterator[Listed]:
+    with open_listed(tmp_path) as listed:
+        yield listed
+
+
+def names(listed: Listed, path: str = "/v0.1/servers", **options: Any) -> list[str]:
+    return [each["server"]["name"] for each in listed.server.get(path, **options).json["servers"]]
+
+
+def test_a_rule_follows_the_entries(listed: Listed) -> None:
+    listed.publish(SECRET)
+    assert listed.server.get(ENTRY, key=listed.ann).status == 200
+    assert listed.server.get(ENTRY, key=listed.bob).status == 404
+    put(listed.lists, "red", rule="status:works", groups=["red"])
+    # Until the entries of the new rule are found, nobody sees the list.
+    assert listed.server.get(ENTRY, key=listed.ann).status == 404
+    listed.update()
+    assert listed.server.get(ENTRY, key=listed.ann).status == 404
+    put(listed.lists, "red", rule="zebra", groups=["red"])
+    listed.update()
+    assert listed.server.get(ENTRY, key=listed.ann).status == 200
+    listed.publish(entry(SECRET.name, "It is a horse.", version="2.0.0"))
+    assert listed.server.get(ENTRY, key=listed.ann).status == 404
+    run_sync(listed.lists.pick("red", SECRET.name))
+    listed.update()
+    assert listed.server.get("/api/open/v1/search?keywords=horse", key=listed.ann).json["count"] == 1
+    assert listed.server.get("/api/open/v1/search?keywords=horse", key=listed.bob).json["count"] == 0
+
+
+def test_a_removed_list_has_no_entries_when_it_is_created_again(listed: Listed) -> None:
+    listed.publish(SECRET)
+    run_sync(listed.lists.remove("red"))
+    assert listed.server.get(ENTRY, key=listed.ann).status == 404
+    listed.update()
+    put(listed.lists, "red", groups=["red"])
+    listed.update()
+    assert listed.server.get(ENTRY, key=listed.ann).status == 404
+    put(listed.lists, "red", is_all=True, groups=["red"])
+    assert listed.server.get(ENTRY, key=listed.ann).status == 200
+
+
+def test_each_api_has_an_address_for_a_list(listed: Listed) -> None:
+    listed.publish(SECRET)
+    assert names(listed, key=listed.ann) == ["io.github.example/mail", "io.github.example/postgres-mcp", SECRET.name]
+    assert names(listed, "/r/red/v0.1/servers", key=listed.ann) == [SECRET.name]
+    page = listed.server.get("/r/blue/api/open/v1/search?keywords=postgres%20mail&limit=1", key=listed.ann)
+    assert page.json["count"] == 1
+    assert page.headers["Link"].startswith("</r/blue/api/open/v1/search?")
+    message = rpc("tools/call", {"name": "search_mcp", "arguments": {"keywords": "zebra"}})
+    found = listed.server.request("POST", f"/r/red{MCP}", key=listed.ann, headers=message.headers, body=message.body)
+    assert SECRET_ID in found.body.decode()
+    agents = listed.server.get("/r/red/api/ard/v1/agents", key=listed.ann).json
+    assert [agent["url"] for agent in agents["items"]] == [
+        f"https://directory.example.org/r/red/api/ard/v1/cards/{SECRET_ID}"
+    ]
+    changes = listed.server.get("/r/red/api/open/v1/changes?limit=1", key=listed.ann)
+    assert [each["mcp_id"] for each in changes.json["data"]] == [SECRET_ID]
+    assert changes.headers["Link"].startswith("</r/red/api/open/v1/changes?")
+    for path in ("/r/red/v0.1/servers", f"/r/red{ENTRY}", "/r/none/v0.1/servers"):
+        assert listed.server.get(path, key=listed.bob).status == 404
+    for path in ("/r/red/", "/r/red/account", "/r/red", "/r/RED/v0.1/servers"):
+        assert listed.server.get(path, key=listed.ann).status == 404
+
+
+def test_a_client_without_a_key_sees_open_lists(listed: Listed) -> None:
+    listed.publish(SECRET)
+    assert names(listed, key=None) == []
+    assert listed.server.get("/v0.1/servers", key=None).headers["Cache-Control"].startswith("public")
+    put(listed.lists, "blue", rule="namespace:io.github.example", is_open=True)
+    assert names(listed, key=None) == ["io.github.example/mail", "io.github.example/postgres-mcp"]
+    assert names(listed, "/r/blue/v0.1/servers", key=None) == names(listed, key=None)
+    assert listed.server.get("/r/red/v0.1/servers", key=None).status == 404
+    assert listed.server.get("/v0.1/servers", key="unknown").status == 401
+    assert listed.server.get(f"/servers/{SECRET_ID}", key=None).status == 404
+
+
+def test_the_dump_is_for_readers_of_all_entries(listed: Listed) -> None:
+    listed.publish(SECRET)
+    assert listed.server.get("/v0.1/dump.jsonl.gz.sha256", key=listed.ann).status == 404
+    put(listed.lists, "all", is_all=True, groups=["red"])
+    assert listed.server.get("/v0.1/dump.jsonl.gz.sha256", key=listed.ann).status == 200
+    assert listed.server.get("/v0.1/dump.jsonl.gz.sha256", key=listed.bob).status == 404
+
+
+def open_streams(listed: Listed, name: str) -> list[Connection]:
+    """Open a stream of each kind."""
+    key, cookie = {"ann": listed.ann, "bob": listed.bob}[name], {"Cookie": f"test={name}"}
+    streams = [
+        listed.server.open("GET", "/api/open/v1/changes", key=key, headers=EVENTS),
+        listed.server.open("GET", "/api/open/v1/changes?keywords=zebra", key=key, headers=EVENTS),
+        listed.server.open("GET", MCP, key=key, headers=EVENTS),
+        listed.server.open("GET", "/news", key=None, headers=cookie),
+    ]
+    for stream in streams:
+        assert b"200 OK" in stream.received()
+    return streams
+
+
+def test_open_streams_tell_of_changes_to_those_who_see_the_entry(listed: Listed) -> None:
+    run_sync(listed.lists.pick("red", SECRET.name))
+    # The entries of the server were announced to MCP clients when it began.
+    listed.server.clock.pump([1.0] * 140)
+    ann, bob = open_streams(listed, "ann"), open_streams(listed, "bob")
+    listed.publish(SECRET)
+    listed.server.clock.pump([1.0] * 12)
+    of_ann, of_bob = ([stream.received() for stream in streams] for streams in (ann, bob))
+    assert [SECRET_ID.encode() in events for events in of_ann[:2]] == [True, True]
+    assert b"list_changed" in of_ann[2]
+    assert [events.replace(b": \n\n", b"") for events in of_bob] == [b"", b"", b"", b""]
+    run_sync(listed.lists.unpick("red", SECRET.name))
+    put(listed.lists, "red", groups=["red"])
+    listed.update()
+    listed.server.clock.pump([1.0] * 12)
+    assert b"entry.removed" in ann[0].received()
+    assert bob[0].received().replace(b": \n\n", b"") == b""
+    for stream in (*ann, *bob):
+        stream.close()
+
+
+def test_a_stream_within_a_scope_ends_soon(listed: Listed) -> None:
+    connection = listed.server.open("GET", "/api/open/v1/changes", key=listed.bob, headers=EVENTS)
+    connection.received()
+    listed.server.clock.pump([1.0] * 90)
+    connection.received()
+    assert connection.transport.disconnecting
+    connection.close()
+
+
+@pytest.mark.parametrize("server", [{"lists.enabled": True}], indirect=True)
+def test_an_operator_defines_lists_and_groups(server: Server, ann: Account, member: Browser, operator: Browser) -> None:
+    operator.get("/admin/lists")
+    assert "There is no list." in operator.text
+    operator.follow(operator.post("/admin/groups", {"name": "team"}))
+    assert operator.submit("/admin/groups/team/join", {"member": ann.email}) == ""
+    assert ann.email in operator.text
+    assert operator.submit("/admin/groups/team/join", {"member": "nobody@example.org"}) == "member_unknown"
+    assert operator.submit("/admin/groups/team/claim", {"value": "cn=team", "issuer": ""}) == ""
+    assert "any issuer" in operator.text
+    operator.get("/admin/lists")
+    assert operator.submit("/admin/lists", {"name": "Mail", "rule": "mail"}) == "name_wrong"
+    operator.get("/admin/lists")
+    values = {"name": "mail", "title": "Mail servers", "kind": "rule", "rule": "", "groups": "team"}
+    operator.follow(operator.post("/admin/lists", values))
+    assert "Mail servers" in operator.text
+    assert operator.submit("/admin/lists/mail/pick", {"entry": "io.github.example/mail"}) == ""
+    assert "io.github.example/mail" in operator.text
+    member.get("/account/lists")
+    assert "You see no list." in member.text
+    lists = operator_lists(server)
+    run_sync(lists.complete(run_sync(lists.all()), 0))
+    member.get("/account/lists")
+    assert "/r/mail/api/open/mcp" in member.text
+    secret = member.create_key()
+    server.application.feed.wake()
+    assert names_of(server, secret) == ["io.github.example/mail"]
+    operator.get("/admin/lists/mail")
+    assert operator.submit("/admin/lists/mail/unpick", {"entry": "io.github.example/mail"}) == ""
+    assert names_of(server, secret) == []
+    operator.get("/admin/lists/mail/remove")
+    operator.follow(operator.post("/admin/lists/mail/remove"))
+    operator.get("/admin/groups/team/remove")
+    operator.follow(operator.post("/admin/groups/team/remove"))
+    assert "There is no group." in operator.text
+    assert operator.get("/admin/lists/mail").status == 404
+    assert member.get("/admin/lists").status == 404
+
+
+def operator_lists(server: Server) -> Any:
+    from directory_server.features.lists.tables import Lists
+
+    return Lists(server.application.storage.tables)
+
+
+def names_of(server: Server, key: str) -> list[str]:
+    return [each["server"]["name"] for each in server.get("/v0.1/servers", key=key).json["servers"]]
+
+
+def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
+    directory.succeed("key", "create", "--label", "agent")
+    key = json.loads(directory.succeed("key", "list", "--json"))[0]["id"]
+    directory.succeed("lists", "join", "team", key, "--claim", "cn=team")
+    directory.fail("lists", "join", "team", "nobody")
+    directory.succeed("lists", "put", "mail", "--rule", "mail", "--group", "team")
+    directory.fail("lists", "put", "other", "--rule", "category:none")
+    directory.succeed("lists", "pick", "mail", "x/y", "x/z")
+    directory.succeed("lists", "unpick", "mail", "x/z")
+    assert json.loads(directory.succeed("lists", "list", "--json")) == [
+        {
+            "name": "mail",
+            "title": "mail",
+            "entries": 1,
+            "rule": "mail",
+            "open": False,
+            "groups": ["team"],
+            "ready": False,
+        }
+    ]
+    assert json.loads(directory.succeed("lists", "groups", "--json")) == [
+        {"name": "team", "members": [key], "claims": [["", "cn=team"]]}
+    ]
+    directory.succeed("lists", "leave", "team", key, "--claim", "cn=team")
+    directory.succeed("lists", "remove", "mail")
+    directory.succeed("lists", "remove-group", "team")
+    directory.fail("lists", "remove-group", "team")

@@ -1,0 +1,171 @@
+"""Visibility: a reader who may not see an entry gets the responses of a server that does not have it.
+
+Every route of the server is asked. The entry is in the index, the store, the change log, and in what is built of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from directory_server.composition import all_routes
+from directory_server.run_sync import run_sync
+
+from ...web.conftest import POSTGRES_ID, parse_response
+from ...web.test_every_route import VALID_REQUESTS, ValidRequest, modern, post, rpc
+from .conftest import SECRET, SECRET_ID, Listed, open_listed
+
+RANDOM = re.compile(
+    rb'name="csrf" value="[^"]+"|\b[0-9a-f]{12}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|"(?:lastModified|retry_after)":[^,}]+'
+    rb"|[0-9a-f]{8}-[0-9a-f]{16}"
+)
+"""What differs from server to server: tokens of forms, ids of logs and of requests, and times of the database."""
+
+NAME = "io.github.secret%2Fvault"
+JSON = {"Content-Type": "application/json"}
+EVENTS = {"Accept": "text/event-stream"}
+
+
+def asked() -> Iterator[tuple[str, ValidRequest]]:
+    """Yield the valid requests of every route, and requests that name or find the secret entry."""
+    for name, requests in VALID_REQUESTS.items():
+        for number, request in enumerate(requests):
+            yield f"{name} {number}", request
+            secret = ValidRequest(
+                request.method,
+                request.path.replace(POSTGRES_ID, SECRET_ID)
+                .replace("io.github.example%2Fmail", NAME)
+                .replace("io.github.example", "io.github.secret")
+                .replace("postgres", "zebra"),
+                request.headers,
+                request.body.replace(POSTGRES_ID.encode(), SECRET_ID.encode()).replace(b"postgres", b"zebra"),
+            )
+            if secret != request:
+                yield f"{name} {number} secret", secret
+    for path in (
+        "/api/open/v1/search?keywords=zebra&limit=10&fields=mcp_id,packages,tools",
+        "/api/open/v1/search?keywords=postgres&sort=updated",
+        "/api/open/v1/search?keywords=zebar%20postgres",
+        "/api/open/v1/changes?since=0",
+        "/api/open/v1/changes?since=0&limit=1",
+        "/api/open/v1/changes?since=0&keywords=zebra",
+        "/v0.1/servers",
+        "/v0.1/servers?search=zebra",
+        "/v0.1/servers?version=latest",
+        "/v0.1/servers?version=1.0.0",
+        "/v0.1/servers?updated_since=2020-01-01T00:00:00Z",
+        "/v0.1/claude/marketplace.json?q=zebra",
+        "/api/ard/v1/agents",
+        "/r/blue/v0.1/servers",
+        "/r/red/v0.1/servers",
+        "/r/red/api/open/v1/search?keywords=zebra",
+        "/r/red/api/ard/v1/agents",
+        "/r/none/v0.1/servers",
+        "/?q=zebra",
+        "/?sort=updated",
+        "/?q=vault%20zebar",
+        "/?q=namespace:io.github.secret",
+        "/feed.atom?q=zebra",
+        "/sitemap.xml?page=1",
+        f"/servers/{POSTGRES_ID}",
+    ):
+        yield path, ValidRequest("GET", path)
+    yield "stream", ValidRequest("GET", "/api/open/v1/changes?since=0", EVENTS)
+    yield (
+        "ARD all",
+        ValidRequest("POST", "/api/ard/v1/explore", JSON, b'{"resultType":{"facets":[{"field":"publisher"}]}}'),
+    )
+    yield "MCP red", ValidRequest("POST", "/r/red/api/open/mcp", rpc("ping").headers, rpc("ping").body)
+    yield "MCP all", post([json.loads(rpc("resources/list").body)])
+    yield "MCP one", modern("resources/read", uri=f"directory://entries/{SECRET_ID}")
+
+
+ASKED = dict(asked())
+
+
+def answer(listed: Listed, request: ValidRequest, name: str) -> tuple[int, bytes]:
+    """Return the status of a response to `ann` or `bob` and its body, or the start of a stream, without RANDOM."""
+    key = {"ann": listed.ann, "bob": listed.bob}[name]
+    headers = {**request.headers, "Cookie": f"test={name}"}
+    connection = listed.server.open(request.method, request.path, key=key, headers=headers, body=request.body)
+    raw = connection.received()
+    connection.close()
+    if b"text/event-stream" in raw.partition(b"\r\n\r\n")[0]:
+        return int(raw.split(b" ", 2)[1]), RANDOM.sub(b"*", raw.partition(b"\r\n\r\n")[2])
+    response = parse_response(raw, request.method)
+    return response.status, RANDOM.sub(b"*", response.body)
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Listed, Listed]]:
+    """Yield a server with the secret entry, and one without it."""
+    folder = tmp_path_factory.mktemp("visibility")
+    with open_listed(folder / "with") as having, open_listed(folder / "without") as lacking:
+        for listed in (having, lacking):
+            curate(listed, "io.github.example/mail", "pinned")
+        # Later changes would have other numbers: readers of lists see the numbers of the whole log.
+        having.publish(SECRET)
+        curate(having, SECRET.name, "allowed")
+        yield having, lacking
+
+
+def curate(listed: Listed, name: str, mark: Any) -> None:
+    run_sync(listed.server.application.storage.curation.mark(name, mark, True))
+    listed.server.application.feed.wake()
+    listed.update()
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_no_response_tells_of_an_entry_that_the_reader_may_not_see(servers: tuple[Listed, Listed], name: str) -> None:
+    having, lacking = servers
+    assert answer(having, ASKED[name], "bob") == answer(lacking, ASKED[name], "bob")
+
+
+def test_the_requests_find_the_entry_for_a_reader_who_may_see_it(servers: tuple[Listed, Listed]) -> None:
+    having, lacking = servers
+    differing = {
+        name.removesuffix(" secret").rpartition(" ")[0] or name
+        for name, request in ASKED.items()
+        if answer(having, request, "ann") != answer(lacking, request, "ann")
+    }
+    assert {
+        "GET /api/open/v1/search",
+        "GET /api/open/v1/entries/{mcp_id}",
+        "GET /api/open/v1/changes",
+        "GET /api/open/v1/managed-settings/{file}",
+        "POST /api/open/mcp: tools/call, resources/read",
+        "POST /api/open/mcp: everything else",
+        "POST /api/ard/v1/search",
+        "POST /api/ard/v1/explore",
+        "GET /api/ard/v1/agents",
+        "GET /api/ard/v1/cards/{mcp_id}",
+        "GET /v0.1/servers/*/versions",
+        "GET /v0.1/servers/*/versions/{version}",
+        "GET /servers/{mcp_id}",
+        "GET /servers/{mcp_id}/report",
+        "POST /servers/{mcp_id}/report",
+        "GET /publishers/{namespace}",
+        "GET /feed.atom",
+        "GET /",
+        "/v0.1/servers",
+        "/v0.1/claude/marketplace.json?q=zebra",
+        "/sitemap.xml?page=1",
+        "/r/red/v0.1/servers",
+        "/r/red/api/open/v1/search?keywords=zebra",
+        "stream",
+    } - differing == set()
+
+
+def test_every_route_is_asked() -> None:
+    rows = {f"{route.method} {route.label}" for route in all_routes() if route.method is not None}
+    named = {name.rpartition(" ")[0].removesuffix(" secret").partition(":")[0] for name in ASKED}
+    assert {row for row in rows if not any(each.startswith(row) for each in named)} - without_valid_request() == set()
+
+
+def without_valid_request() -> set[str]:
+    """Return the rows that tests/web/test_every_route.py asks by another name."""
+    return {f"{route.method} {route.label}" for route in all_routes() if not route.handler}
