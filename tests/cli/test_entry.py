@@ -183,7 +183,7 @@ def test_list_is_a_table_or_json(directory: Directory) -> None:
         [NAME, "local, pinned"],
         ["com.example/other", "hidden"],
     ]
-    none = {"local": False, "published": False, "hidden": False, "pinned": False, "allowed": False}
+    none = {"local": False, "published": False, "hidden": False, "pinned": False, "allowed": False, "rule": ""}
     assert json.loads(directory.run("list", "--json")) == [
         {"name": NAME, **none, "local": True, "pinned": True},
         {"name": "com.example/other", **none, "hidden": True},
