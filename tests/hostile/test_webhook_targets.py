@@ -72,11 +72,15 @@ def raw(data: bytes) -> Answer:
     return lambda connection: connection.sendall(data)
 
 
-async def send(url: str, *, allowed: Sequence[str] = (), resolved: Sequence[str] = ()) -> Sent:
-    """Send a message with the reactor of the tests."""
+async def send(
+    url: str, *, allowed: Sequence[str] = (), resolved: Sequence[str] = (), hosts: list[str] | None = None
+) -> Sent:
+    """Send a message with the reactor of the tests. `hosts` gets the names that are looked up."""
     from twisted.internet import reactor
 
     def resolve(host: str, *_: Any, **__: Any) -> list[Any]:
+        if hosts is not None:
+            hosts.append(host)
         return [(2, 1, 6, "", (address, 0)) for address in resolved or [host]]
 
     config = Config(features={"webhooks": WebhooksConfig(allowed_networks=tuple(allowed))})
@@ -128,6 +132,14 @@ async def test_a_name_with_one_address_that_is_not_public_gets_nothing(receive: 
     receiver = receive(raw(b"HTTP/1.1 200 OK\r\n\r\n"))
     sent = await send(f"http://rebinding.example:{receiver.port}/", resolved=["93.184.215.14", "127.0.0.1"])
     assert (sent.delivery.error, receiver.requests) == ("Its address 127.0.0.1 is not public.", [])
+
+
+@awaited
+async def test_a_name_beyond_ascii_is_no_other_name(receive: Callable[[Answer], Receiver]) -> None:
+    receiver, hosts = receive(raw(b"HTTP/1.1 204 No Content\r\n\r\n")), list[str]()
+    url = f"http://m\u00fcnchen.example:{receiver.port}/hook"
+    sent = await send(url, allowed=["127.0.0.0/8"], resolved=["127.0.0.1"], hosts=hosts)
+    assert (sent.delivery.error, hosts) == ("", ["xn--mnchen-3ya.example"])
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

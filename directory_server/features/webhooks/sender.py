@@ -23,6 +23,7 @@ from ...http_client import (
     exchanged,
     networks,
     retry_after,
+    target_of,
 )
 from ...sanitize import clean_line
 from ...serialization import encode, rfc3339
@@ -101,7 +102,8 @@ class Sender:
                 "webhook-signature": [signature(keys, message, at, body)],
             }
         )
-        response = await agent.request(b"POST", url.encode("ascii", "replace"), headers, RequestBody(body))
+        # A name beyond ASCII is encoded as when the webhook was added.
+        response = await agent.request(b"POST", target_of(url).url.encode("ascii"), headers, RequestBody(body))
         # The body of the response has no meaning, so it is not read.
         drop(response)
         status = int(response.code)
