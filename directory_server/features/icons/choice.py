@@ -37,14 +37,17 @@ def icon_url(entry: Entry) -> str:
     for icon in icons[:MAX_ICONS] if isinstance(icons, list) else ():
         if isinstance(icon, Mapping) and icon.get("theme") != "dark":
             url = icon.get("src")
-            if isinstance(url, str) and url.startswith("https://") and _may_be_picture(url, icon.get("mimeType")):
-                return url
+            if isinstance(url, str) and url.startswith("https://") and icon.get("mimeType") != "image/svg+xml":
+                picture = _picture_url(url)
+                if picture:
+                    return picture
     return ""
 
 
-def _may_be_picture(url: str, media_type: object) -> bool:
+def _picture_url(url: str) -> str:
+    """Return `url` with its host in ASCII, empty if it is invalid or the file is no picture."""
     try:
-        path = target_of(url).url.partition("?")[0]
+        target = target_of(url).url
     except DirectoryError:
-        return False
-    return media_type != "image/svg+xml" and not path.lower().endswith(_OTHER_TYPES)
+        return ""
+    return "" if target.partition("?")[0].lower().endswith(_OTHER_TYPES) else target

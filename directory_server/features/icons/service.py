@@ -94,9 +94,9 @@ class Icons:
             self._bytes -= len(self._kept.pop(url)[1].body)
 
 
-def icons_of(reactor: Any, offload: Offload, now: Callable[[], float]) -> Icons:
-    """Return the icons of a server. Only public addresses are connected to."""
-    network = CheckedNetwork(reactor, CertificatePolicy(), (), offload, CONNECT)
+def icons_of(reactor: Any, lookup: Offload, now: Callable[[], float]) -> Icons:
+    """Return the icons of a server. Only public addresses are connected to. `lookup` runs the look-ups of names."""
+    network = CheckedNetwork(reactor, CertificatePolicy(), (), lookup, CONNECT)
 
     async def fetch(url: str) -> bytes:
         agent = CheckedAgent(network)

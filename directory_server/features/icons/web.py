@@ -7,12 +7,13 @@ from attrs import frozen
 from ...domain.errors import NotFound
 from ...http import Request
 from ...services.catalogue import Catalogue
+from ...threads import OwnThreads
 from ...web.pages import ASSET_POLICY, PageAccess
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
 from ...web.routes import PAGES, Route
 from .choice import PATH, icon_url
-from .service import NO_ICON, Icons, icons_of
+from .service import CONCURRENCY, MAX_WAITING, NO_ICON, Icons, icons_of
 from .settings import IconsConfig
 
 _DAY = "private, max-age=86400"
@@ -39,8 +40,11 @@ class IconHandlers:
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    is_on = kernel.config.of(IconsConfig).fetch
-    icons = icons_of(kernel.reactor, kernel.offload, kernel.now) if is_on else None
+    icons = None
+    if kernel.config.of(IconsConfig).fetch:
+        # Entries name the hosts. A slow look-up outlives its deadline, so it must not take a thread of the reactor.
+        lookup = OwnThreads(kernel.reactor, most=CONCURRENCY, waiting=MAX_WAITING)
+        icons = icons_of(kernel.reactor, lookup, kernel.now)
     return Endpoints({"icons": IconHandlers(kernel.access, kernel.catalogue, icons)})
 
 

@@ -14,6 +14,7 @@ from directory_server.features.icons.choice import MAX_ICONS, icon_url
 from directory_server.features.icons.service import FAILED, FRESH, MAX_WAITING, Icons
 from directory_server.http_client import BadResponse
 from directory_server.run_sync import inline, run_sync
+from directory_server.threads import OwnThreads
 
 from ...web.conftest import Server, entry
 from .test_images import png
@@ -52,6 +53,8 @@ class Site:
         ([{"src": "https://example.org/a.svg"}, {"src": "https://example.org/favicon.ico?x=1"}, {"src": URL}], URL),
         ([{"src": "https://example.org/a", "mimeType": "image/svg+xml"}], ""),
         ([{"src": URL + "?dark", "theme": "dark"}, {"src": URL}], URL),
+        ([{"src": "https://m\u00fcnchen.example/a.png#b"}], "https://xn--mnchen-3ya.example/a.png"),
+        ([{"src": "https://example.org/\u00fc.png"}, {"src": URL}], URL),
         ([{"src": "http://example.org/icon.png"}], ""),
         ([{"src": "data:image/png;base64,AA"}], ""),
         ([{"src": "https://user:word@example.org/icon.png"}], ""),
@@ -126,7 +129,13 @@ def test_few_are_fetched_at_a_time_and_few_wait() -> None:
 def site(monkeypatch: pytest.MonkeyPatch) -> Site:
     """A site in place of all others."""
     site = Site(png(32, 32))
-    monkeypatch.setattr(web, "icons_of", lambda reactor, offload, now: Icons(site.fetch, now))
+
+    def icons_of(reactor: Any, lookup: Any, now: Any) -> Icons:
+        # Slow look-ups of names must not take the threads of the reactor.
+        assert isinstance(lookup, OwnThreads)
+        return Icons(site.fetch, now)
+
+    monkeypatch.setattr(web, "icons_of", icons_of)
     return site
 
 
