@@ -5,14 +5,14 @@ A mark is a fact about a text of an entry or of a tool. It lasts until the text 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from attrs import asdict, field, frozen
 
 from ..sanitize import clean_line
-from ..text_marks import rules, scan
+from ..text_marks import MIN_SCANNED, rules, scan
 
 WITHHELD = "(Withheld by this directory: the text may give commands to a model.)"
 """Stands for a text that is not passed on."""
@@ -21,7 +21,7 @@ KINDS = ("instructions", "secrets", "other_tools", "invisible", "mixed_letters",
 """Kinds of marks."""
 
 MAX_MARKS = 50
-"""Marks of an entry, and of the tools of a remote."""
+"""Marks of an entry, and of the tools of a remote, of which all are kept. Of further ones, those that withhold."""
 
 MAX_EXCERPT, MAX_PLACE = 160, 120
 """Characters of an excerpt, and of the name of a text."""
@@ -30,7 +30,10 @@ MAX_DEPTH = 32
 """Nested values of a document that are read. Deeper ones are not passed on."""
 
 NOT_TEXTS = frozenset({"$schema", "name", "version", "url", "websiteUrl", "registryBaseUrl", "fileSha256", "mimeType"})
-"""Members of a server.json that are no texts: programs read them, and another value would be another server."""
+"""Members of a server.json whose strings are no texts: programs read them, and another value would be another server.
+
+Under these names, JSON Schema has descriptions of properties: those are texts.
+"""
 
 Place = tuple[str, str]
 """The name of a text, and the text."""
@@ -89,17 +92,48 @@ def marks_of(texts: Iterable[Place], own_tools: Collection[str] | None = None) -
             yield Mark(finding.rule, finding.kind, where, *span, f"{text_id(text)}.{finding.rule}", excerpt)
 
 
+def bounded_marks(marks: Iterable[Mark], most: int, group_of: Callable[[Mark], str]) -> Sequence[Mark]:
+    """Return the first `most` of `marks`, and after those one for each further group with texts that are withheld.
+
+    Without these, many marks would let the texts after them pass.
+    """
+    kept: list[Mark] = []
+    withheld: set[str] = set()
+    for mark in marks:
+        group = group_of(mark)
+        if len(kept) < most or (is_withheld(mark.kind) and group not in withheld):
+            kept.append(mark)
+            if is_withheld(mark.kind):
+                withheld.add(group)
+    return kept
+
+
+def text_of(mark: Mark) -> str:
+    """Return the digest of the text of a mark."""
+    return mark.id.partition(".")[0]
+
+
 def texts_in(value: Any, place: str = "", skipped: object = None, depth: int = MAX_DEPTH) -> Iterator[Place]:
-    """Yield the texts in a JSON value, except those in the object `skipped` and those that only programs read."""
+    """Yield the texts in a JSON value, except those in the object `skipped` and those that only programs read.
+
+    Names of members are texts if they have several words.
+    """
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict) and depth:
         for name, member in value.items():
-            if name not in NOT_TEXTS and member is not skipped:
+            if is_sentence(name):
+                yield f"{place}: name of a member" if place else "name of a member", name
+            if not (name in NOT_TEXTS and isinstance(member, str)) and member is not skipped:
                 yield from texts_in(member, f"{place}.{name}" if place else name, skipped, depth - 1)
     elif isinstance(value, list) and depth:
         for number, item in enumerate(value):
             yield from texts_in(item, f"{place}[{number}]", skipped, depth - 1)
+
+
+def is_sentence(name: str) -> bool:
+    """Return whether the name of a member has several words."""
+    return len(name) >= MIN_SCANNED and len(name.split(maxsplit=1)) > 1
 
 
 def tool_texts(tool: Mapping[str, Any]) -> Iterator[Place]:

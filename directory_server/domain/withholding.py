@@ -6,6 +6,7 @@ All that writes an entry for people, models or other programs than registries ta
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from attrs import evolve
@@ -17,10 +18,13 @@ from .marks import (
     NOT_TEXTS,
     WITHHELD,
     Mark,
+    bounded_marks,
+    is_sentence,
     is_withheld,
     kinds_of,
     marks_of,
     text_id,
+    text_of,
     texts_in,
     tool_texts,
 )
@@ -31,23 +35,23 @@ _EMPTIED = frozenset({"title", "displayName"})
 
 
 def entry_marks(entry: Entry) -> Sequence[Mark]:
-    """Return the first MAX_MARKS marks of the texts of an entry: declared tools, server.json, and its metadata."""
+    """Return the marks of the texts of an entry: declared tools, server.json, and its metadata.
+
+    After MAX_MARKS there is one mark of each text that is withheld.
+    """
     declared = entry.publisher.get("tools")
     tools = declared if isinstance(declared, list) and all(isinstance(tool, dict) for tool in declared) else []
-    names = {name for tool in tools if isinstance(name := tool.get("name"), str)}
-    found: list[Mark] = []
-    for tool in tools:
-        found += marks_of(tool_texts(tool), names)
-        if len(found) >= MAX_MARKS:
-            break
-    for value in (entry.server, entry.meta):
-        found += marks_of(texts_in(value, skipped=tools or None))
-    return found[:MAX_MARKS]
+    names = frozenset(name for tool in tools if isinstance(name := tool.get("name"), str))
+    of_tools = chain.from_iterable(marks_of(tool_texts(tool), names) for tool in tools)
+    others = chain.from_iterable(
+        marks_of(texts_in(value, skipped=tools or None)) for value in (entry.server, entry.meta)
+    )
+    return bounded_marks(chain(of_tools, others), MAX_MARKS, text_of)
 
 
 def without_texts(entry: Entry, marks: Iterable[Mark]) -> Entry:
     """Return `entry` with WITHHELD in place of the texts that have one of `marks`, but for invisible characters."""
-    texts = {mark.id.partition(".")[0] for mark in marks if is_withheld(mark.kind)}
+    texts = {text_of(mark) for mark in marks if is_withheld(mark.kind)}
     if not texts:
         return entry
     return evolve(entry, server=_withhold(entry.server, texts), meta=_withhold(entry.meta, texts))
@@ -84,10 +88,12 @@ def marked_detail(entry: Entry, accepted: Collection[str] = ()) -> Detail:
 
 
 def with_marks(detail: Detail, marks: Sequence[Mark]) -> Detail:
-    """Return `detail` with further marks."""
+    """Return `detail` with further marks: all kinds, and views of the first ones."""
     if not marks:
         return detail
-    views = (*detail.marks, *(mark.view() for mark in marks))[: 2 * MAX_MARKS]
+    # The first call has the marks of the entry, and leaves room for those of tools.
+    most = 2 * MAX_MARKS - len(detail.marks) if detail.marks else MAX_MARKS
+    views = (*detail.marks, *(mark.view() for mark in marks[:most]))
     return evolve(detail, flags=kinds_of([*detail.flags, *(mark.kind for mark in marks)]), marks=views)
 
 
@@ -97,7 +103,8 @@ def _withhold(value: Any, texts: Collection[str], member: str = "", depth: int =
             return value
         return "" if member in _EMPTIED else WITHHELD
     if isinstance(value, dict):
-        return {name: _withhold(each, texts, name, depth - 1) for name, each in value.items()} if depth else {}
+        named = {WITHHELD if is_sentence(name) and text_id(name) in texts else name: name for name in value}
+        return {shown: _withhold(value[name], texts, name, depth - 1) for shown, name in named.items()} if depth else {}
     if isinstance(value, list):
         return [_withhold(each, texts, member, depth - 1) for each in value] if depth else []
     return value

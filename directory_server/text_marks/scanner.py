@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from attrs import define, field, frozen
 
@@ -56,6 +57,9 @@ _TOPICS = {
 MIN_TOPIC = 3
 """Letters of the shortest part of a tool's name that says what the tool is about."""
 
+MAX_TOPICS = 1_000
+"""Parts of the names of the tools of a server that are compared."""
+
 _TOOL_WORDS = frozenset({"tool", "tools", "function", "tool's"})
 
 _SETTINGS = re.compile(
@@ -90,17 +94,18 @@ class _Sentence:
 def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Finding]:
     """Return the findings in `text`, in their order.
 
-    `own_tools` are the names of the tools of the same server if the text is one of a tool; None for other texts.
+    `own_tools` are the names of the tools of the same server if the text is one of a tool; None for other texts. For
+    many texts they should be one frozenset.
     """
     if len(text) < MIN_SCANNED and text.isascii() and " " not in text and text.isprintable():
         return ()
-    text = text[:MAX_SCANNED]
+    text, own = text[:MAX_SCANNED], None if own_tools is None else frozenset(own_tools)
     found = [
         *_found("fake-turn", turns(text)),
         *_found("invisible", invisible(text)),
         *_found("look-alike", mixed_letters(text)),
         *_found("payload", payloads(text, lambda decoded: any(_commands(decoded, None)))),
-        *_commands(text, own_tools),
+        *_commands(text, own),
     ]
     return sorted(found, key=lambda finding: (finding.start, finding.rule))[:MAX_FINDINGS]
 
@@ -109,7 +114,7 @@ def _found(rule: str, spans: Iterator[tuple[int, int]]) -> Iterator[Finding]:
     return (Finding(rule, rules().kinds[rule], *span) for span in spans)
 
 
-def _commands(text: str, own_tools: Collection[str] | None) -> Iterator[Finding]:
+def _commands(text: str, own_tools: frozenset[str] | None) -> Iterator[Finding]:
     """Yield the findings of the rules of words."""
     given, bits = rules().bits, 0
     for word in _WORD.findall(_visible(text).lower()):
@@ -174,11 +179,11 @@ def _is_near(places: Sequence[int], start: int, words: int) -> bool:
     return number > 0 and places[number - 1] >= start - words
 
 
-def _sentences(text: str, own_tools: Collection[str] | None) -> Iterator[_Sentence]:
+def _sentences(text: str, own_tools: frozenset[str] | None) -> Iterator[_Sentence]:
     """Yield the sentences of `text` that have words of a class."""
     known, sentence = rules().words, _Sentence()
     topics = [path for word, path in _TOPICS.items() if word in text.lower().split()]
-    topics += [part for name in own_tools or () for part in name.lower().split("_") if len(part) >= MIN_TOPIC]
+    topics += _topics_of(own_tools or frozenset())
     for token in _TOKEN.finditer(text):
         word = token[0]
         if word[0] in _STOPS and (len(word) == 1 or word[0] == "\n"):
@@ -203,6 +208,13 @@ def _sentences(text: str, own_tools: Collection[str] | None) -> Iterator[_Senten
             yield from _whole(sentence)
             sentence = _Sentence()
     yield from _whole(sentence)
+
+
+@lru_cache(maxsize=4)
+def _topics_of(own_tools: frozenset[str]) -> Sequence[str]:
+    """Return what the tools of a server are about: the parts of their names."""
+    parts = {part for name in own_tools for part in name.lower().split("_") if len(part) >= MIN_TOPIC}
+    return sorted(parts)[:MAX_TOPICS]
 
 
 def _whole(sentence: _Sentence) -> Iterator[_Sentence]:

@@ -11,7 +11,7 @@ from ... import serialization
 from ...domain.check_views import ToolChangeView
 from ...domain.checks import VerifiedStatus
 from ...domain.errors import BadInput
-from ...domain.marks import WITHHELD, is_withheld
+from ...domain.marks import MAX_MARKS, WITHHELD, is_withheld
 from ...domain.views import Detail
 from ...sanitize import clean
 from ...web.pages import EntryPart, plain
@@ -107,6 +107,9 @@ class EntryChecks:
         states = await self._verified.states(detail.mcp_id)
         tools = found_tools(states)
         schemas, marked = _Schemas(), {mark.id for mark in detail.marks if is_withheld(mark.kind)}
+        if len(detail.marks) == 2 * MAX_MARKS:
+            # Some marks are not listed.
+            marked |= {mark.id for tool in tools for mark in tool.marks if is_withheld(mark.kind)}
         return ChecksView(
             note=note,
             status=summary.status.value,

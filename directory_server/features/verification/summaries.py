@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 
 from attrs import frozen
 
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, RemoteStatus, VerifiedStatus
-from ...domain.marks import MAX_MARKS, WITHHELD, Mark, is_withheld
+from ...domain.marks import WITHHELD, Mark, is_withheld
 from ...domain.tools import MAX_DESCRIPTION, OfferedTool, hinted_values, line_of
 from ...text_marks import scan
 from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
@@ -84,7 +83,7 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         names_server=summary.names_server is True,
         texts=texts,
         hinted=hinted,
-        marks=tuple((tool.name, mark.kind, mark.id) for tool in found for mark in tool.marks)[:MAX_MARKS],
+        marks=tuple((tool.name, mark.kind, mark.id) for tool in found for mark in tool.marks),
     )
 
 
@@ -148,9 +147,8 @@ def _auth(remotes: Sequence[TargetState]) -> str:
 
 
 def open_marks(states: Iterable[TargetState], accepted: Collection[str]) -> Sequence[Mark]:
-    """Return the marks of the tools that remotes listed, without the ids in `accepted`; at most MAX_MARKS."""
-    found = (mark for tool in _named_tools(states) for mark in tool.marks if mark.id not in accepted)
-    return tuple(islice(found, MAX_MARKS))
+    """Return the marks of the tools that remotes listed, without the ids in `accepted`."""
+    return [mark for tool in _named_tools(states) for mark in tool.marks if mark.id not in accepted]
 
 
 def verification_view(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any
 
 from attrs import frozen
 
 from ....domain.errors import BadInput
-from ....domain.marks import MAX_MARKS, marks_of, tool_texts
+from ....domain.marks import MAX_MARKS, bounded_marks, marks_of, tool_texts
 from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
 from ....http_client import BadResponse
 from ....sanitize import Cleaner, clean_line, clean_text
@@ -113,10 +112,11 @@ def tools_page(result: Mapping[str, Any], described: int) -> ToolsPage:
         raise BadResponse("It sent a list of tools without tools.")
     tools: list[FoundTool] = []
     listed = [each for each in found if isinstance(each, dict) and isinstance(each.get("name"), str)]
-    names, marked = {each["name"] for each in listed}, 0
+    names, marked = frozenset(each["name"] for each in listed), 0
     for each in listed:
         name = line(each["name"], MAX_NAME)
-        marks = tuple(islice(marks_of(tool_texts(each), names), MAX_MARKS - marked))
+        # One mark withholds all texts of a tool.
+        marks = tuple(bounded_marks(marks_of(tool_texts(each), names), MAX_MARKS - marked, lambda _: ""))
         marked += len(marks)
         if name and len(tools) >= described:
             tools.append(FoundTool(name, hints=hints_of(each), digest=digest_of(each), marks=marks))
