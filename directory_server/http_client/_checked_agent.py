@@ -48,7 +48,7 @@ class InvalidTarget(DirectoryError):
 
 
 class NotAllowed(DirectoryError):
-    """A port or address is not allowed; the message says which. No connection was made."""
+    """A port or address is not allowed. No connection was made."""
 
     code = "not_allowed"
 
@@ -149,7 +149,8 @@ class CheckedAgent:
             raise NotAllowed(f"Its name has more than {MAX_ADDRESSES} addresses.")
         for address in addresses:
             if not is_allowed(address, self._network.allowed):
-                raise NotAllowed(f"Its address {address} is not public.")
+                # Others may see the message: it must not say to which addresses names in a private network belong.
+                raise NotAllowed("Its address is not public.")
         self._checked[host] = addresses[:MAX_TRIED]
 
 

@@ -289,7 +289,7 @@ async def test_no_card_leads_to_an_address_that_is_not_allowed(domains: Domains)
     report = await domains.sync()
     assert (report.rejected, domains.names) == (len(entries), [])
     assert set(domains.requests) == {f"acme.example{WELL_KNOWN}", "acme.example/to"}
-    with pytest.raises(UpstreamFailed, match=r"Its address 127.0.0.1 is not public\."):
+    with pytest.raises(UpstreamFailed, match=r"Its address is not public\."):
         await domains.sync(allowed_networks=())
 
 
