@@ -126,7 +126,7 @@ def check_claims(claims: Mapping[str, Any], issuer: str, audiences: Collection[s
     if claims.get("iss") != issuer:
         raise InvalidToken(f"The issuer of the token must be {issuer}.")
     named = claims.get("aud")
-    if not any(each in audiences for each in (named if isinstance(named, list) else [named])):
+    if not any(isinstance(each, str) and each in audiences for each in (named if isinstance(named, list) else [named])):
         raise InvalidToken(f"The audience of the token must be {next(iter(audiences), 'set')}.")
     expires, begins, issued = (_time(claims, name) for name in ("exp", "nbf", "iat"))
     if expires is None:

@@ -11,6 +11,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import InvalidToken, Unavailable
 from directory_server.issuers import FRESH, LEEWAY, PAUSE, STALE, Issuer, VerifiedToken, issuer_url
+from directory_server.issuers._tokens import check_claims
 from directory_server.run_sync import inline, run_sync
 
 from .signing import AUDIENCE, NOW, URL, Documents, Key, claims_of, rsa_key, signed
@@ -48,6 +49,12 @@ def test_a_token_of_each_kind_of_key_is_verified(key: Key, algorithm: str) -> No
 
 def test_the_type_of_an_access_token_is_returned() -> None:
     assert Setup().verify(signed(ONE, claims_of(), typ="application/at+JWT")).kind == "at+jwt"
+
+
+@pytest.mark.parametrize("audience", [{}, [{}], [[AUDIENCE], {}]])
+def test_an_audience_that_is_no_text_is_none(audience: object) -> None:
+    with pytest.raises(InvalidToken, match="audience"):
+        check_claims({"iss": URL, "aud": audience}, URL, frozenset([AUDIENCE]), 0)
 
 
 def test_the_audience_may_be_one_of_several() -> None:
