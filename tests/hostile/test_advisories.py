@@ -108,6 +108,16 @@ def test_a_list_of_files_above_the_limit_is_not_read(tmp_path: Path, monkeypatch
         list(documents_of(path))
 
 
+def test_a_signature_in_the_last_record_hides_no_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = archive(a=b"1" * 500)
+    # The size of the list of files.
+    body[-10:-6] = b"PK\5\6"
+    (tmp_path / "all.zip").write_bytes(body)
+    monkeypatch.setattr(sources, "MAX_DIRECTORY", 100)
+    with pytest.raises(SourceFailed, match="list of files"):
+        list(documents_of(tmp_path / "all.zip"))
+
+
 @many
 @given(st.integers(min_value=0), st.binary(max_size=8))
 def test_a_damaged_archive_is_an_error_or_read(tmp_path: Path, place: int, damage: bytes) -> None:

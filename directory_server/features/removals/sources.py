@@ -107,8 +107,9 @@ def _directory_size(path: Path) -> int:
         start = file.seek(max(0, size - _END))
         tail = file.read()
         end = tail.rfind(b"PK\5\6")
-        if end < 0 or len(tail) < end + 20:
-            return 0
+        if end < 0 or len(tail) < end + 22:
+            # zipfile may read the record in which this signature is a number, so all could be the list.
+            return size
         stated: int = struct.unpack_from("<L", tail, end + 12)[0]
         locator = end - 20
         if locator < 0 or tail[locator : locator + 4] != b"PK\6\7":
