@@ -118,6 +118,23 @@ def test_a_signature_in_the_last_record_hides_no_size(tmp_path: Path, monkeypatc
         list(documents_of(tmp_path / "all.zip"))
 
 
+def test_a_second_record_hides_no_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = archive(a=b"1" * 500)
+    size, start = struct.unpack_from("<LL", body, len(body) - 10)
+
+    def record(stated: int, place: int) -> bytes:
+        return struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, stated, place)
+
+    # The first record, which the locator names, states a small size. The second one is before the locator.
+    hidden = body[:start] + record(10, start) + body[start : start + size] + record(size, start + 56)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, start, 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", *[0xFFFF] * 4, *[0xFFFFFFFF] * 2, 0)
+    (tmp_path / "all.zip").write_bytes(hidden + locator + end)
+    monkeypatch.setattr(sources, "MAX_DIRECTORY", 20)
+    with pytest.raises(SourceFailed, match="list of files"):
+        list(documents_of(tmp_path / "all.zip"))
+
+
 @many
 @given(st.integers(min_value=0), st.binary(max_size=8))
 def test_a_damaged_archive_is_an_error_or_read(tmp_path: Path, place: int, damage: bytes) -> None:

@@ -114,11 +114,16 @@ def _directory_size(path: Path) -> int:
         locator = end - 20
         if locator < 0 or tail[locator : locator + 4] != b"PK\6\7":
             return stated
-        # The size of a large archive is in another record. zipfile reads up to that record, whatever it states.
+        # The size of a large archive is in another record. zipfile reads up to that record, whatever it states: that of
+        # the stated place, or the one before the locator, which depends on the version of Python.
         place: int = struct.unpack_from("<Q", tail, locator + 8)[0]
-        file.seek(min(place, start + locator))
-        record = file.read(56)
-        return struct.unpack_from("<Q", record, 40)[0] if record[:4] == b"PK\6\6" and len(record) == 56 else size
+        sizes = []
+        for at in (min(place, start + locator), max(0, start + locator - 56)):
+            file.seek(at)
+            record = file.read(56)
+            if record[:4] == b"PK\6\6" and len(record) == 56:
+                sizes.append(struct.unpack_from("<Q", record, 40)[0])
+        return max(sizes, default=size)
 
 
 def _member(archive: ZipFile, member: ZipInfo) -> bytes | None:
