@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import click
+from attrs import asdict
 
 from .. import importer, serialization
 from ..domain.entries import Entry, mcp_id_of
@@ -101,10 +102,8 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 @click.pass_context
 def list_(ctx: click.Context, as_json: bool) -> None:
     """List local entries and curated names, with their flags: local, published, hidden, pinned, allowed."""
-    names = ("name", "local", "published", "hidden", "pinned", "allowed")
-    found = wait_for(command_context(ctx).storage.curation.curated())
     print_listing(
-        [{name: getattr(each, name) for name in names} for each in found],
+        map(asdict, wait_for(command_context(ctx).storage.curation.curated())),
         {
             "NAME": itemgetter("name"),
             "FLAGS": lambda record: ", ".join(name for name, is_set in record.items() if is_set is True),
