@@ -79,7 +79,8 @@ def bdi(text: str) -> Markup:
 
 def code(text: str) -> Markup:
     """Return a text for the content of an element. Quotes need an escape in attributes only."""
-    return Markup(escape(text).replace("&#34;", '"').replace("&#39;", "'"))
+    # `replace` of a Markup would escape the quotes again.
+    return Markup(str(escape(text)).replace("&#34;", '"').replace("&#39;", "'"))
 
 
 def _time(seconds: float, style: str, form: str) -> Markup:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.web.pages._filters import caution, host, link, plain
+from directory_server.web.pages._filters import caution, code, host, link, plain
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,7 @@ def test_plain_text_has_no_control_characters_and_is_bounded(text: str, most: in
 
 def test_truncated_text_ends_with_an_ellipsis() -> None:
     assert plain("one two three", 8) == "one two…"
+
+
+def test_code_in_an_element_has_its_quotes_and_no_tags() -> None:
+    assert code("""{"a": '<b> & </code>'}""") == """{"a": '&lt;b&gt; &amp; &lt;/code&gt;'}"""
