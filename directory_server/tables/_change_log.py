@@ -68,9 +68,9 @@ _CHANGES = {False: _changes_of("visible_id"), True: _changes_of(_RULED_ID)}
 
 _CHANGES_WITHIN = _CHANGES[False].replace("WHERE seq > :after", f"WHERE seq > :after AND {CHANGED_WITHIN}")
 
-_HAS_CHANGES = "SELECT 1 FROM change WHERE seq > :after LIMIT 1"
+_HAS_CHANGES = "SELECT 1 FROM change WHERE seq > :after ORDER BY seq LIMIT 1"
 
-_HAS_CHANGES_WITHIN = _HAS_CHANGES.replace("LIMIT 1", f"AND {CHANGED_WITHIN} LIMIT 1")
+_HAS_CHANGES_WITHIN = _HAS_CHANGES.replace("ORDER BY", f"AND {CHANGED_WITHIN} ORDER BY")
 
 _DOCUMENTS = """
     SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)

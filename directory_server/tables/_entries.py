@@ -41,7 +41,7 @@ _PUBLISHED = "SELECT body FROM record WHERE name = :name AND source = :source OR
 # At most one record of a name and source is its latest.
 _OF_SOURCE = """
     SELECT body FROM record INNER JOIN entry ON entry.name = record.name
-    WHERE source = :source AND record.name > :after AND latest ORDER BY record.name LIMIT :limit
+    WHERE source = :source AND record.name > :after AND entry.name > :after AND latest ORDER BY record.name LIMIT :limit
 """
 
 _OTHERS = """

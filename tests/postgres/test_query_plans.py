@@ -65,6 +65,8 @@ WHOLE = {
     "_accounts._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ALL": "lists all accounts, in tests",
     "_accounts._PENDING": "reads pending accounts only, in an index",
+    "_change_log._CHANGES_WITHIN": "reads changes until enough are of the lists of a scope",
+    "_change_log._HAS_CHANGES_WITHIN": "reads changes until one is of the lists of a scope",
     "_curation._NAME": "is a part of statements with a condition",
     "_key_uses._LIST": "lists all uses, in tests",
     "_keyring._KEY": "is a part of statements with a condition",
