@@ -78,6 +78,8 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
             limit=AttemptLimit("publish", 100, 100),
         )
         _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
+        # The link has connected then.
+        await service.authenticate(secret, "192.0.2.0/24")
         found: list[int] = []
         for number in range(30):
             before = wire.exchanges
