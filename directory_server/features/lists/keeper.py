@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from attrs import define, field
-from twisted.logger import Logger
+from attrs import frozen
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
-from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
-from ...domain.ports.storage import Mirrors, Store
+from ...domain.ports.storage import Store
+from ...leases import Lease
 from .rules import EntryList
 from .tables import Differences, Lists
 
@@ -26,45 +25,24 @@ BATCH, BATCH_BYTES = 500, 2_000_000
 """Changes, and about the bytes of entries, that are matched at a time."""
 
 
-@define
+@frozen
 class Keeper:
-    """Writes the entries of lists. `holder` identifies the process, `announce` tells other processes of changes."""
+    """Writes the entries of lists, in the process that holds `lease`. `announce` tells other processes of changes."""
 
     _lists: Lists
     _store: Store
-    _leases: Mirrors
+    _lease: Lease
     _matching: Matching
     _offload: Offload
     _announce: Callable[[], None]
-    _holder: str
-    _unavailable: bool = field(default=False, init=False)
-
-    _log = Logger()
 
     async def update(self) -> None:
-        """Write what is new since the last update, unless another process does. A failure is logged once."""
-        try:
-            await self._update()
-        except Unavailable as error:
-            if not self._unavailable:
-                self._log.warn("Entries of lists cannot be written now: {reason}", reason=error.message)
-            self._unavailable = True
-        else:
-            self._unavailable = False
-
-    async def release(self) -> None:
-        """Release the lease, so that another process continues at once."""
-        try:
-            await self._leases.release(LEASE_NAME, self._holder)
-        except Unavailable:
-            self._log.debug("The lease of lists ends by itself")
-
-    async def _update(self) -> None:
+        """Write what is new since the last update, unless another process does. Raises Unavailable."""
         lists, head = await self._selected(), await self._store.head()
         leftovers = await self._lists.leftovers()
         if all(each.seq == head for each in lists) and not leftovers:
             return
-        if not await self._hold():
+        if not await self._lease.hold():
             return
         while leftovers:
             await self._write({mcp_id: ((), names) for mcp_id, names in leftovers.items()})
@@ -80,7 +58,7 @@ class Keeper:
         while page := await self._store.current(after, BATCH, BATCH_BYTES):
             await self._match(page, names)
             after = page[-1].mcp_id
-            if not await self._hold():
+            if not await self._lease.hold():
                 return
         await self._lists.complete(lists, head)
 
@@ -92,7 +70,7 @@ class Keeper:
             await self._match(changes, names)
             seq = changes[-1].seq
             await self._lists.advance(names, seq)
-            if not await self._hold():
+            if not await self._lease.hold():
                 return
 
     async def _match(self, changes: Sequence[Change], names: Collection[str]) -> None:
@@ -108,9 +86,6 @@ class Keeper:
 
     async def _selected(self) -> Sequence[EntryList]:
         return [each for each in await self._lists.all() if not each.is_all]
-
-    async def _hold(self) -> bool:
-        return await self._leases.hold(LEASE_NAME, self._holder, seconds=LEASE)
 
 
 def differences(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from secrets import token_hex
-
 from ...feature import Host, Running
+from ...leases import Lease, LeasedTimer
 from ...search import percolate
-from ...timers import Timer
-from .keeper import INTERVAL, Keeper
+from .keeper import INTERVAL, LEASE, LEASE_NAME, Keeper
 from .scopes import ReaderScopes
 from .tables import Lists
 
@@ -15,16 +13,16 @@ from .tables import Lists
 def running(host: Host) -> Running:
     """Return what decides the scopes of requests, and what keeps the entries of lists."""
     storage = host.storage
+    lease = Lease(storage.mirrors, LEASE_NAME, LEASE)
     keeper = Keeper(
         lists=Lists(storage.background_tables),
         store=storage.store,
-        leases=storage.mirrors,
+        lease=lease,
         matching=percolate,
         offload=host.offload,
         announce=host.bus.announce,
-        holder=token_hex(8),
     )
     return Running(
-        services=[Timer(INTERVAL, keeper.update, host.reactor, finish=keeper.release)],
+        services=[LeasedTimer(INTERVAL, keeper.update, host.reactor, lease)],
         scopes=ReaderScopes(storage.tables),
     )

@@ -11,9 +11,10 @@ from attrs import frozen
 
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.keeper import Keeper
+from directory_server.features.lists.keeper import LEASE, LEASE_NAME, Keeper
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
+from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
 
@@ -78,11 +79,10 @@ def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
         keeper = Keeper(
             lists=lists,
             store=storage.store,
-            leases=storage.mirrors,
+            lease=Lease(storage.mirrors, LEASE_NAME, LEASE, "test"),
             matching=percolate,
             offload=inline,
             announce=application.feed.wake,
-            holder="test",
         )
         secrets = {}
         for name, of in (("ann", ("red", "blue")), ("bob", ("blue",))):
