@@ -91,9 +91,9 @@ def with_marks(detail: Detail, marks: Sequence[Mark]) -> Detail:
     """Return `detail` with further marks: all kinds, and views of the first ones."""
     if not marks:
         return detail
-    # The first call has the marks of the entry, and leaves room for those of tools.
-    most = 2 * MAX_MARKS - len(detail.marks) if detail.marks else MAX_MARKS
-    views = (*detail.marks, *(mark.view() for mark in marks[:most]))
+    # The first call adds the marks of the entry, and leaves space for those of tools.
+    limit = 2 * MAX_MARKS - len(detail.marks) if detail.marks else MAX_MARKS
+    views = (*detail.marks, *(mark.view() for mark in marks[:limit]))
     return evolve(detail, flags=kinds_of([*detail.flags, *(mark.kind for mark in marks)]), marks=views)
 
 

@@ -46,23 +46,19 @@ class Groups:
         """Return all groups with their members and claims, by name."""
 
         def read(rows: Rows) -> Sequence[Group]:
-            return [
-                Group(
-                    name,
-                    tuple(reader for (reader,) in rows.all(_MEMBERS, name=name)),
-                    tuple((issuer, value) for issuer, value in rows.all(_CLAIMS, name=name)),
-                )
-                for (name,) in rows.all(GROUPS)
-            ]
+            return [_group(rows, name) for (name,) in rows.all(GROUPS)]
 
         return await self._tables.read(read)
 
     async def find(self, name: str) -> Group:
         """Return a group. Raises NotFound."""
-        found = next((each for each in await self.all() if each.name == name), None)
-        if found is None:
-            raise unknown_group(name)
-        return found
+
+        def read(rows: Rows) -> Group:
+            if (name,) not in rows.all(GROUPS):
+                raise unknown_group(name)
+            return _group(rows, name)
+
+        return await self._tables.read(read)
 
     async def add(self, name: str, now: float) -> None:
         """Create a group, unless there is one. Raises BadInput."""
@@ -107,3 +103,9 @@ class Groups:
         check_claim(issuer, value)
         await self.find(group)
         await self._tables.write(lambda rows: rows.execute(_DELETE_CLAIM, issuer=issuer, value=value, name=group))
+
+
+def _group(rows: Rows, name: str) -> Group:
+    """Return a group that is stored, with its members and claims."""
+    members = tuple(reader for (reader,) in rows.all(_MEMBERS, name=name))
+    return Group(name, members, tuple((issuer, value) for issuer, value in rows.all(_CLAIMS, name=name)))

@@ -77,7 +77,7 @@ def running(host: Host) -> Running:
     lease = Lease(host.storage.mirrors, LEASE_NAME, LEASE)
     applier = Applier(
         rules=host.config.of(PolicyConfig).rules,
-        names=RuledNames(host.storage.background_tables, [upstream.name for upstream in host.config.upstream]),
+        names=RuledNames.of(host.storage.background_tables, host.config),
         lease=lease,
         announce=host.bus.announce,
     )

@@ -47,7 +47,7 @@ def check(ctx: click.Context, require: Sequence[str], hide: Sequence[str], as_js
     """
     context = command_context(ctx)
     rules = PolicyRules(tuple(require), tuple(hide)) or context.config.of(PolicyConfig).rules
-    names = RuledNames(context.storage.tables, [upstream.name for upstream in context.config.upstream])
+    names = RuledNames.of(context.storage.tables, context.config)
 
     async def compare() -> tuple[int, Sequence[dict[str, str]]]:
         compared, records = 0, list[dict[str, str]]()

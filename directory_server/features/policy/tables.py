@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
+from ...config import Config
 from ...domain.ports.storage import Policy
 from ...tables import Rows, Tables, apply_policy, names_hidden_by
 
@@ -26,6 +27,11 @@ class RuledNames:
 
     _tables: Tables
     _sources: Sequence[str]
+
+    @classmethod
+    def of(cls, tables: Tables, config: Config) -> RuledNames:
+        """Return the names in `tables`, with the sources of `config`."""
+        return cls(tables, [upstream.name for upstream in config.upstream])
 
     async def applied(self) -> str:
         """Return the digest of the rules that all entries were compared with, empty if there were none."""

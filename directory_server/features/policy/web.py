@@ -14,7 +14,7 @@ NAME = "policy"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    names = RuledNames(kernel.storage.background_tables, [upstream.name for upstream in kernel.config.upstream])
+    names = RuledNames.of(kernel.storage.background_tables, kernel.config)
     rules = kernel.config.of(PolicyConfig).rules
     pages = OperatorPages(kernel.operators.of_folder(NAME), rules, names, DryRun(names))
     return Endpoints({NAME: pages})
