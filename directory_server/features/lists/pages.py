@@ -9,13 +9,13 @@ from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ...domain.errors import DirectoryError
-from ...domain.ports.access import Scopes
 from ...http import Request
 from ...web.account import AccountRequests
 from ...web.operator_requests import ADMIN, OperatorRequests
 from .groups import Groups
 from .readers import name_of, reader_of
 from .rules import MAX_RULE, MAX_TITLE, new_list
+from .scopes import ReaderScopes
 from .tables import Lists
 
 LISTS, GROUPS, OWN = f"{ADMIN}/lists", f"{ADMIN}/groups", "/account/lists"
@@ -167,21 +167,13 @@ class OwnLists:
 
     _requests: AccountRequests
     _lists: Lists
-    _scopes: Scopes | None
+    _scopes: ReaderScopes | None
+    """Decides what a member sees; None while all readers see all entries."""
 
     async def get(self, request: Request) -> bytes:
         """Return the page."""
         member = await self._requests.member(request)
-        shown = []
-        for each in await self._lists.all() if self._scopes is not None else ():
-            if self._scopes is not None and await self._sees(self._scopes, member.account.id, each.name):
-                shown.append(each)
+        names = await self._scopes.names(member.account.id) if self._scopes is not None else ()
+        shown = [entry_list for entry_list in await self._lists.all() if entry_list.name in names] if names else []
         values = {"lists": shown, "is_on": self._scopes is not None, "base_url": self._requests.base_url(request)}
         return self._requests.page(request, member.session, "own", values)
-
-    async def _sees(self, scopes: Scopes, reader: str, name: str) -> bool:
-        try:
-            await scopes.of(reader, name)
-        except DirectoryError:
-            return False
-        return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from attrs import frozen
 
@@ -30,6 +30,9 @@ _VISIBLE = """
 
 _ALL = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0"
 
+_AccountRow = tuple[str, str | None, str | None]
+"""The role of an account, and an issuer that its person signs in with, with the groups of the last sign-in."""
+
 
 @frozen
 class ReaderScopes:
@@ -38,23 +41,29 @@ class ReaderScopes:
     _tables: Tables
 
     async def of(self, reader: str | None, name: str = "") -> Scope:
-        reader = reader if reader is not None and is_storable(reader) else ""
-        rows = await self._tables.all(_READER, reader=reader) if reader else []
-        is_operator = any(role == "operator" for role, _, _ in rows)
-        if is_operator and not name:
+        reader, rows = await self._read(reader)
+        if _is_operator(rows) and not name:
             return None
-        visible = await self._visible(reader, rows, is_operator=is_operator)
+        visible = await self._visible(reader, rows)
         if name:
             if name not in visible:
                 raise unknown_list(name)
             return None if visible[name] else frozenset({name})
         return None if any(visible.values()) else frozenset(visible)
 
-    async def _visible(
-        self, reader: str, rows: Sequence[tuple[str, str | None, str | None]], *, is_operator: bool
-    ) -> dict[str, bool]:
+    async def names(self, reader: str) -> Collection[str]:
+        """Return the names of the lists that a reader sees. Raises Unavailable."""
+        return await self._visible(*await self._read(reader))
+
+    async def _read(self, reader: str | None) -> tuple[str, Sequence[_AccountRow]]:
+        """Return the id of a reader, empty for none, and what is stored of the account with this id."""
+        if not reader or not is_storable(reader):
+            return "", []
+        return reader, await self._tables.all(_READER, reader=reader)
+
+    async def _visible(self, reader: str, rows: Sequence[_AccountRow]) -> dict[str, bool]:
         """Return the names of the lists that a reader sees, each with whether it has all entries."""
-        if is_operator:
+        if _is_operator(rows):
             return dict(await self._tables.all(_ALL))
         groups: list[str] = []
         for _, issuer, stored in rows:
@@ -62,3 +71,7 @@ class ReaderScopes:
                 found = await self._tables.all(_OF_CLAIMS, issuer=issuer, claims=claims)
                 groups += [group for (group,) in found]
         return dict(await self._tables.all(_VISIBLE, reader=reader, groups=groups))
+
+
+def _is_operator(rows: Sequence[_AccountRow]) -> bool:
+    return any(role == "operator" for role, _, _ in rows)

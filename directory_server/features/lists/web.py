@@ -8,6 +8,7 @@ from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .groups import Groups
 from .pages import GROUPS, LISTS, OWN, ListPages, OwnLists
+from .scopes import ReaderScopes
 from .settings import ListsConfig
 from .tables import Lists
 
@@ -17,7 +18,7 @@ _LIST, _GROUP = f"{LISTS}/{{name}}", f"{GROUPS}/{{name}}"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    lists = Lists(kernel.storage.tables)
+    lists, is_on = Lists(kernel.storage.tables), kernel.config.of(ListsConfig).enabled
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
         {
@@ -28,9 +29,9 @@ def _serve(kernel: Kernel) -> Endpoints:
                 kernel.storage,
                 kernel.now,
                 kernel.bus.announce,
-                kernel.config.of(ListsConfig).enabled,
+                is_on,
             ),
-            "own_lists": OwnLists(members, lists, kernel.catalogue.scopes),
+            "own_lists": OwnLists(members, lists, ReaderScopes(kernel.storage.tables) if is_on else None),
         }
     )
 
