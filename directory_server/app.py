@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from twisted.application.service import MultiService
-from twisted.internet.defer import Deferred
+from twisted.application.service import IService, MultiService, Service
+from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
@@ -34,6 +34,9 @@ class DirectoryService(MultiService):
     survive a fork. Ports are bound before the index is loaded, so that a port in use is reported at once. Connections
     wait in the kernel's backlog until the index is loaded. Ports with SO_REUSEPORT are bound after loading: until then
     the other processes get the connections. `ready` is called when the process serves.
+
+    The services of the application are in stages. The stop of a stage begins when those after it have ended, because
+    requests that are still answered need it.
     """
 
     _log = Logger()
@@ -59,8 +62,8 @@ class DirectoryService(MultiService):
             with process.without_collections():
                 application = self.application = self._build()
             early = () if self._config.reuse_port else application.ports
-            for part in (*application.serving, *application.background, *early):
-                part.setServiceParent(self)
+            for parts in ((application.bus,), application.background, application.clients, early):
+                self._add_stage(parts)
             super().privilegedStartService()
 
     def startService(self) -> None:
@@ -73,8 +76,7 @@ class DirectoryService(MultiService):
             application.storage.serve()
             process.tune()
             if self._config.reuse_port:
-                for port in application.ports:
-                    port.setServiceParent(self)
+                self._add_stage(application.ports)
             super().startService()
         self._record = self._recorded()
         # A signal that arrives before the reactor runs must end the process in the default way.
@@ -87,10 +89,26 @@ class DirectoryService(MultiService):
         if self._record is not None:
             self._record.close()
             self._record = None
-        stopped: Deferred[None] = super().stopService()
-        # The feed reads and writes until it has stopped, and requests in progress are answered meanwhile.
-        stopped.addBoth(lambda _: Deferred.fromCoroutine(self.application.write_counts()))
-        return stopped.addBoth(lambda _: self.application.close())
+        Service.stopService(self)
+        return Deferred.fromCoroutine(self._stop())
+
+    def _add_stage(self, parts: Iterable[IService]) -> None:
+        stage = MultiService()
+        for part in parts:
+            part.setServiceParent(stage)
+        stage.setServiceParent(self)
+
+    async def _stop(self) -> None:
+        first, *later = self
+        for stage in reversed(later):
+            await maybeDeferred(stage.stopService)
+        # All requests are counted now, and the links to a database are still open.
+        try:
+            await self.application.write_counts()
+        except Exception:
+            self._log.failure("Some counts of the last requests are not written")
+        await maybeDeferred(first.stopService)
+        self.application.close()
 
     def _recorded(self) -> ServerRecord | None:
         """Record the settings of this process for `directory-server config`. It serves without the record too."""

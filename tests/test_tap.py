@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from socket import create_server
 from typing import Any, cast
 
 import pytest
-from twisted.application.service import IServiceMaker
+from twisted.application.service import IServiceMaker, MultiService, Service
 from twisted.internet.address import IPv4Address
+from twisted.internet.defer import Deferred
 from twisted.internet.error import CannotListenError, ConnectionDone
 from twisted.internet.testing import MemoryReactorClock, StringTransport
 from twisted.logger import LogEvent
@@ -209,6 +210,36 @@ def test_shared_ports_are_bound_after_loading(tmp_path: Path) -> None:
     assert port.backlog == 2048
     stopped = service.stopService()
     reactor.advance(0)
+    assert stopped.called
+
+
+class SlowService(Service):
+    """A service whose stop ends when `stopped` fires."""
+
+    def __init__(self) -> None:
+        self.stopped: Deferred[None] = Deferred()
+
+    def stopService(self) -> Deferred[None]:
+        super().stopService()
+        return self.stopped
+
+
+def test_a_stage_stops_when_the_stages_that_need_it_have_stopped(tmp_path: Path) -> None:
+    reactor = MemoryReactorClock()
+    service = DirectoryService(Config(listen=LOOPBACK, data_dir=tmp_path / "data"), reactor)
+    service.privilegedStartService()
+    service.startService()
+    stages = list(cast(Iterable[MultiService], service))
+    parts = [SlowService() for _ in stages]
+    for stage, part in zip(stages, parts, strict=True):
+        part.setServiceParent(stage)
+    assert [part.running for part in parts] == [1, 1, 1, 1]
+    stopped = service.stopService()
+    for part in reversed(parts):
+        assert (part.running, stopped.called) == (0, False)
+        assert [other.running for other in parts[: parts.index(part)]] == [1] * parts.index(part)
+        part.stopped.callback(None)
+        reactor.advance(0)
     assert stopped.called
 
 

@@ -64,8 +64,9 @@ class Readiness:
 class Application:
     """All parts of a server.
 
-    `serving` are the services that requests and streams need. `background` are periodic tasks, upstreams and the
-    metrics endpoint. `ports` listen for clients. Services start in this order and stop in the reverse order.
+    Its services are in stages, which start in this order and stop one after the other in the reverse order. `bus` is
+    the change bus with the links to a shared database. `background` are the feed, periodic tasks and upstreams.
+    `clients` are streams, connections and the metrics endpoint. `ports` listen for clients.
     """
 
     storage: Storage
@@ -76,8 +77,9 @@ class Application:
     running: Sequence[Running]
     feed: Feed
     readiness: Readiness
-    serving: tuple[IService, ...]
+    bus: IService
     background: tuple[IService, ...]
+    clients: tuple[IService, ...]
     ports: tuple[IService, ...]
     runtime: Runtime
     metrics: metrics.Metrics
@@ -150,8 +152,9 @@ def build(
         core.running,
         feed,
         readiness,
-        serving=(core.serving.bus_service, feed, publishers.hub, publishers.page_hub, web.connections),
+        bus=core.serving.bus_service,
         background=(
+            feed,
             *core.serving.services,
             Timer(UNUSED_INTERVAL, unused.remove, reactor),
             *_index_file(search.keeper, feed, reactor),
@@ -159,8 +162,9 @@ def build(
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
             *(service for feature in core.running for service in feature.services),
             *upstreams,
-            *_metrics(core),
+            metrics.Lag(core.reactor, core.metrics.observe_lag),
         ),
+        clients=(publishers.hub, publishers.page_hub, web.connections, *_metrics_endpoint(core)),
         ports=_ports(config, reactor, web),
         runtime=core.runtime,
         metrics=core.metrics,
@@ -187,26 +191,26 @@ def _index_file(keeper: IndexKeeper | None, feed: Feed, reactor: Any) -> list[IS
     return [] if keeper is None else [Timer(INTERVAL, lambda: keeper.check(feed.seq), reactor)]
 
 
-def _metrics(core: Core) -> list[IService]:
-    """Return the measurement of the reactor's delays, and the metrics endpoint if one is configured."""
-    services: list[IService] = [metrics.Lag(core.reactor, core.metrics.observe_lag)]
-    if listen := core.config.metrics.listen:
-        connections = http.Connections(
-            core.reactor,
-            core.proxies,
-            limit=metrics.CONNECTIONS,
-            per_address=metrics.CONNECTIONS,
-            grace=core.config.streams.grace,
-            queued=core.config.http.queued,
-            sockets=metrics.CONNECTIONS,
-            at_end=core.runtime.turn.at_end,
-        )
-        limits, hosts = core.config.http, loopback_hosts(core.config, [listen])
-        # Names of the public endpoints do not restrict a listener in a private network.
-        origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
-        site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor, origins.check)
-        services += [connections, strports.service(listen, site, reactor=core.reactor)]
-    return services
+def _metrics_endpoint(core: Core) -> list[IService]:
+    """Return the connections and the port of the metrics endpoint, if one is configured."""
+    listen = core.config.metrics.listen
+    if not listen:
+        return []
+    connections = http.Connections(
+        core.reactor,
+        core.proxies,
+        limit=metrics.CONNECTIONS,
+        per_address=metrics.CONNECTIONS,
+        grace=core.config.streams.grace,
+        queued=core.config.http.queued,
+        sockets=metrics.CONNECTIONS,
+        at_end=core.runtime.turn.at_end,
+    )
+    limits, hosts = core.config.http, loopback_hosts(core.config, [listen])
+    # Names of the public endpoints do not restrict a listener in a private network.
+    origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
+    site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor, origins.check)
+    return [connections, strports.service(listen, site, reactor=core.reactor)]
 
 
 def _ports(config: Config, reactor: Any, web: Web) -> tuple[IService, ...]:

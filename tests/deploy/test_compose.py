@@ -229,8 +229,6 @@ def test_requests_reach_both_servers_and_none_fails_while_one_stops(
     key = cluster.new_key("--limit", "unlimited")
     cluster.command("import", "-", stdin=entry_line("com.example/weather", "Forecasts of the weather."))
     until(lambda: one.entry_count() == two.entry_count() == 1, "the entry is in both indexes")
-    # The first search of a process opens connections to the database and loads tables of words.
-    assert [server.search("weather", key).status for server in (one, two)] == [200, 200]
     with ThreadPoolExecutor(4) as threads:
         pending = [threads.submit(client.search, "weather", key) for _ in range(200)]
         until(lambda: sum(each.done() for each in pending) >= 50, "some requests are answered")

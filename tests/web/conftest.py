@@ -317,7 +317,8 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
     )
     application = composition.build(config, clock, sockets=2_000, lost=pytest.fail, runtime=runtime)
     run_sync(application.load())
-    for service in application.serving:
+    serving = (application.bus, application.feed, *application.clients)
+    for service in serving:
         service.startService()
     storage = application.storage
     database = sqlite.Database(tmp_path, "directory")
@@ -347,7 +348,7 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
     # The followers of the feed publish in the next turn.
     clock.advance(0)
     yield under_test
-    for service in application.serving:
+    for service in serving:
         service.stopService()
     database.close()
     application.close()
