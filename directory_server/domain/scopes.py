@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from .changes import Change
+from .errors import NotFound
 
 Scope = frozenset[str] | None
 """The names of the lists whose entries are visible; None for all entries."""
@@ -14,6 +15,11 @@ NOTHING: frozenset[str] = frozenset()
 
 MAX_LIST_NAME = 30
 """Characters of the name of a list. Tokens of the registry API, which are in the same place of a path, have more."""
+
+
+def unknown_list(name: str) -> NotFound:
+    """Return the error of a list that there is not, or that the client may not see."""
+    return NotFound(f"There is no list {name[:MAX_LIST_NAME]!r}.")
 
 
 def change_within(change: Change, scope: Scope) -> Change | None:

@@ -15,6 +15,7 @@ from ._namespace_proofs import NamespaceProofs, record_proof
 from ._new_secrets import StoredNewSecrets
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
+from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredSessions
 from ._tables import Rows, Statement, Tables
 from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 
 from attrs import frozen
 
+from ..domain.scopes import Scope, unknown_list
 from ._tables import Row, Rows, Tables
 
 T = TypeVar("T")
@@ -32,6 +33,22 @@ CHANGED_WITHIN = """
 """The condition of changes that readers of a scope see: of its entries, and those with which entries left it."""
 
 _LISTS = "SELECT mcp_id, list, left_at FROM list_entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY list"
+
+
+_READY = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0 ORDER BY name"
+
+
+async def ready_lists(tables: Tables) -> Mapping[str, bool]:
+    """Return the names of the lists whose entries are known, each with whether it has all entries."""
+    return dict(await tables.all(_READY))
+
+
+async def scope_of_list(tables: Tables, name: str) -> Scope:
+    """Return the scope of a list, which an operator has named. Raises NotFound unless its entries are known."""
+    lists = await ready_lists(tables)
+    if name not in lists:
+        raise unknown_list(name)
+    return None if lists[name] else frozenset({name})
 
 
 def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int | None]]]:

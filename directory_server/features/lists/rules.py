@@ -95,11 +95,6 @@ def check_claim(issuer: str, value: str) -> None:
         raise BadInput(f"claim: must be a text of at most {MAX_VALUE} printable characters.", code="claim_wrong")
 
 
-def unknown_list(name: str) -> NotFound:
-    """Return the error of a list that there is not, or that the client may not see."""
-    return NotFound(f"There is no list {name[:MAX_LIST_NAME]!r}.")
-
-
 def unknown_group(name: str) -> NotFound:
     """Return the error of a group that there is not."""
     return NotFound(f"There is no group {name[:MAX_LIST_NAME]!r}.")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import frozen
 
 from ...domain.entries import is_storable
-from ...domain.scopes import Scope
+from ...domain.scopes import Scope, unknown_list
 from ...serialization import decode_stored
-from ...tables import Tables
-from .rules import unknown_list
+from ...tables import Tables, ready_lists
 
 _READER = """
     SELECT role, issuer, groups FROM account LEFT JOIN identity ON identity.account = account.id
@@ -27,8 +26,6 @@ _VISIBLE = """
         )
     ))
 """
-
-_ALL = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0"
 
 _AccountRow = tuple[str, str | None, str | None]
 """The role of an account, and an issuer that its person signs in with, with the groups of the last sign-in."""
@@ -61,10 +58,10 @@ class ReaderScopes:
             return "", []
         return reader, await self._tables.all(_READER, reader=reader)
 
-    async def _visible(self, reader: str, rows: Sequence[_AccountRow]) -> dict[str, bool]:
+    async def _visible(self, reader: str, rows: Sequence[_AccountRow]) -> Mapping[str, bool]:
         """Return the names of the lists that a reader sees, each with whether it has all entries."""
         if _is_operator(rows):
-            return dict(await self._tables.all(_ALL))
+            return await ready_lists(self._tables)
         groups: list[str] = []
         for _, issuer, stored in rows:
             if issuer is not None and stored is not None and (claims := decode_stored(stored.encode())):

@@ -8,13 +8,13 @@ from attrs import frozen
 
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
+from ...domain.scopes import unknown_list
 from ...tables import Rows, Tables, log_changes
 from .rules import (
     MAX_LISTS,
     MAX_PICKS,
     EntryList,
     unknown_group,
-    unknown_list,
 )
 
 Differences = Mapping[str, tuple[Sequence[str], Sequence[str]]]

@@ -9,49 +9,58 @@ import click
 from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, print_json, print_listing
 from ...run_sync import inline
+from ...tables import scope_of_list
 from ...wording import counted
 from .documents import FILES, FileName, Policy
 from .selection import Selection
 
 _KEYWORDS = click.argument("keywords", nargs=-1, metavar="[KEYWORDS]...")
+_LIST = click.option("--list", "name", default="", metavar="LIST", help="List whose entries are allowed.")
 
 
 @click.group("managed-settings", cls=Group)
 def managed_settings() -> None:
-    """Write files by which editors allow exactly the servers of curated entries."""
+    """Write files by which editors allow exactly the servers of curated entries, or of a list."""
 
 
 @managed_settings.command()
 @click.argument("file", type=click.Choice(FILES))
 @_KEYWORDS
+@_LIST
 @click.pass_context
-def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...]) -> None:
+def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...], name: str) -> None:
     """Print FILE for the curated entries that match KEYWORDS, such as category:databases; of all without KEYWORDS.
+
+    With --list, these are the entries of LIST.
 
     copilot.json and claude-code.json are the managed-settings.json of GitHub Copilot and of Claude Code,
     managed-mcp.json is a fixed set of servers for Claude Code. Hidden entries are denied.
     """
-    policy = _policy(ctx, keywords)
+    policy = _policy(ctx, keywords, name)
     print_json(policy.document(file))
     if policy.warnings:
         echo(
             f"{counted(len(policy.warnings), 'warning')}, see: directory-server managed-settings warnings "
-            f"{' '.join(keywords)}".rstrip(),
+            f"{f'--list {name} ' if name else ''}{' '.join(keywords)}".rstrip(),
             err=True,
         )
 
 
 @managed_settings.command()
 @_KEYWORDS
+@_LIST
 @json_option
 @click.pass_context
-def warnings(ctx: click.Context, keywords: tuple[str, ...], as_json: bool) -> None:
+def warnings(ctx: click.Context, keywords: tuple[str, ...], name: str, as_json: bool) -> None:
     """List the packages and remotes of the selected entries that the files do not contain, and the reasons."""
     names = ("server", "source", "code", "message")
-    records = [{name: getattr(each, name) for name in names} for each in _policy(ctx, keywords).warnings]
+    records = [{name: getattr(each, name) for name in names} for each in _policy(ctx, keywords, name).warnings]
     print_listing(records, {name.upper(): itemgetter(name) for name in names if name != "code"}, as_json)
 
 
-def _policy(ctx: click.Context, keywords: tuple[str, ...]) -> Policy:
+def _policy(ctx: click.Context, keywords: tuple[str, ...], name: str) -> Policy:
     storage = command_context(ctx).storage
-    return wait_for(Selection(storage.store, storage.curation, inline).policy(" ".join(keywords)))
+    selection = Selection(storage.store, storage.curation, inline)
+    if name:
+        selection = selection.within(wait_for(scope_of_list(storage.tables, name)), name)
+    return wait_for(selection.policy(" ".join(keywords)))

@@ -16,6 +16,7 @@ from ...domain.scopes import Scope
 from ...http import Request
 from ...http.headers import query
 from ...services.catalogue import Catalogue
+from ...tables import Tables, ready_lists, scope_of_list
 from ...web.authentication import Authenticator
 from ...web.operator_requests import ADMIN, OperatorRequests, parameters
 from ...web.responses import conditional_response, json_response
@@ -37,22 +38,25 @@ MAX_WARNINGS = 500
 
 @define
 class Policies:
-    """Policies by keywords and scope. They are built one at a time: a fleet of machines may poll at once."""
+    """Policies by keywords, scope and list. They are built one at a time: a fleet of machines may poll at once."""
 
     _selection: Selection
     _seconds: Callable[[], float]
-    _cached: dict[tuple[str, Scope], tuple[float, Policy]] = field(factory=dict, init=False)
+    _cached: dict[tuple[str, Scope, str], tuple[float, Policy]] = field(factory=dict, init=False)
     _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
-    async def get(self, keywords: str, scope: Scope = None) -> Policy:
-        """Return the policy of the selected entries, at most FRESH seconds old. Raises as Selection.policy does."""
-        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope))))
+    async def get(self, keywords: str, scope: Scope = None, name: str = "") -> Policy:
+        """Return the policy of the selected entries, of the list `name` if it is not empty, at most FRESH seconds old.
 
-    async def _get(self, keywords: str, scope: Scope) -> Policy:
-        key = keywords, scope
+        Raises as Selection.policy does.
+        """
+        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope, name))))
+
+    async def _get(self, keywords: str, scope: Scope, name: str) -> Policy:
+        key = keywords, scope, name
         built_at, policy = self._cached.get(key, (0.0, None))
         if policy is None or not 0 <= self._seconds() - built_at < FRESH:
-            policy = await self._selection.within(scope).policy(keywords)
+            policy = await self._selection.within(scope, name).policy(keywords)
             self._cached.pop(key, None)
             self._cached[key] = self._seconds(), policy
             if len(self._cached) > MAX_CACHED:
@@ -69,6 +73,7 @@ class ManagedSettingsHandlers:
     _catalogue: Catalogue
     _requests: OperatorRequests
     _policies: Policies
+    _tables: Tables
 
     async def get(self, request: Request, file: str) -> bytes:
         """Respond with a file. Raises UnknownPath if the feature is off or for another name."""
@@ -78,17 +83,17 @@ class ManagedSettingsHandlers:
         async with self._authenticator.authenticate(request) as authenticated:
             keywords = serialization.url_parameters(query(request), "keywords").get("keywords", "")
             await authenticated.charge()
-            policy = await self._policies.get(keywords, self._catalogue.scope_of(request))
+            policy = await self._policies.get(keywords, self._catalogue.scope_of(request), request.list_name)
             body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
     async def page(self, request: Request) -> bytes:
         """Return the page with the files, and the warnings of the selected entries."""
         member = await self._requests.member(request)
-        keywords = parameters(request).get("q", "").strip()
+        keywords, name = _shown(request)
         policy, reason = None, ""
         try:
-            policy = await self._policies.get(keywords)
+            policy = await self._of_list(keywords, name)
         except DirectoryError as error:
             reason = error.message
         values = {
@@ -98,21 +103,32 @@ class ManagedSettingsHandlers:
             "warnings": policy.warnings[:MAX_WARNINGS] if policy else (),
             "files": FILES,
             "is_on": self._is_on,
-            "base_url": f"{self._requests.base_url(request)}{PATH}",
+            "lists": await ready_lists(self._tables) if self._catalogue.scopes is not None else (),
+            "list": name,
+            "base_url": f"{self._requests.base_url(request)}{f'/r/{name}' if name else ''}{PATH}",
             "query": f"?{urlencode({'keywords': keywords})}" if keywords else "",
-            "page_query": f"?{urlencode({'q': keywords})}" if keywords else "",
+            "page_query": f"?{urlencode({'q': keywords, 'list': name})}",
         }
         return self._requests.page(request, member.session, "list", values)
 
     async def download(self, request: Request, file: str) -> bytes:
         """Return a file as a download of an operator."""
         await self._requests.member(request)
-        name = _name(file)
-        policy = await self._policies.get(parameters(request).get("q", "").strip())
-        saved_as = "managed-mcp.json" if name == "managed-mcp.json" else "managed-settings.json"
+        content = (await self._of_list(*_shown(request))).document(_name(file))
+        saved_as = "managed-mcp.json" if file == "managed-mcp.json" else "managed-settings.json"
         disposition = f'attachment; filename="{saved_as}"'
-        body = f"{serialization.pretty(policy.document(name))}\n".encode()
+        body = f"{serialization.pretty(content)}\n".encode()
         return json_response(request, body, 200, **{"Content-Disposition": disposition})
+
+    async def _of_list(self, keywords: str, name: str) -> Policy:
+        """Return the policy of the entries of a list, or of the curated ones. Raises NotFound for an unknown list."""
+        return await self._policies.get(keywords, await scope_of_list(self._tables, name) if name else None, name)
+
+
+def _shown(request: Request) -> tuple[str, str]:
+    """Return the keywords and the list that an operator has chosen."""
+    chosen = parameters(request)
+    return chosen.get("q", "").strip(), chosen.get("list", "")
 
 
 def _name(file: str) -> FileName:

@@ -26,16 +26,20 @@ STEP = 50
 
 @frozen
 class Selection:
-    """Reads the entries for managed settings: the curated ones allow, the hidden ones deny."""
+    """Reads the entries for managed settings: the curated ones allow, the hidden ones deny.
+
+    Of a list all entries allow: an operator has decided on them.
+    """
 
     _store: Store
     _curation: Curation
     _offload: Offload
     _analysis: TextAnalysis = field(factory=TextAnalysis)
+    _list: str = ""
 
-    def within(self, scope: Scope) -> Selection:
-        """Return the selection of the entries within `scope`."""
-        return self if scope is None else evolve(self, store=self._store.within(scope))
+    def within(self, scope: Scope, name: str = "") -> Selection:
+        """Return the selection of the entries within `scope`; of all these if it is that of the list `name`."""
+        return evolve(self, store=self._store if scope is None else self._store.within(scope), list=name)
 
     async def policy(self, keywords: str) -> Policy:
         """Return the policy of the selected entries. Raises BadInput for the keywords, and NotFound without an entry.
@@ -45,10 +49,11 @@ class Selection:
         if keywords:
             serialization.search_parameters(urlencode({"keywords": keywords}).encode())
         builder = PolicyBuilder()
-        await self._add_all(self._curated(), keywords, builder.allow)
+        await self._add_all(self._selected(), keywords, builder.allow)
         if not builder.has_entries:
-            matching = f" that matches {keywords!r}" if keywords else ""
-            raise NotFound(f"No entry is curated{matching}. An empty allow list would block all servers.")
+            selected = f"is in the list {self._list!r}" if self._list else "is curated"
+            matching = f" and matches {keywords!r}" if keywords else ""
+            raise NotFound(f"No entry {selected}{matching}. An empty allow list would block all servers.")
         await self._add_all(self._hidden(), "", builder.deny)
         return builder.policy()
 
@@ -76,10 +81,10 @@ class Selection:
         change = Change(0, "added", "", b"", self._analysis(entry))
         return bool(percolate(change, (keywords,)))
 
-    async def _curated(self) -> AsyncIterator[Sequence[bytes]]:
-        """Yield the latest versions of curated entries, ordered by name."""
+    async def _selected(self) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the latest versions of the curated entries, or of those of the list, ordered by name."""
         after = ("", "")
-        while versions := await self._store.listing(after, STEP, curated=True):
+        while versions := await self._store.listing(after, STEP, curated=not self._list):
             yield [version.body for version in versions if not version.deleted]
             after = versions[-1].name, versions[-1].version
 

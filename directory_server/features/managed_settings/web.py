@@ -17,7 +17,10 @@ def _serve(kernel: Kernel) -> Endpoints:
     policies = Policies(Selection(storage.store, storage.curation, kernel.offload), kernel.now)
     is_on = kernel.config.of(ManagedSettingsConfig).enabled
     requests = kernel.operators.of_folder(NAME)
-    return Endpoints({NAME: ManagedSettingsHandlers(is_on, kernel.authenticator, kernel.catalogue, requests, policies)})
+    handlers = ManagedSettingsHandlers(
+        is_on, kernel.authenticator, kernel.catalogue, requests, policies, storage.tables
+    )
+    return Endpoints({NAME: handlers})
 
 
 PART = WebPart(

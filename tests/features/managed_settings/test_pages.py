@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.versions import LOCAL
+from directory_server.features.lists.tables import Lists
 from directory_server.features.managed_settings.handlers import FRESH
 from directory_server.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
-from ...web.browsers import Browser
+from ...web.browsers import OPERATOR, Browser, account_of
 from ...web.conftest import Server
+from ..lists.conftest import SECRET, Listed, open_listed, put
 
 PATH = "/api/open/v1/managed-settings"
 PAGE = "/admin/managed-settings"
@@ -127,3 +131,82 @@ def test_the_command_prints_a_file_and_warnings(directory: CommandLine) -> None:
     ]
     assert "The user enters a part of the URL" in directory.succeed("managed-settings", "warnings")
     assert directory.fail("managed-settings", "write", "copilot.json", "nothing").startswith("Error: No entry is")
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Iterator[Listed]:
+    with open_listed(tmp_path, **{"web.url": ""}) as listed:
+        listed.publish(SECRET, HIDDEN)
+        put(listed.lists, "red", rule="namespace:io.github.secret", groups=["red"])
+        run_sync(listed.lists.pick("red", HIDDEN.name))
+        run_sync(listed.server.application.storage.curation.mark(HIDDEN.name, "hidden", True))
+        listed.update()
+        yield listed
+
+
+def urls(matchers: list[dict[str, str]]) -> list[str]:
+    return [matcher["serverUrl"] for matcher in matchers]
+
+
+def test_the_files_of_a_list_allow_its_entries_for_those_who_see_it(listed: Listed) -> None:
+    path = f"/r/red{PATH}/claude-code.json"
+    response = listed.server.get(path, key=listed.ann)
+    assert urls(response.json["allowedMcpServers"]) == ["https://zebra.example.org/mcp"]
+    assert urls(response.json["deniedMcpServers"]) == ["https://hidden.example/mcp"]
+    tag = {"If-None-Match": response.headers["ETag"]}
+    assert listed.server.get(path, key=listed.ann, headers=tag).status == 304
+    assert listed.server.get(path, key=listed.bob).status == 404
+    # An entry that leaves the list is allowed for at most FRESH seconds more.
+    run_sync(listed.lists.pick("red", GOOD.name))
+    listed.publish(GOOD)
+    listed.server.clock.advance(FRESH)
+    assert len(listed.server.get(path, key=listed.ann, headers=tag).json["allowedMcpServers"]) == 2
+    run_sync(listed.lists.unpick("red", GOOD.name))
+    listed.update()
+    listed.server.clock.advance(FRESH)
+    assert listed.server.get(path, key=listed.ann, headers=tag).status == 304
+
+
+def test_without_a_list_curated_entries_are_allowed(listed: Listed) -> None:
+    # The entries of test servers are local, and curated by that.
+    both = [entry("com.acme/one"), entry("io.github.secret/two")]
+    run_sync(listed.server.directory.publish("official", both))
+    listed.update()
+    path = f"{PATH}/claude-code.json"
+    assert urls(listed.server.get(path, key=listed.ann).json["allowedMcpServers"]) == ["https://zebra.example.org/mcp"]
+    allowed = listed.server.get(f"/r/red{path}", key=listed.ann).json["allowedMcpServers"]
+    assert urls(allowed) == ["https://two.example/mcp", "https://zebra.example.org/mcp"]
+
+
+def test_an_operator_chooses_a_list(listed: Listed) -> None:
+    accounts = listed.server.accounts
+    run_sync(accounts.set_role(account_of(listed.server, OPERATOR).id, "operator"))
+    browser = Browser(listed.server)
+    browser.sign_in(OPERATOR)
+    browser.get(PAGE)
+    assert "<option>red</option>" in browser.page
+    browser.get(f"{PAGE}?list=red&q=zebra")
+    assert "<option selected>red</option>" in browser.page
+    assert "/r/red/api/open/v1/managed-settings/copilot.json?keywords=zebra" in browser.text
+    saved = json.loads(browser.get(f"{PAGE}/claude-code.json?list=red&q=zebra").body)
+    assert urls(saved["allowedMcpServers"]) == ["https://zebra.example.org/mcp"]
+    browser.get(f"{PAGE}?list=none")
+    assert "There is no list" in browser.text
+    assert browser.get(f"{PAGE}/claude-code.json?list=none").status == 404
+
+
+def test_the_command_prints_the_files_of_a_list(directory: CommandLine) -> None:
+    write = ("managed-settings", "write", "claude-code.json", "--list", "team")
+    run_sync(directory.store.publish(LOCAL, [GOOD, VARIABLE, EDITABLE]))
+    assert directory.fail(*write) == "Error: There is no list 'team'."
+    directory.succeed("lists", "put", "team")
+    directory.succeed("lists", "pick", "team", GOOD.name, VARIABLE.name)
+    # Its entries are not known yet: a file with some of them would block the others.
+    assert directory.fail(*write) == "Error: There is no list 'team'."
+    lists = Lists(directory.keyring._tables)
+    run_sync(lists.complete(run_sync(lists.all()), 0))
+    result = directory.run(*write)
+    assert urls(json.loads(result.stdout)["allowedMcpServers"]) == ["https://good.example/mcp"]
+    assert result.stderr.strip().endswith("managed-settings warnings --list team")
+    warnings = json.loads(directory.succeed("managed-settings", "warnings", "--list", "team", "--json"))
+    assert {warning["server"] for warning in warnings} == {VARIABLE.name}
