@@ -18,7 +18,7 @@ from .context import PAGE, CommandContext, command_context, paged, wait_for
 from .output import Group, duration, echo, json_option, moment, print_listing
 
 _EMAIL = click.argument("email")
-_ARTICLES: Mapping[Role, str] = {"member": "a", "operator": "an"}
+_ARTICLES: Mapping[Role, str] = {"member": "a", "operator": "an", "auditor": "an"}
 
 
 @click.group(cls=Group)
@@ -28,7 +28,12 @@ def account() -> None:
 
 @account.command()
 @_EMAIL
-@click.option("--role", type=click.Choice(ROLES), default="member", help="An operator may use the pages at /admin.")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default="member",
+    help="Operators use /admin, auditors read it.",
+)
 @click.pass_context
 def add(ctx: click.Context, email: str, role: Role) -> None:
     """Create an account for EMAIL and print a one-time link to set its password."""
@@ -131,7 +136,7 @@ def approve(ctx: click.Context, email: str) -> None:
 def role(ctx: click.Context, email: str, role: Role) -> None:
     """Make the account EMAIL an operator, who may use the pages at /admin, or a member again.
 
-    It counts from the next request.
+    An auditor reads these pages and all entries, and changes nothing. It counts from the next request.
     """
     _change(ctx, email, lambda accounts, found: accounts.set_role(found, role), f"{_ARTICLES[role]} {role}")
 

@@ -7,7 +7,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from .clients import Client
-from .errors import BadInput, NotFound
+from .errors import BadInput, Forbidden, NotFound
 from .keys import digest
 
 RECORDED_USES = 10
@@ -26,10 +26,14 @@ MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 
 
-Role = Literal["member", "operator"]
+Role = Literal["member", "operator", "auditor"]
 
-ROLES: tuple[Role, ...] = ("member", "operator")
-"""An operator may use the operator pages."""
+ROLES: tuple[Role, ...] = ("member", "operator", "auditor")
+"""An operator may use the operator pages. An auditor reads them and all entries, and changes nothing."""
+
+
+SEEING_ALL: tuple[Role, ...] = ("operator", "auditor")
+"""The roles that read the operator pages and all entries."""
 
 
 AccountState = Literal["active", "invited", "pending", "disabled"]
@@ -91,8 +95,18 @@ class Account:
 
     @property
     def is_operator(self) -> bool:
-        """Whether the account may use the operator pages."""
+        """Whether the account may change what is on the operator pages."""
         return self.role == "operator"
+
+    @property
+    def is_auditor(self) -> bool:
+        """Whether the account may change nothing but its own password and sessions."""
+        return self.role == "auditor"
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the account may read the operator pages and all entries."""
+        return self.role in SEEING_ALL
 
 
 @frozen
@@ -154,5 +168,11 @@ def checked_email(email: str) -> str:
 
 def check_role(account: Account, role: Role) -> None:
     """Raise BadInput if `account` may not have `role`. A pending account may be deleted at any time."""
-    if role == "operator" and not account.approved:
+    if role != "member" and not account.approved:
         raise BadInput(f"The account {account.email} is not approved. Approve it first.", code="not_approved")
+
+
+def check_not_auditor(account: Account) -> None:
+    """Raise Forbidden for an auditor, who changes nothing."""
+    if account.is_auditor:
+        raise Forbidden("An auditor reads the directory and changes nothing in it.", code="auditor")

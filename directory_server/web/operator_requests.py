@@ -45,25 +45,25 @@ ReadNotice = Callable[[Any], Awaitable[Notice | None]]
 
 @frozen
 class OperatorRequests(AccountRequests):
-    """Reads sessions and forms of operators.
+    """Reads sessions and forms of operators, and sessions of auditors.
 
     A signed-out visitor is redirected to the sign-in form. A member gets the response of a path that does not exist.
     The role is read with the session at each request, so a change of it counts from the next request on.
     """
 
     async def member(self, request: Request) -> Member:
-        """Return the signed-in operator. Raises HttpError without a session, and NotFound for members."""
+        """Return the signed-in operator or auditor. Raises HttpError without a session, and NotFound for members."""
         member = await super().member(request)
-        if not member.account.is_operator:
+        if not member.account.sees_all:
             raise NotFound
         return member
 
-    async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
+    async def member_form(self, request: Request, *, of_sign_in: bool = False) -> tuple[Member, Mapping[str, str]]:
         """Return the operator and the fields of a form, and log both.
 
         Raises as `member` does, Forbidden and BadInput.
         """
-        member, form = await super().member_form(request)
+        member, form = await super().member_form(request, of_sign_in=of_sign_in)
         sent = {name: clean_line(text, MAX_LOGGED) for name, text in form.items() if name != CSRF}
         path = clean_line(request.path.decode("latin-1"), MAX_LOGGED)
         _log.info("Operator {account}: {path} {sent}", account=member.account.id, path=path, sent=sent)

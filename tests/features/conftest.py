@@ -7,6 +7,7 @@ from ..tables.conftest import migrated_engine as migrated_engine
 from ..tables.conftest import open_tables as open_tables
 from ..tables.conftest import tables as tables
 from ..web.browsers import ann as ann
+from ..web.browsers import auditor as auditor
 from ..web.browsers import browser as browser
 from ..web.browsers import member as member
 from ..web.browsers import operator as operator

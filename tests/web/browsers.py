@@ -20,6 +20,7 @@ SEARCH = "/api/open/v1/search?keywords=postgres"
 PASSWORD = "correct horse battery"
 ANN = "ann@example.org"
 OPERATOR = "operator@example.org"
+AUDITOR = "auditor@example.org"
 
 _ERROR = re.compile(r'id="form-error" data-code="([^"]*)"')
 _CSRF = re.compile(r'name="csrf" value="([^"]*)"')
@@ -165,6 +166,16 @@ def operator_account(server: Server) -> Account:
     account = account_of(server, OPERATOR)
     run_sync(server.accounts.set_role(account.id, "operator"))
     return account
+
+
+@pytest.fixture
+def auditor(server: Server) -> Browser:
+    """Return a browser in which an auditor is signed in."""
+    account = account_of(server, AUDITOR)
+    run_sync(server.accounts.set_role(account.id, "auditor"))
+    browser = Browser(server)
+    assert browser.sign_in(AUDITOR).status == 303
+    return browser
 
 
 @pytest.fixture

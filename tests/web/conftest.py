@@ -227,6 +227,8 @@ class Viewer:
 
     email: str
     is_operator: bool = False
+    is_auditor: bool = False
+    sees_all: bool = False
 
     @property
     def id(self) -> str:

@@ -27,7 +27,7 @@ class Accounts(Protocol):
         """Approve an account: each of its keys then has its own quota. Raises NotFound."""
 
     async def set_role(self, account_id: str, role: Role) -> None:
-        """Set the role of an account. Raises NotFound, and BadInput for an operator who is not approved."""
+        """Set the role of an account. Raises NotFound, and BadInput for an operator or auditor who is not approved."""
 
     async def set_limit(self, account_id: str, limit: int) -> None:
         """Set the limit of all keys of an account, and of its new ones. Raises NotFound, BadInput."""

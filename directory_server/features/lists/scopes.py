@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attrs import frozen
 
+from ...domain.accounts import SEEING_ALL
 from ...domain.entries import is_storable
 from ...domain.scopes import Scope, unknown_list
 from ...serialization import decode_stored
@@ -33,13 +34,13 @@ _AccountRow = tuple[str, str | None, str | None]
 
 @frozen
 class ReaderScopes:
-    """The scopes of readers in the tables of the database. Operators see all entries."""
+    """The scopes of readers in the tables of the database. Operators and auditors see all entries."""
 
     _tables: Tables
 
     async def of(self, reader: str | None, name: str = "") -> Scope:
         reader, rows = await self._read(reader)
-        if _is_operator(rows) and not name:
+        if _sees_all(rows) and not name:
             return None
         visible = await self._visible(reader, rows)
         if name:
@@ -60,7 +61,7 @@ class ReaderScopes:
 
     async def _visible(self, reader: str, rows: Sequence[_AccountRow]) -> Mapping[str, bool]:
         """Return the names of the lists that a reader sees, each with whether it has all entries."""
-        if _is_operator(rows):
+        if _sees_all(rows):
             return await ready_lists(self._tables)
         groups: list[str] = []
         for _, issuer, stored in rows:
@@ -70,5 +71,5 @@ class ReaderScopes:
         return dict(await self._tables.all(_VISIBLE, reader=reader, groups=groups))
 
 
-def _is_operator(rows: Sequence[_AccountRow]) -> bool:
-    return any(role == "operator" for role, _, _ in rows)
+def _sees_all(rows: Sequence[_AccountRow]) -> bool:
+    return any(role in SEEING_ALL for role, _, _ in rows)

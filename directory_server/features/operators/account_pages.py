@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
+from ...domain.accounts import Role
 from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...domain.keys import limit_of
 from ...domain.ports.accounts import Accounts
@@ -129,6 +130,22 @@ class AccountPages:
         except DirectoryError:
             return self._requests.form_error(request, _path(account_id))
         return self._requests.redirect(request, _path(account_id), "account_limit_changed")
+
+    async def set_role(self, request: Request, account_id: str) -> bytes:
+        """Make a member an auditor or an auditor a member, and redirect to the page of the account.
+
+        Only the command line makes operators, and ends their role.
+        """
+        _, form = await self._requests.member_form(request)
+        role: Role = "auditor" if form.get("role") == "auditor" else "member"
+        try:
+            if (await self._find(account_id)).account.is_operator:
+                raise BadInput("Only the command line ends the role of an operator.", code="operator_role")
+            async with changing(request, lambda: self._state(account_id)):
+                await self._accounts.set_role(account_id, role)
+        except DirectoryError:
+            return self._requests.form_error(request, _path(account_id))
+        return self._requests.redirect(request, _path(account_id), "account_role_changed")
 
     async def get_disable(self, request: Request, account_id: str) -> bytes:
         """Return the page that asks to confirm that an account is disabled."""

@@ -64,6 +64,7 @@ PART = WebPart(
         Route(f"{ACCOUNTS}/{{account_id}}/link", "POST", PAGES, "operator_accounts.create_link"),
         Route(f"{ACCOUNTS}/{{account_id}}/approve", "POST", PAGES, "operator_accounts.approve"),
         Route(f"{ACCOUNTS}/{{account_id}}/limit", "POST", PAGES, "operator_accounts.set_limit"),
+        Route(f"{ACCOUNTS}/{{account_id}}/role", "POST", PAGES, "operator_accounts.set_role"),
         Route(f"{ACCOUNTS}/{{account_id}}/disable", "GET", PAGES, "operator_accounts.get_disable"),
         Route(f"{ACCOUNTS}/{{account_id}}/disable", "POST", PAGES, "operator_accounts.disable"),
         Route(f"{ACCOUNTS}/{{account_id}}/enable", "POST", PAGES, "operator_accounts.enable"),

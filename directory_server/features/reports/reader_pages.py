@@ -8,7 +8,7 @@ from attrs import frozen
 from twisted.python.failure import Failure
 
 from ... import serialization
-from ...domain.accounts import Account
+from ...domain.accounts import Account, check_not_auditor
 from ...domain.errors import DirectoryError, NotFound
 from ...domain.ports.access import Attempts
 from ...domain.throttling import AttemptLimit
@@ -57,6 +57,8 @@ class ReaderPages:
     async def post(self, request: Request, mcp_id: str) -> bytes:
         """Store a report, and redirect to the confirmation. Raises NotFound, Forbidden, BadInput."""
         viewer, detail = await self._entry(request, mcp_id)
+        if viewer is not None:
+            check_not_auditor(viewer)
         fields = same_site_fields(request, MAX_REPORT_FORM)
         reason, text = fields.get("reason", ""), fields.get("text", "")
         report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._now())

@@ -52,10 +52,11 @@ def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> 
         if not allowed & texts_of(claims, name):
             raise NotAllowed(f"The claim {name} has none of the values that may sign in.")
     groups = texts_of(claims, issuer.groups)
-    role: Role = "operator" if groups & {*issuer.operators} else "member"
+    is_operator, is_auditor = bool(groups & {*issuer.operators}), bool(groups & {*issuer.auditors})
+    role: Role = "operator" if is_operator else "auditor" if is_auditor else "member"
     stored = sorted(group for group in groups if group == clean_text(group, MAX_GROUP))[:MAX_GROUPS]
     identity = Identity(issuer.url, subject_digest(issuer.url, subject), tuple(stored))
-    return Person(identity, address, role if issuer.operators else None)
+    return Person(identity, address, role if issuer.operators or issuer.auditors else None)
 
 
 def texts_of(claims: Mapping[str, Any], path: str) -> Set[str]:

@@ -62,8 +62,9 @@ class IssuerConfig:
         each_matches(r"[^=\s]+=[^\0]+", "claims such as groups=mcp-users"),
     )
     groups: str = setting("groups", "Claim with the groups of a person; dots lead into objects: realm_access.roles.")
-    operators: tuple[str, ...] = setting(
-        (), "Groups whose members are operators, at each sign-in; if empty: only the command account role decides."
+    operators: tuple[str, ...] = setting((), "Groups whose members are operators, at each sign-in.")
+    auditors: tuple[str, ...] = setting(
+        (), "Groups whose members are auditors, if they are no operators; if both are empty: claims decide no role."
     )
     create: bool = setting(True, "Whether a first sign-in creates an account; if not, an operator invites people.")
     tokens: bool = setting(False, "Whether access tokens of the issuer authenticate requests in place of API keys.")

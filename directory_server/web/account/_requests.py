@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from attrs import evolve, frozen
 from twisted.python.failure import Failure
 
-from ...domain.accounts import Account
+from ...domain.accounts import Account, check_not_auditor
 from ...domain.audit import Actor
 from ...domain.clients import Client
 from ...http import Request
@@ -74,12 +74,17 @@ class AccountRequests:
             request.audit.note(Actor("anonymous"), form)
         return session, form
 
-    async def member_form(self, request: Request) -> tuple[Member, Mapping[str, str]]:
-        """Return the signed-in member and the fields of a form. Raises HttpError, Forbidden, BadInput."""
+    async def member_form(self, request: Request, *, of_sign_in: bool = False) -> tuple[Member, Mapping[str, str]]:
+        """Return the signed-in member and the fields of a form. Raises HttpError, Forbidden, BadInput.
+
+        An auditor may send only forms `of_sign_in`: those of her password and her sessions.
+        """
         member = await self.member(request)
         form = fields(request, member.session)
         if request.audit is not None:
             await request.audit.begin(request.audit.actor, form)
+        if not of_sign_in:
+            check_not_auditor(member.account)
         return member, form
 
     def client(self, request: Request) -> Client:

@@ -29,7 +29,7 @@ class SessionPages:
 
     async def end(self, request: Request, session_id: str) -> bytes:
         """End another session. The session of the request ends with the form that signs out."""
-        member, _ = await self._requests.member_form(request)
+        member, _ = await self._requests.member_form(request, of_sign_in=True)
         try:
             await self._accounts.end_session(member.account, session_id)
         except DirectoryError:
@@ -38,6 +38,6 @@ class SessionPages:
 
     async def end_others(self, request: Request) -> bytes:
         """End all sessions except that of the request."""
-        member, _ = await self._requests.member_form(request)
+        member, _ = await self._requests.member_form(request, of_sign_in=True)
         await self._accounts.end_other_sessions(member.session.identifier)
         return self._requests.redirect(request, SESSIONS, "sessions_ended")

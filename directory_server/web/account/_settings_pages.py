@@ -34,7 +34,7 @@ class SettingsPages:
 
     async def post_password(self, request: Request) -> bytes:
         """Change the password, end all sessions and start a new one."""
-        member, form = await self._requests.member_form(request)
+        member, form = await self._requests.member_form(request, of_sign_in=True)
         old, new = form.get("old", ""), form.get("password", "")
         try:
             await self._attempts.charge_account(request, member.account.email)

@@ -64,7 +64,7 @@ class SignInPages:
 
     async def sign_out(self, request: Request) -> bytes:
         """End the session and redirect to the sign-in form."""
-        member, _ = await self._requests.member_form(request)
+        member, _ = await self._requests.member_form(request, of_sign_in=True)
         await self._accounts.sign_out(member.session.identifier)
         self._requests.cookies.set(request, "", max_age=0)
         for method in self._methods:

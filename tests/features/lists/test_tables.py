@@ -49,8 +49,9 @@ class TestLists(TablesTest):
         tables = self.open_tables()
         lists, groups, scopes = Lists(tables), Groups(tables), ReaderScopes(tables)
         accounts = StoredAccounts(tables, lambda: 1.0)
-        ann, bob, root = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "root")]
+        ann, bob, root, eve = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "root", "eve")]
         await accounts.set_role(root.id, "operator")
+        await accounts.set_role(eve.id, "auditor")
         for name in ("red", "blue", "open", "new"):
             await lists.put(a_list(name, is_open=name == "open"))
         await lists.complete([each for each in await lists.all() if each.name != "new"], 0)
@@ -67,6 +68,7 @@ class TestLists(TablesTest):
         assert await seen(scopes, "a-key") == {"open", "blue"}
         assert await seen(scopes, "\0") == {"open"}
         assert await seen(scopes, root.id) is None
+        assert await seen(scopes, eve.id) is None
         assert await seen(scopes, ann.id, "red") == {"red"}
         assert await seen(scopes, root.id, "blue") == {"blue"}
         for reader, name in ((bob.id, "red"), (None, "red"), (ann.id, "none"), (root.id, "none"), (ann.id, "new")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
+from directory_server.web import routes as web_routes
 
 from ...logs import captured_lines
-from ...web.browsers import PASSWORD, Browser
-from ...web.conftest import POSTGRES, Server
+from ...web.browsers import AUDITOR, PASSWORD, Browser
+from ...web.conftest import POSTGRES, POSTGRES_ID, Server
 
 PAGES = [route for route in all_routes() if route.path == "/admin" or route.path.startswith("/admin/")]
 GETS = [route.path for route in PAGES if route.method == "GET"]
@@ -59,6 +61,51 @@ def test_a_member_gets_the_response_of_an_unknown_path(
         assert "operator" not in member.text.lower()
         if path in GETS:
             assert response.body.replace(path.encode(), b"") == expected.body.replace(b"/nowhere", b"")
+
+
+def test_an_auditor_reads_the_pages_and_all_forms_answer_403(
+    server: Server, ann: Account, operator: Browser, auditor: Browser, subtests: pytest.Subtests
+) -> None:
+    values = {"account_id": ann.id, "key_id": server.key_id, "mcp_id": POSTGRES_ID}
+    for path in in_turn(server, GETS, subtests):
+        path = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "x"), path) + f"?name={POSTGRES.name}"
+        response = auditor.get(path)
+        assert response.status == operator.get(path).status
+        if response.status == 200 and "html" in response.headers["Content-Type"]:
+            assert "You are an auditor" in auditor.text
+    for path in in_turn(server, CHANGING, subtests):
+        auditor.get("/account/keys")
+        path = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "x"), path)
+        assert auditor.post(path, FIELDS).status == 403
+        assert "You are an auditor" in auditor.text
+    for path in in_turn(server, sorted(OF_SIGN_IN), subtests):
+        auditor.get("/account/keys")
+        assert auditor.post(path, FIELDS).status == 303
+        auditor.sign_in(AUDITOR)
+
+
+OF_SIGN_IN = {
+    "/account/password",
+    "/account/sessions/end-others",
+    "/account/sessions/{session_id}/end",
+    "/account/sign-out",
+}
+"""The paths of forms with which an auditor may change her password and sessions."""
+
+WITHOUT_ACCOUNT = {
+    "/account/sign-in",
+    "/account/invitation/{token}",
+    "/account/register",
+    "/account/connect/test",
+}
+"""The paths of forms that change nothing in an account that is signed in."""
+
+CHANGING = [
+    route.path
+    for route in all_routes()
+    if route.api is web_routes.PAGES and route.method not in ("GET", None)
+    if route.path not in OF_SIGN_IN | WITHOUT_ACCOUNT
+]
 
 
 FIELDS = {

@@ -73,6 +73,25 @@ def test_approves_an_account(server: Server, operator: Browser) -> None:
     assert found.approved
 
 
+def test_makes_a_member_an_auditor_and_no_operator(
+    server: Server, ann: Account, operator_account: Account, operator: Browser
+) -> None:
+    def role_of(email: str) -> str:
+        account = run_sync(server.accounts.find(email))
+        assert account is not None
+        return account.role
+
+    path = f"/admin/accounts/{ann.id}"
+    operator.get(path)
+    assert operator.submit(f"{path}/role", {"role": "auditor"}) == ""
+    assert "Role Auditor" in operator.text
+    assert role_of(ann.email) == "auditor"
+    assert operator.submit(f"{path}/role", {"role": "operator"}) == ""
+    assert role_of(ann.email) == "member"
+    assert operator.submit(f"/admin/accounts/{operator_account.id}/role", {"role": "member"}) == "operator_role"
+    assert role_of(operator_account.email) == "operator"
+
+
 def test_invites_a_member(server: Server, operator: Browser, browser: Browser) -> None:
     operator.get("/admin/accounts")
     operator.follow(operator.post("/admin/accounts", {"email": "new@example.org"}))
