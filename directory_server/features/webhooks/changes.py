@@ -9,7 +9,8 @@ from attrs import astuple, define, evolve, field
 
 from ...domain.changes import Change
 from ...serialization import encode, restore_entry, restore_indexed
-from .queue import KnownEntry, WebhookChange
+from .queue import KnownEntry
+from .rules import WebhookChange
 
 
 @define
@@ -42,7 +43,8 @@ def read_changes(changes: Sequence[Change], known: Mapping[str, KnownEntry]) -> 
             found.entries.pop(change.mcp_id, None)
             if before is not None or (change.kind == "removed" and change.mcp_id not in found.removed):
                 name = before.name if before is not None else ""
-                found.changes.append(WebhookChange(change.seq, name, ("deleted",)))
+                lists = before.lists if before is not None else frozenset(change.lists)
+                found.changes.append(WebhookChange(change.seq, name, ("deleted",), lists, lists))
             found.removed.add(change.mcp_id)
         else:
             found.removed.discard(change.mcp_id)
@@ -50,8 +52,9 @@ def read_changes(changes: Sequence[Change], known: Mapping[str, KnownEntry]) -> 
                 # A check that could not list the tools has not changed them.
                 after = evolve(after, tools=before.tools)
             found.entries[change.mcp_id] = after
-            if kinds := _kinds(change, before, after):
-                found.changes.append(WebhookChange(change.seq, after.name, kinds))
+            kinds, lists = _kinds(change, before, after), before.lists if before is not None else frozenset()
+            if kinds or lists != after.lists:
+                found.changes.append(WebhookChange(change.seq, after.name, kinds, lists, after.lists))
     return found
 
 
@@ -81,6 +84,7 @@ def _known(change: Change) -> KnownEntry | None:
         _digest(change.body),
         _digest(listed) if listed else b"",
         entry.status[:20],
+        frozenset(change.lists),
     )
 
 

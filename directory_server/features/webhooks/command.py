@@ -29,9 +29,16 @@ def webhook() -> None:
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Kind of changes; by default all.")
 @click.option("--namespace", "namespaces", multiple=True, help="Names such as com.example/*; by default all.")
 @click.option("--keywords", default="", help="Query that entries must match, with filters as in a search.")
+@click.option("--list", "list_name", default="", help="List whose entries it is for; by default all entries.")
 @click.pass_context
 def add(
-    ctx: click.Context, url: str, label: str, kinds: Sequence[str], namespaces: Sequence[str], keywords: str
+    ctx: click.Context,
+    url: str,
+    label: str,
+    kinds: Sequence[str],
+    namespaces: Sequence[str],
+    keywords: str,
+    list_name: str,
 ) -> None:
     """Add a webhook for later changes, and print its secret to standard output. The secret is shown only once."""
     context = command_context(ctx, new=True)
@@ -41,6 +48,7 @@ def add(
         kinds,
         namespaces,
         keywords,
+        list_name=list_name,
         now=context.now(),
         seq=wait_for(context.storage.store.head()),
         allows_http=bool(context.config.of(WebhooksConfig).allowed_networks),
@@ -66,6 +74,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
                 "kinds": list(each.kinds),
                 "namespaces": list(each.namespaces),
                 "keywords": each.keywords,
+                "list": each.list,
                 "created_at": each.created_at,
                 "delivered_at": each.delivered_at,
                 "failing_since": each.failing_since,
@@ -81,6 +90,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
             "KINDS": lambda record: " ".join(record["kinds"]),
             "NAMES": lambda record: " ".join(record["namespaces"]) or "*",
             "KEYWORDS": lambda record: record["keywords"] or "-",
+            "LIST": lambda record: record["list"] or "-",
             "DELIVERED": lambda record: moment(record["delivered_at"]),
             "STATE": itemgetter("state"),
             "ERROR": lambda record: record["error"] or "-",

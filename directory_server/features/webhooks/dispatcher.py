@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -20,8 +20,8 @@ from ...domain.withholding import shown_hit
 from ...serialization import restore_entry
 from ...timers import Timer
 from .changes import known_entries, read_changes
-from .queue import Reader, WebhookChange, WebhookQueue
-from .rules import Message, Sent, Webhook
+from .queue import Reader, WebhookQueue
+from .rules import Message, Sent, Webhook, WebhookChange
 from .tables import Webhooks
 
 if TYPE_CHECKING:
@@ -219,8 +219,8 @@ class Dispatcher(Service):
         while changes := await self._queue.changes(seq, BATCH, webhook.pending):
             items = []
             for change in changes:
-                if webhook.selects(change.kinds, change.name):
-                    item = await self._item(change, webhook.keywords)
+                if kinds := webhook.kinds_of(change):
+                    item = await self._item(evolve(change, kinds=kinds), webhook.keywords)
                     items += [item] if item is not None else []
             seq = changes[-1].seq
             if items:
@@ -235,6 +235,9 @@ class Dispatcher(Service):
         if not found or found[0].seq != change.seq:
             return None
         logged = found[0]
+        if change.kinds == ("deleted",):
+            # An entry that has left a list may be out of the receiver's sight.
+            logged = evolve(logged, body=None)
         # The text of a removed entry is no longer known.
         if keywords and logged.body is not None and not await self._offload(self._matching, logged, [keywords]):
             return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from attrs import frozen
 
 from ...domain.errors import DirectoryError
-from ...domain.ports.storage import Store
 from ...http import Request
+from ...tables import ready_lists
 from ...web.operator_requests import ADMIN, OperatorRequests
 from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Message, new_webhook
 from .tables import Webhooks
@@ -31,12 +31,15 @@ def test_message(webhook_id: str) -> Message:
 
 @frozen
 class WebhookPages:
-    """Handles the pages of webhooks. `_open` returns them, `_new_sender` what sends tests."""
+    """Handles the pages of webhooks. `_open` returns them, `_new_sender` what sends tests.
+
+    `_storage` has the adapters of all ports.
+    """
 
     _requests: OperatorRequests
     _open: Callable[[], Awaitable[Webhooks]]
     _new_sender: Callable[[], Sender]
-    _store: Store
+    _storage: Any
     _now: Callable[[], float]
     _allows_http: bool
 
@@ -50,6 +53,7 @@ class WebhookPages:
             "most_patterns": MAX_PATTERNS,
             "longest": MAX_PATTERNS * (MAX_PATTERN + 1),
             "longest_keywords": MAX_KEYWORDS,
+            "lists": await ready_lists(self._storage.tables),
             "label": "",
         }
         return self._requests.page(request, member.session, "list", values)
@@ -65,8 +69,9 @@ class WebhookPages:
                 [kind for kind in KINDS if form.get(kind)],
                 form.get("namespaces", "").split(),
                 form.get("keywords", ""),
+                list_name=form.get("list", ""),
                 now=self._now(),
-                seq=await self._store.head(),
+                seq=await self._storage.store.head(),
                 allows_http=self._allows_http,
             )
             await (await self._open()).add(webhook)

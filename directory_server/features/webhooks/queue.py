@@ -12,7 +12,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from ...tables import Rows, Tables
-from .rules import Delivery
+from .rules import Delivery, WebhookChange
 from .tables import log_delivery
 
 MAX_CHANGES = 100_000
@@ -37,24 +37,26 @@ _IS_HELD = "EXISTS (SELECT 1 FROM webhook_reader WHERE holder = :holder AND unti
 
 _HELD = f"SELECT {_IS_HELD}"
 
-_KNOWN = "SELECT mcp_id, name, document, tools, status FROM webhook_entry WHERE mcp_id = ANY(:mcp_ids)"
+_KNOWN = "SELECT mcp_id, name, document, tools, status, lists FROM webhook_entry WHERE mcp_id = ANY(:mcp_ids)"
 
 _KEEP_ENTRY = """
-    INSERT INTO webhook_entry (mcp_id, name, document, tools, status)
-    VALUES (:mcp_id, :name, :document, :tools, :status) ON CONFLICT (mcp_id) DO NOTHING
+    INSERT INTO webhook_entry (mcp_id, name, document, tools, status, lists)
+    VALUES (:mcp_id, :name, :document, :tools, :status, :lists) ON CONFLICT (mcp_id) DO NOTHING
 """
 
 _PUT_ENTRY = """
-    INSERT INTO webhook_entry (mcp_id, name, document, tools, status)
-    VALUES (:mcp_id, :name, :document, :tools, :status)
+    INSERT INTO webhook_entry (mcp_id, name, document, tools, status, lists)
+    VALUES (:mcp_id, :name, :document, :tools, :status, :lists)
     ON CONFLICT (mcp_id) DO UPDATE SET
-        name = excluded.name, document = excluded.document, tools = excluded.tools, status = excluded.status
+        name = excluded.name, document = excluded.document, tools = excluded.tools, status = excluded.status,
+        lists = excluded.lists
 """
 
 _DROP_ENTRIES = "DELETE FROM webhook_entry WHERE mcp_id = ANY(:mcp_ids)"
 
 _PUT_CHANGE = """
-    INSERT INTO webhook_change (seq, name, kinds) VALUES (:seq, :name, :kinds) ON CONFLICT (seq) DO NOTHING
+    INSERT INTO webhook_change (seq, name, kinds, lists_before, lists_after)
+    VALUES (:seq, :name, :kinds, :before, :after) ON CONFLICT (seq) DO NOTHING
 """
 
 _ADVANCE = "UPDATE webhook_reader SET log = :log, seq = :seq, is_complete = :is_complete WHERE id = 1"
@@ -68,7 +70,8 @@ _RESET = (
 _FIRST = "SELECT min(seq) FROM webhook"
 
 _CHANGES = """
-    SELECT seq, name, kinds FROM webhook_change WHERE seq > :after AND seq <= :until ORDER BY seq LIMIT :limit
+    SELECT seq, name, kinds, lists_before, lists_after FROM webhook_change
+    WHERE seq > :after AND seq <= :until ORDER BY seq LIMIT :limit
 """
 
 _SKIP = f"UPDATE webhook SET seq = :seq, pending = 0 WHERE id = :id AND seq < :seq AND {_IS_HELD}"
@@ -119,22 +122,22 @@ class Reader:
 
 @frozen
 class KnownEntry:
-    """A visible entry as of the last change that was read: digests of its document and tools, and its status."""
+    """A visible entry as of the last change that was read: digests of document and tools, status, lists."""
 
     mcp_id: str
     name: str
     document: bytes
     tools: bytes
     status: str
+    lists: frozenset[str] = frozenset()
+
+    def row(self) -> dict[str, Any]:
+        """Return the values of its row."""
+        return {**asdict(self), "lists": _joined(self.lists)}
 
 
-@frozen
-class WebhookChange:
-    """A change that webhooks are for."""
-
-    seq: int
-    name: str
-    kinds: tuple[str, ...]
+def _joined(names: Collection[str]) -> str:
+    return " ".join(sorted(names))
 
 
 @frozen
@@ -182,8 +185,8 @@ class WebhookQueue:
         """Return what is known of entries."""
         rows = await self._tables.read(lambda rows: rows.all(_KNOWN, mcp_ids=list(mcp_ids)))
         return {
-            mcp_id: KnownEntry(mcp_id, name, bytes(document), bytes(tools), status)
-            for mcp_id, name, document, tools, status in rows
+            mcp_id: KnownEntry(mcp_id, name, bytes(document), bytes(tools), status, frozenset(lists.split()))
+            for mcp_id, name, document, tools, status, lists in rows
         }
 
     async def keep(self, holder: str, entries: Sequence[KnownEntry]) -> bool:
@@ -192,7 +195,7 @@ class WebhookQueue:
         def write(rows: Rows) -> bool:
             is_held = bool(rows.one(_HELD, holder=holder)[0])
             if is_held:
-                rows.many(_KEEP_ENTRY, [asdict(entry) for entry in entries])
+                rows.many(_KEEP_ENTRY, [entry.row() for entry in entries])
             return is_held
 
         return await self._tables.write(write)
@@ -212,12 +215,18 @@ class WebhookQueue:
         def write(rows: Rows) -> bool:
             if not rows.one(_HELD, holder=holder)[0]:
                 return False
-            rows.many(_PUT_ENTRY, [asdict(entry) for entry in entries])
+            rows.many(_PUT_ENTRY, [entry.row() for entry in entries])
             if removed:
                 rows.execute(_DROP_ENTRIES, mcp_ids=list(removed))
             rows.many(
                 _PUT_CHANGE,
-                [{"seq": each.seq, "name": each.name, "kinds": " ".join(each.kinds)} for each in changes],
+                [
+                    {
+                        **{"seq": change.seq, "name": change.name, "kinds": " ".join(change.kinds)},
+                        **{"before": _joined(change.before), "after": _joined(change.after)},
+                    }
+                    for change in changes
+                ],
             )
             rows.execute(_ADVANCE, log=log, seq=seq, is_complete=1)
             return True
@@ -228,7 +237,10 @@ class WebhookQueue:
         """Return at most `limit` changes after `after`, and up to `until` unless that is 0."""
         limits = {"after": after, "until": until or LARGEST, "limit": limit}
         rows = await self._tables.read(lambda rows: rows.all(_CHANGES, **limits))
-        return [WebhookChange(seq, name, tuple(kinds.split())) for seq, name, kinds in rows]
+        return [
+            WebhookChange(seq, name, tuple(kinds.split()), frozenset(before.split()), frozenset(after.split()))
+            for seq, name, kinds, before, after in rows
+        ]
 
     async def skip(self, holder: str, webhook_id: str, seq: int) -> bool:
         """Store that a webhook needs no changes to `seq`; return False if the lease has ended."""

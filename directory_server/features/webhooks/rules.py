@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from attrs import frozen
 from ...domain.errors import BadInput, NotFound
 from ...domain.keys import check_label, new_id
 from ...domain.patterns import NamePatterns
+from ...domain.scopes import MAX_LIST_NAME
 
 Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed"]
 
@@ -49,11 +50,29 @@ PAUSED_DELAY = 21_600.0
 
 
 @frozen
+class WebhookChange:
+    """A change that webhooks are for. The entry was in the lists `before` it, and is in those `after` it."""
+
+    seq: int
+    name: str
+    kinds: tuple[str, ...]
+    before: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+
+    def kinds_in(self, name: str) -> tuple[str, ...]:
+        """Return the kinds within a list: an entry that joins it is added, and one that leaves it is deleted."""
+        if name in self.after:
+            return self.kinds if name in self.before else ("added",)
+        return ("deleted",) if name in self.before else ()
+
+
+@frozen
 class Webhook:
     """A webhook and its state, without secrets. Times are seconds since the epoch.
 
     It gets changes of `kinds` of names that match one of `namespaces`, if there are any, and of entries that match the
-    query `keywords`, if it is not empty. Changes to `seq` of the log were delivered. `pending` is the last change of
+    query `keywords`, if it is not empty. With a `list` it gets changes of the entries of this list; with `has_all`
+    these are all. Changes to `seq` of the log were delivered. `pending` is the last change of
     the message that is repeated, 0 if none is. With `was_reset` changes were lost, and the next message says so.
     """
 
@@ -72,10 +91,14 @@ class Webhook:
     next_at: float = 0.0
     delivered_at: float | None = None
     error: str = ""
+    list: str = ""
+    has_all: bool = False
 
-    def selects(self, kinds: Collection[str], name: str) -> bool:
-        """Return whether a change of these kinds is sent, apart from `keywords`."""
-        return not set(self.kinds).isdisjoint(kinds) and NamePatterns(self.namespaces).selects(name)
+    def kinds_of(self, change: WebhookChange) -> tuple[str, ...]:
+        """Return the kinds of a change as they are sent, none if it is not sent; apart from `keywords`."""
+        kinds = change.kinds_in(self.list) if self.list and not self.has_all else change.kinds
+        is_sent = not set(self.kinds).isdisjoint(kinds) and NamePatterns(self.namespaces).selects(change.name)
+        return kinds if is_sent else ()
 
     def state(self, now: float) -> Literal["active", "failing", "paused"]:
         """Return whether the receiver accepts messages, fails, or has failed for so long that it is paused."""
@@ -135,6 +158,7 @@ def new_webhook(
     namespaces: Sequence[str],
     keywords: str,
     *,
+    list_name: str = "",
     now: float,
     seq: int,
     allows_http: bool,
@@ -154,7 +178,13 @@ def new_webhook(
     if len(keywords) > MAX_KEYWORDS or not (keywords.isprintable() or not keywords):
         raise BadInput(f"keywords: must be at most {MAX_KEYWORDS} printable characters.", code="keywords_wrong")
     selected = tuple(kind for kind in KINDS if not kinds or kind in kinds)
-    return Webhook(new_id(), label, url, selected, tuple(dict.fromkeys(namespaces)), keywords, now, seq)
+    patterns = tuple(dict.fromkeys(namespaces))
+    return Webhook(new_id(), label, url, selected, patterns, keywords, now, seq, list=list_name)
+
+
+def wrong_list(name: str) -> BadInput:
+    """Return the error for a list that there is not."""
+    return BadInput(f"list: there is no list {name[:MAX_LIST_NAME]!r}.", code="list_unknown")
 
 
 def _is_pattern(text: str) -> bool:

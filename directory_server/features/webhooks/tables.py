@@ -13,14 +13,14 @@ from ...domain.errors import BadInput
 from ...domain.keys import NEW_SECRET_LIFETIME
 from ...sealing import seal, unseal
 from ...tables import Rows, Tables
-from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook
+from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook, wrong_list
 
 MAX_DELIVERIES = 200
 """Attempts that are stored of each webhook."""
 
 _COLUMNS = """
     id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, failures, failing_since, next_at,
-    delivered_at, error
+    delivered_at, error, list, EXISTS (SELECT 1 FROM entry_list WHERE entry_list.name = webhook.list AND is_all)
 """
 
 _LIST = f"SELECT {_COLUMNS} FROM webhook ORDER BY created_at, id"
@@ -37,9 +37,11 @@ _PAUSED = """
 """
 
 _ADD = """
-    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, created_at, seq, salt, sealed, shown_until)
-    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :created_at, :seq, :salt, :sealed, :shown_until)
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, salt, sealed, shown_until)
+    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :list, :created_at, :seq, :salt, :sealed, :shown_until)
 """
+
+_LIST_OF_ENTRIES = "SELECT 1 FROM entry_list WHERE name = :name"
 
 _REMOVE = "DELETE FROM webhook WHERE id = :id"
 
@@ -97,11 +99,14 @@ class Webhooks:
         return _webhook(row)
 
     async def add(self, webhook: Webhook) -> str:
-        """Store a new webhook; return its secret. Raises BadInput if there are too many."""
+        """Store a new webhook; return its secret. Raises BadInput if there are too many, or its list is unknown."""
+        if not is_storable(webhook.list):
+            raise wrong_list(webhook.list)
         secret = new_secret()
         salt, sealed = self._seal(webhook.id, secret)
         row = {
             **{name: getattr(webhook, name) for name in ("id", "label", "url", "keywords", "created_at", "seq")},
+            "list": webhook.list,
             "kinds": " ".join(webhook.kinds),
             "namespaces": " ".join(webhook.namespaces),
             "salt": salt,
@@ -113,6 +118,8 @@ class Webhooks:
             rows.lock(_LOCK)
             if rows.one(_COUNT)[0] >= MAX_WEBHOOKS:
                 raise BadInput(f"There may be at most {MAX_WEBHOOKS} webhooks.", code="webhooks_full")
+            if webhook.list and rows.one(_LIST_OF_ENTRIES, name=webhook.list) is None:
+                raise wrong_list(webhook.list)
             rows.execute(_ADD, **row)
 
         await self._tables.write(write)
@@ -193,7 +200,7 @@ def log_delivery(webhook_id: str, delivery: Delivery, rows: Rows) -> None:
 
 
 def _webhook(row: Any) -> Webhook:
-    webhook_id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, *state = row
+    webhook_id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, *state, has_all = row
     return Webhook(
         webhook_id,
         label,
@@ -205,5 +212,5 @@ def _webhook(row: Any) -> Webhook:
         seq,
         pending,
         bool(was_reset),
-        *state,
+        *(*state, bool(has_all)),
     )

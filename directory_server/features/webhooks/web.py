@@ -32,7 +32,7 @@ def _serve(kernel: Kernel) -> Endpoints:
         kernel.operators.of_folder(NAME),
         lambda: open_webhooks(kernel.storage),
         new_sender,
-        kernel.storage.store,
+        kernel.storage,
         kernel.now,
         bool(kernel.config.of(WebhooksConfig).allowed_networks),
     )

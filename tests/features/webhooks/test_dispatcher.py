@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
 
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.errors import BadInput
 from directory_server.domain.tools import OfferedTool
+from directory_server.features.lists.rules import new_list
+from directory_server.features.lists.tables import Lists
 from directory_server.features.webhooks.changes import known_entries, read_changes
 from directory_server.features.webhooks.dispatcher import LEASE
 from directory_server.run_sync import run_sync
@@ -104,6 +108,52 @@ def test_filters(directory_of_webhooks: Directory) -> None:
     assert process.kinds(URL) == [("x/gone", ("deleted",))]
     # What no filter selects is not read again.
     assert run_sync(directory.queue.reader()).last == run_sync(directory.webhooks.list())[0].seq + 1 - 1
+
+
+def test_a_webhook_of_a_list_gets_changes_of_its_entries_and_of_their_joining_and_leaving(
+    directory_of_webhooks: Directory,
+) -> None:
+    directory = directory_of_webhooks
+    lists = Lists(directory.queue._tables)
+    for name in ("team", "other"):
+        run_sync(lists.put(new_list(name, "", is_all=False, is_open=False, rule="", now=NOW)))
+    directory.publish(entry("x/in"), entry("x/joins"), entry("x/leaves"), entry("x/out"))
+    for name in ("x/in", "x/leaves"):
+        run_sync(lists.pick("team", name))
+    directory.add(list_name="team")
+    directory.add(OTHER)
+    process = directory.start()
+    process.run()
+    run_sync(lists.pick("other", "x/in"))
+    run_sync(lists.pick("team", "x/joins"))
+    run_sync(lists.unpick("team", "x/leaves"))
+    process.run()
+    directory.publish(*(entry(f"x/{name}", "2.0.0") for name in ("in", "leaves", "out")))
+    directory.publish(entry("x/joins", status="deleted"), entry("x/out", "2.0.0", status="deleted"))
+    process.run()
+    assert process.kinds() == [
+        ("x/joins", ("added",)),
+        ("x/leaves", ("deleted",)),
+        ("x/in", ("changed",)),
+        ("x/joins", ("deleted",)),
+    ]
+    (_, left) = items(process.messages()[0])
+    assert left.keys() == {"seq", "kinds", "mcp_id", "name"}, "what its entry is now is not for this receiver"
+    # Another receiver is not told of lists.
+    assert [kinds for _, kinds in process.kinds(OTHER)] == [("changed",)] * 2 + [("deleted",)] * 2
+
+
+def test_a_list_of_all_entries_has_their_changes(directory_of_webhooks: Directory) -> None:
+    directory = directory_of_webhooks
+    lists = Lists(directory.queue._tables)
+    run_sync(lists.put(new_list("all", "", is_all=True, is_open=False, rule="", now=NOW)))
+    directory.add(list_name="all")
+    process = directory.start()
+    directory.publish(entry("x/a"))
+    process.run()
+    assert process.kinds() == [("x/a", ("added",))]
+    with pytest.raises(BadInput, match="no list 'none'"):
+        directory.add(list_name="none")
 
 
 def test_a_failed_message_is_repeated_until_it_is_accepted_and_nothing_overtakes_it(

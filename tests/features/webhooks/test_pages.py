@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from directory_server.features.lists.tables import Lists
 from directory_server.features.webhooks.service import open_webhooks
 from directory_server.features.webhooks.tables import Webhooks
 from directory_server.run_sync import run_sync
@@ -18,6 +19,7 @@ from directory_server.run_sync import run_sync
 from ...cli.conftest import CommandLine
 from ...web.browsers import Browser
 from ...web.conftest import Server
+from ..lists.conftest import put
 from .stubs import StubSender, webhook
 
 PATH = "/admin/webhooks"
@@ -54,6 +56,17 @@ def test_the_secret_of_a_new_webhook_is_shown_once(server: Server, operator: Bro
     assert secret not in operator.page
 
 
+def test_a_webhook_of_a_list(server: Server, operator: Browser, webhooks: Webhooks) -> None:
+    put(Lists(server.application.storage.tables), "all", is_all=True)
+    operator.get(PATH)
+    assert "<option>all</option>" in operator.page
+    assert add(operator, list="all") == ""
+    (added,) = run_sync(webhooks.list())
+    assert (added.list, added.has_all) == ("all", True)
+    operator.get(f"{PATH}/{added.id}")
+    assert "List all" in operator.text
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
@@ -62,6 +75,8 @@ def test_the_secret_of_a_new_webhook_is_shown_once(server: Server, operator: Bro
         ({"url": "javascript:alert(1)"}, "url_wrong"),
         ({"namespaces": "x " * 21}, "namespaces_wrong"),
         ({"keywords": "x" * 300}, "keywords_wrong"),
+        ({"list": "none"}, "list_unknown"),
+        ({"list": "no\0ne"}, "list_unknown"),
     ],
 )
 def test_an_invalid_form_adds_nothing(operator: Browser, webhooks: Webhooks, fields: dict[str, str], code: str) -> None:
@@ -122,6 +137,9 @@ def test_the_command_adds_lists_and_removes(directory: CommandLine) -> None:
     assert directory.succeed("webhook", "rotate", added).startswith("whsec_")
     directory.succeed("webhook", "remove", added)
     assert directory.fail("webhook", "remove", added) == f"Error: No webhook has the id '{added}'."
+    assert directory.fail("webhook", "add", "https://a.example/", "--label", "x", "--list", "none") == (
+        "Error: list: there is no list 'none'."
+    )
     assert directory.fail("webhook", "add", "http://127.0.0.1/", "--label", "x").startswith("Error: url: must begin")
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.errors import BadInput
-from directory_server.features.webhooks.rules import DELAYS, KINDS, new_secret, new_webhook, signature
+from directory_server.features.webhooks.rules import (
+    DELAYS,
+    KINDS,
+    WebhookChange,
+    new_secret,
+    new_webhook,
+    signature,
+)
 
 from .stubs import NOW, webhook
 
@@ -59,15 +67,38 @@ def test_http_is_allowed_where_the_operator_allows_networks() -> None:
 
 
 def test_filters_of_kinds_and_names() -> None:
-    assert webhook(kinds=("deleted", "added")).selects(["changed", "deleted"], "a/b")
-    assert not webhook(kinds=("deleted",)).selects(["changed"], "a/b")
-    assert webhook(namespaces=("com.acme/*", "x/y")).selects(["added"], "com.acme/mail")
-    assert not webhook(namespaces=("com.acme/*",)).selects(["added"], "com.acmes/mail")
+    both = WebhookChange(1, "a/b", ("changed", "deprecated"))
+    assert webhook(kinds=("deprecated", "added")).kinds_of(both) == ("changed", "deprecated")
+    assert webhook(kinds=("deleted",)).kinds_of(both) == ()
+    patterns = webhook(namespaces=("com.acme/*", "x/y"))
+    assert patterns.kinds_of(WebhookChange(1, "com.acme/mail", ("added",))) == ("added",)
+    assert patterns.kinds_of(WebhookChange(1, "com.acmes/mail", ("added",))) == ()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "before", "after", "sent"),
+    [
+        (("changed",), "red", "red", ("changed",)),
+        (("changed",), "blue", "blue", ()),
+        (("deleted",), "red blue", "red blue", ("deleted",)),
+        (("changed", "deprecated"), "", "red", ("added",)),
+        ((), "blue", "blue red", ("added",)),
+        (("tools_changed",), "red blue", "blue", ("deleted",)),
+        ((), "red", "red blue", ()),
+    ],
+)
+def test_a_webhook_of_a_list_gets_changes_of_its_entries(
+    kinds: tuple[str, ...], before: str, after: str, sent: tuple[str, ...]
+) -> None:
+    change = WebhookChange(1, "a/b", kinds, frozenset(before.split()), frozenset(after.split()))
+    of_list = webhook(list_name="red")
+    assert of_list.kinds_of(change) == sent
+    # A list of all entries has no entries of its own.
+    assert evolve(of_list, has_all=True).kinds_of(change) == kinds
+    assert webhook().kinds_of(change) == kinds
 
 
 def test_retries_take_hours_and_a_paused_webhook_is_tried_four_times_a_day() -> None:
-    from attrs import evolve
-
     failing, at, times = webhook(), NOW, 0
     while failing.state(at) != "paused":
         next_at = failing.retry_at(at, 0.0)

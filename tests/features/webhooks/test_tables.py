@@ -7,8 +7,8 @@ from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.webhooks import tables as tables_module
-from directory_server.features.webhooks.queue import KnownEntry, WebhookChange, WebhookQueue
-from directory_server.features.webhooks.rules import Delivery
+from directory_server.features.webhooks.queue import KnownEntry, WebhookQueue
+from directory_server.features.webhooks.rules import Delivery, WebhookChange
 from directory_server.features.webhooks.tables import Webhooks, count_paused
 from directory_server.tables import Tables
 

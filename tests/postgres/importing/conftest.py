@@ -75,8 +75,8 @@ COUNTS = [Count(day, "requests", name, 5, 1) for day in (2, 1) for name in ("/se
 NEW_SECRET = NewSecret("mcpd_new", rotated=True)
 
 _ROWS = """
-    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, created_at, seq, salt, sealed)
-        VALUES ('w', 'chat', 'https://chat.example.org/hook', 'added', 'io.acme/*', 'rain', 999990.0, 3, x'01', x'02');
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, salt, sealed)
+        VALUES ('w', 'chat', 'https://chat.example/', 'added', 'io.acme/*', 'rain', 'red', 999990.0, 3, x'01', x'02');
     INSERT INTO webhook_delivery (number, webhook, at, message, seq, changes, status, error, seconds)
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);

@@ -1,0 +1,10 @@
+-- needs: 1
+-- A webhook with a list gets changes of the entries of this list. Names of lists are separated by spaces.
+ALTER TABLE webhook ADD COLUMN list text NOT NULL DEFAULT '';
+ALTER TABLE webhook_change ADD COLUMN lists_before text NOT NULL DEFAULT '';
+ALTER TABLE webhook_change ADD COLUMN lists_after text NOT NULL DEFAULT '';
+ALTER TABLE webhook_entry ADD COLUMN lists text NOT NULL DEFAULT '';
+UPDATE webhook_entry SET lists = coalesce((
+    SELECT string_agg(list, ' ' ORDER BY list) FROM list_entry
+    WHERE list_entry.mcp_id = webhook_entry.mcp_id AND left_at IS NULL
+), '');
