@@ -53,7 +53,7 @@ class Unauthorized(NoAccess):
         super().__init__("A valid API key is required. Send it in the header: Authorization: Bearer <key>.")
 
 
-class UnknownPublisher(DirectoryError):
+class UnknownPublisher(NoAccess):
     """The publisher token is missing, malformed, unknown, revoked or expired; the response does not say which."""
 
     code = "unauthorized"

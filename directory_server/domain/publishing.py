@@ -17,6 +17,20 @@ MAX_VERSIONS = 200
 
 
 @frozen
+class SubjectPublisher:
+    """The subject of an access token that may publish.
+
+    `id` is that of its key, `namespaces` are patterns of the names that it may publish. The token is valid until
+    `expires_at`, in seconds since the epoch.
+    """
+
+    id: str
+    label: str
+    namespaces: tuple[str, ...]
+    expires_at: float
+
+
+@frozen
 class SourceLimits:
     """The limits of a source: names, including those of deleted entries, and bytes of all documents."""
 

@@ -13,6 +13,7 @@ from attrs import define, field, frozen
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
 from ..domain.ports.access import KeyRing, Quota, Scopes, TokenIssuer
+from ..domain.publishing import SubjectPublisher
 from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
@@ -135,7 +136,10 @@ class AccessTokens(Protocol):
         Raises InvalidToken, InsufficientScope, and Unavailable if the keys of the issuer cannot be read.
         """
 
-    def challenge(self, request: Request, error: NoAccess) -> str:
+    async def publisher(self, token: str) -> SubjectPublisher | None:
+        """Return who publishes with a token, None if `token` does not look like one. Raises as `find` does."""
+
+    def challenge(self, request: Request, error: NoAccess, *, publishes: bool = False) -> str:
         """Return the WWW-Authenticate header of the response to a request without a valid secret."""
 
 

@@ -101,7 +101,7 @@ def _headers(error: errors.DirectoryError) -> dict[str, str]:
     match error:
         case errors.NoAccess():
             return {"WWW-Authenticate": error.challenge or REALM}
-        case errors.UnknownPublisher() | errors.QuotaExceeded():
+        case errors.QuotaExceeded():
             return {"WWW-Authenticate": REALM}
         case errors.Throttled() | errors.Unavailable():
             return {"Retry-After": str(error.retry_after)}

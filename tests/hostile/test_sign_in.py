@@ -12,6 +12,7 @@ import pytest
 
 from directory_server.domain.errors import InsufficientScope, InvalidToken
 from directory_server.domain.keys import ApiKey
+from directory_server.features.sign_in.settings import IssuerConfig
 from directory_server.features.sign_in.tokens import SubjectTokens, TokenIssuer
 from directory_server.run_sync import run_sync
 
@@ -245,10 +246,14 @@ class Keys:
         return ApiKey(subject.hex(), label, "", limit, 0.0, is_subject=True)
 
 
-def found(token: str) -> ApiKey | None:
-    issuer = TokenIssuer(Setup().issuer, {AUDIENCE}, SCOPE, "Access tokens")
+def tokens() -> SubjectTokens:
+    settings = IssuerConfig(publish=("groups=team a io.acme/*", "sub=bot io.bot.*/*", "groups=team b io.b/tool"))
     keys: Any = Keys()
-    return run_sync(SubjectTokens({URL: issuer}, keys, 20, AUDIENCE).find(token))
+    return SubjectTokens({URL: TokenIssuer(Setup().issuer, {AUDIENCE}, "Access tokens", settings)}, keys, 20, AUDIENCE)
+
+
+def found(token: str) -> ApiKey | None:
+    return run_sync(tokens().find(token))
 
 
 def token_of(**claims: Any) -> str:
@@ -292,6 +297,41 @@ def test_tokens_for_others_authenticate_nobody(claims: dict[str, Any]) -> None:
 def test_other_scopes_are_not_enough(scope: Any) -> None:
     with pytest.raises(InsufficientScope):
         found(token_of(scope=scope))
+
+
+def namespaces(**claims: Any) -> tuple[str, ...]:
+    publisher = run_sync(tokens().publisher(token_of(**{"scope": "mcp-registry:write", **claims})))
+    assert publisher is not None
+    return publisher.namespaces
+
+
+def test_claims_decide_what_the_subject_of_a_token_may_publish() -> None:
+    assert namespaces(groups=["team a", "x"], sub="bot") == ("io.acme/*", "io.bot.*/*")
+    assert namespaces(groups="team b") == ("io.b/tool",)
+    for nobody in ({}, {"groups": ["team", "TEAM A", ["team a"], {"team a": 1}]}, {"sub": "bot2"}, {"bot": "sub"}):
+        assert namespaces(**nobody) == ()
+
+
+@pytest.mark.parametrize("scope", [None, SCOPE, "mcp-registry", "mcp-registry:writer", {"mcp-registry:write": 1}])
+def test_a_token_without_the_scope_publishes_nothing(scope: Any) -> None:
+    with pytest.raises(InsufficientScope, match="mcp-registry:write"):
+        namespaces(scope=scope, sub="bot")
+    with pytest.raises(InsufficientScope):
+        found(token_of(scope="mcp-registry:write"))
+
+
+@pytest.mark.parametrize("token", FORGED.values(), ids=FORGED.keys())
+def test_forged_tokens_publish_nothing(token: str) -> None:
+    try:
+        assert run_sync(tokens().publisher(token)) is None
+    except InvalidToken:
+        return
+
+
+@pytest.mark.parametrize("rule", ["io.acme/*", "=a io.acme/*", "groups= io.acme/*", "groups=a *", "groups=a io.*/*"])
+def test_a_wrong_rule_of_publishing_is_rejected(rule: str) -> None:
+    with pytest.raises(ValueError, match="groups=publishers"):
+        IssuerConfig(publish=(rule,))
 
 
 @pytest.mark.parametrize("kind", ["logout+jwt", "dpop+jwt", "secevent+jwt"])

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from directory_server.features.publishing.server_json import SCHEMAS
+
+from ..responses import Response
 from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment
 from .issuers import (
     VERIFIED,
@@ -34,6 +37,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installa
     installation = Installation(tmp_path_factory.mktemp("sign-in"))
     installation.command("quickstart")
     settings = 'operators = ["admins"]\ndomains = ["example.org"]\nrequire = ["groups=staff", "groups=admins"]'
+    settings += '\npublish = ["groups=publishers io.acme/*"]\n[publish]\nenabled = true'
     with run_issuer() as issuer, serve_with(installation, issuer, settings=settings) as server:
         yield installation, server, issuer
         log = server.stop()
@@ -144,12 +148,38 @@ def test_responses_without_a_token_lead_to_the_metadata(server: Server, issuer: 
         metadata = server.request(METADATA + resource).json
         assert metadata["resource"] == server.url + resource
         assert metadata["authorization_servers"] == [issuer.url]
-        assert metadata["scopes_supported"] == ["mcp-registry:read"]
+        assert metadata["scopes_supported"] == ["mcp-registry:read", "mcp-registry:write"]
     expired = server.search("a", issuer.token(server.url, exp=1))
     assert 'error="invalid_token"' in str(expired.headers["WWW-Authenticate"])
     narrow = server.search("a", issuer.token(server.url, scope="openid"))
     assert (narrow.status, narrow.json["error"]) == (403, "insufficient_scope")
     assert 'error="insufficient_scope"' in str(narrow.headers["WWW-Authenticate"])
+
+
+def publish(server: Server, token: str | None, name: str = "io.acme/tool", version: str = "1.0.0") -> Response:
+    body = {"$schema": SCHEMAS[0], "name": name, "description": "A tool.", "version": version}
+    return server.request("/v0.1/publish", token, body=body)
+
+
+def test_access_tokens_publish_in_the_namespaces_of_their_claims(server: Server, issuer: FakeIssuer) -> None:
+    token = issuer.token(server.url, sub="bot", scope="mcp-registry:write", groups=["publishers"])
+    assert publish(server, token).status == 200
+    assert publish(server, token).json["title"] == "version_exists"
+    other = publish(server, token, "io.other/tool")
+    assert (other.status, other.json["title"]) == (403, "forbidden_namespace")
+    assert "It may publish: io.acme/*." in other.json["detail"]
+    stranger = publish(server, issuer.token(server.url, sub="x", scope="mcp-registry:write"), version="2.0.0")
+    assert (stranger.status, stranger.json["title"]) == (403, "forbidden_namespace")
+    # RFC 6750, section 3.1: clients ask their issuer for the scope.
+    for rejected, code in ((issuer.token(server.url, groups=["publishers"]), 403), ("ey.ey.ey", 401), (None, 401)):
+        response = publish(server, rejected)
+        challenge = str(response.headers["WWW-Authenticate"])
+        assert response.status == code
+        assert f"{server.url}{METADATA}" in challenge
+        assert 'scope="mcp-registry:write"' in challenge
+        assert ('error="insufficient_scope"' in challenge) == (code == 403)
+    # A token that may only write does not read.
+    assert server.search("tool", token).status == 403
 
 
 def test_sdk_client_registers_and_authorizes_itself(server: Server, issuer: FakeIssuer) -> None:

@@ -10,7 +10,7 @@ from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ...domain.audit import Actor, recorded_text
-from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NotFound, UnknownPublisher
+from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NoAccess, NotFound
 from ...domain.keys import is_publisher_secret
 from ...domain.ports.runtime import Offload
 from ...http import Request
@@ -19,7 +19,7 @@ from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ...serialization import decode
 from ...web.audit import Values
-from ...web.authentication import bearer_secret, check_url
+from ...web.authentication import AccessTokens, bearer_secret, check_url
 from ...web.registry import PAGE_BYTES, path_text
 from ...web.responses import json_response
 from ...web.throttling import AddressLimiter
@@ -44,13 +44,17 @@ LOGIN = "github-at"
 
 @frozen
 class PublisherAccess:
-    """Authentication by publisher token; `failures` limits unknown tokens per address. Off without `is_enabled`."""
+    """Authentication by publisher token, or by access token if there are `tokens`. Off without `is_enabled`.
+
+    `failures` limits unknown tokens per address.
+    """
 
     is_enabled: bool
     _service: PublishingService
     _failures: AddressLimiter
     _proxies: Proxies
     _methods: Sequence[str] = ()
+    _tokens: AccessTokens | None = None
 
     @property
     def login_hint(self) -> str:
@@ -64,16 +68,18 @@ class PublisherAccess:
     async def authenticate(self, request: Request, secret: str | None = None) -> Publisher:
         """Return the publisher of a request, with `secret` or that of the Authorization header.
 
-        Raises UnknownPath if publishing is off, UnknownPublisher, Throttled, and BadInput for a token in the URL.
+        Raises UnknownPath if publishing is off, NoAccess, Throttled, and BadInput for a token in the URL.
         """
         self.check_enabled()
         check_url(request)
+        secret = bearer_secret(request) if secret is None else secret
         try:
-            return await self._service.authenticate(
-                bearer_secret(request) if secret is None else secret, self._proxies.network(request)
-            )
-        except UnknownPublisher:
+            subject = None if self._tokens is None else await self._tokens.publisher(secret)
+            return await self._service.authenticate(subject or secret, self._proxies.network(request))
+        except NoAccess as error:
             self._failures.charge(request)
+            if self._tokens is not None:
+                error.challenge = self._tokens.challenge(request, error, publishes=True)
             raise
 
     async def log_in(

@@ -150,7 +150,10 @@ _SCHEMAS: dict[str, Schema] = {
 _ERRORS: list[tuple[str, errors.DirectoryError]] = [
     ("The body is not JSON, the version exists, or a limit is reached.", errors.BadInput("version: …")),
     ("The token is missing, unknown, revoked or expired.", errors.UnknownPublisher()),
-    ("The token may not publish this name.", errors.Forbidden("…", code="forbidden_namespace")),
+    (
+        "The token may not publish this name, or lacks the scope.",
+        errors.Forbidden("…", code="forbidden_namespace"),
+    ),
     ("Publishing is off, or no such version was published.", errors.NotFound("…")),
     ("The document is invalid.", errors.InvalidServer([Issue("version", "must be one version.")])),
     ("Too many requests of the token or the address.", errors.Throttled(12)),

@@ -14,8 +14,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 from ...domain.entries import MAX_NAME, MAX_VERSION, PUBLISHER
+from ...domain.patterns import NAME
 from ...domain.shapes import MAX_ISSUES, Issue, List, Map, Object, OneOf, Text, any_object, flag
-from .tokens import NAME
 
 SCHEMAS = tuple(
     f"https://static.modelcontextprotocol.io/schemas/{date}/server.schema.json"

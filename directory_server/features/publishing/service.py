@@ -12,7 +12,7 @@ from ...domain.entries import Entry
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
 from ...domain.ports.access import Attempts
 from ...domain.ports.storage import Store
-from ...domain.publishing import MAX_VERSIONS
+from ...domain.publishing import MAX_VERSIONS, SubjectPublisher
 from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
 from ...feature import Host, Running
@@ -22,7 +22,7 @@ from ...timers import Timer
 from .proven import ProvenNamespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
-from .tokens import DONE, STARTED, Publication, PublisherToken, logged
+from .tokens import DONE, STARTED, Publication, PublisherToken, logged, token_of_subject
 
 FORGET_INTERVAL = 3_600.0
 """Seconds between two deletions of old records of the audit log."""
@@ -56,9 +56,12 @@ class PublishingService:
     _now: Callable[[], float]
     _limit: AttemptLimit
 
-    async def authenticate(self, secret: str, network: str) -> Publisher:
-        """Return the publisher with this secret, and count its request. Raises UnknownPublisher and Throttled."""
-        token = await self._tokens.find(secret)
+    async def authenticate(self, secret: str | SubjectPublisher, network: str) -> Publisher:
+        """Return the publisher with this secret or access token, and count its request.
+
+        Raises UnknownPublisher and Throttled.
+        """
+        token = await self._tokens.find(secret) if isinstance(secret, str) else token_of_subject(secret)
         if token is None:
             raise UnknownPublisher
         await self._attempts.charge(self._limit, token.id)
@@ -67,7 +70,7 @@ class PublishingService:
     def check_permission(self, publisher: Publisher, name: str) -> None:
         """Raise Forbidden if the token may not publish `name`."""
         if not publisher.token.permits(name):
-            allowed = ", ".join(publisher.token.namespaces)
+            allowed = ", ".join(publisher.token.namespaces) or "nothing"
             raise Forbidden(
                 f"This token may not publish {logged(name)!r}. It may publish: {allowed}.",
                 code="forbidden_namespace",

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from ...config import AtLeast, Bytes, Seconds, above_zero, each_matches, issuer_url, networks, setting
+from ...domain.patterns import is_pattern
 from ...domain.publishing import SourceLimits
 from ...domain.versions import PUBLISHED
-from .tokens import ANY, MAX_NAMESPACES, is_pattern
+from .tokens import ANY, MAX_NAMESPACES
 
 MAX_ALLOWED = 200
 """Patterns of a setting."""

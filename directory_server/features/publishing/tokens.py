@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from attrs import frozen
@@ -10,6 +9,8 @@ from attrs import frozen
 from ...domain.errors import BadInput, NotFound, without_keys
 from ...domain.keys import MAX_LABEL, check_expiry, check_label, new_id, new_publisher_secret
 from ...domain.namespace_proofs import NamespaceProof, ProofKind
+from ...domain.patterns import NAME, is_pattern
+from ...domain.publishing import SubjectPublisher
 from ...sanitize import clean_line
 
 MAX_NAMESPACES = 20
@@ -33,20 +34,6 @@ WINDOW = 15.0
 ANY = "*"
 """The pattern of all namespaces that a login proves."""
 
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-
-_NAMESPACE = rf"{_LABEL}(?:\.{_LABEL})*"
-
-_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-
-NAME = re.compile(rf"{_NAMESPACE}/{_PART}")
-"""A name that can be published: labels of a reversed domain, a slash, and a part without further slashes."""
-
-_PATTERN = re.compile(rf"{_NAMESPACE}/(?:\*|{_PART})|{_LABEL}(?:\.{_LABEL})+\.\*/\*")
-
-_MAX_PATTERN = 200
-"""Characters of a pattern, as of a name."""
-
 
 @frozen
 class PublisherToken:
@@ -69,6 +56,11 @@ class PublisherToken:
         if self.revoked_at is not None:
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= now else "valid"
+
+
+def token_of_subject(subject: SubjectPublisher) -> PublisherToken:
+    """Return the publisher token that an access token is. It is not stored."""
+    return PublisherToken(subject.id, subject.label, subject.namespaces, "", 0.0, subject.expires_at)
 
 
 @frozen
@@ -156,11 +148,6 @@ def _checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
                 "or all namespaces below one of two or more labels such as io.acme.*/*."
             )
     return unique
-
-
-def is_pattern(text: str) -> bool:
-    """Return whether `text` is a pattern of names."""
-    return len(text) <= _MAX_PATTERN and _PATTERN.fullmatch(text) is not None
 
 
 def permitted(proven: Iterable[str], allowed: Sequence[str]) -> list[str]:

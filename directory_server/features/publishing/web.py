@@ -39,7 +39,14 @@ def _serve(kernel: Kernel) -> Endpoints:
         now=kernel.now,
         limit=AttemptLimit("login", settings.per_minute / 60, settings.per_minute),
     )
-    access = PublisherAccess(settings.enabled, service, kernel.failed_keys, kernel.proxies, logins.methods)
+    access = PublisherAccess(
+        settings.enabled,
+        service,
+        kernel.failed_keys,
+        kernel.proxies,
+        logins.methods,
+        kernel.authenticator.tokens,
+    )
     return Endpoints(
         handlers={
             "publish": PublishHandlers(access, service, logins, kernel.registry_reads, kernel.offload, kernel.now),

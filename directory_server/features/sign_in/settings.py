@@ -8,15 +8,37 @@ from typing import Any, Literal
 from attrs import frozen
 
 from ...config import Config, ConfigError, each_matches, issuer_url, line, setting
+from ...domain.patterns import is_pattern
 
-READ_SCOPE = "mcp-registry:read"
-"""The scope of requests that read, as the authorization document of the official registry names it."""
+READ_SCOPE, WRITE_SCOPE = "mcp-registry:read", "mcp-registry:write"
+"""The scopes of requests that read and that publish, as the authorization document of the official registry names them.
+"""
+
+MAX_RULES = 200
+"""Rules that give namespaces to claims."""
 
 
 def _name(_: object, __: object, name: str) -> None:
     """Validate the name of an issuer, which is a part of paths."""
     if name and not (name.isascii() and name.replace("-", "").isalnum() and name == name.lower() and len(name) <= 40):
         raise ValueError("must be 1 to 40 of a-z, 0-9 and '-'")
+
+
+def publish_rule(text: str) -> tuple[str, str, str]:
+    """Return the name and the value of a claim, and the pattern of names that it may publish. Raises ValueError."""
+    claim, _, pattern = text.rpartition(" ")
+    name, _, value = claim.partition("=")
+    if not (name and value and is_pattern(pattern)):
+        raise ValueError(f"must be claims with a namespace, such as 'groups=publishers io.acme/*', not {text[:100]!r}")
+    return name, value, pattern
+
+
+def _publish_rules(_: object, __: object, rules: tuple[str, ...]) -> None:
+    """Validate the claims that publish."""
+    if len(rules) > MAX_RULES:
+        raise ValueError(f"must be at most {MAX_RULES}")
+    for rule in rules:
+        publish_rule(rule)
 
 
 def _complete(_: object, __: object, issuers: tuple[Any, ...]) -> None:
@@ -27,6 +49,8 @@ def _complete(_: object, __: object, issuers: tuple[Any, ...]) -> None:
     for issuer in issuers:
         if not issuer.client_id and not issuer.tokens:
             raise ValueError("must each have a client_id for sign-in, or tokens = true")
+        if issuer.publish and not issuer.tokens:
+            raise ValueError("must have tokens = true with publish")
         if issuer.kind == "github" and issuer.tokens:
             raise ValueError("must not have tokens = true with kind = github: its tokens are not for other servers")
 
@@ -72,6 +96,12 @@ class IssuerConfig:
         (), "Audiences of its access tokens besides the URLs of the directory, for issuers that know no resources."
     )
     read_scope: str = setting(READ_SCOPE, "Scope of an access token that may read; if empty: each may.", line(200))
+    write_scope: str = setting(WRITE_SCOPE, "Scope of an access token that may publish; if empty: each may.", line(200))
+    publish: tuple[str, ...] = setting(
+        (),
+        "Namespaces that access tokens with a claim publish, such as groups=publishers io.acme/*; if empty: none.",
+        _publish_rules,
+    )
 
 
 @frozen

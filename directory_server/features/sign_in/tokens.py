@@ -10,14 +10,17 @@ from attrs import frozen
 
 from ...domain.errors import InsufficientScope, InvalidToken, NoAccess
 from ...domain.identities import subject_digest
-from ...domain.keys import ApiKey
+from ...domain.keys import MAX_LABEL, ApiKey
 from ...domain.ports.access import KeyRing
+from ...domain.publishing import SubjectPublisher
 from ...feature import Host, Running
 from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
+from ...sanitize import clean_line
 from ...web.error_responses import REALM
 from ...web.mcp import PATH as MCP
-from .settings import IssuerConfig, SignInConfig
+from .rules import texts_of
+from .settings import IssuerConfig, SignInConfig, publish_rule
 
 METADATA = "/.well-known/oauth-protected-resource"
 """The path of the metadata (RFC 9728, section 3); that of a resource with a path follows it."""
@@ -42,31 +45,39 @@ def metadata(base_url: str, path: str, issuers: Collection[IssuerConfig]) -> Map
         "resource": base_url + path,
         "resource_name": "MCP directory",
         "authorization_servers": [issuer.url for issuer in issuers],
-        "scopes_supported": sorted({issuer.read_scope for issuer in issuers if issuer.read_scope}),
+        "scopes_supported": sorted(
+            {issuer.read_scope for issuer in issuers if issuer.read_scope}
+            | {issuer.write_scope for issuer in issuers if issuer.publish}
+        ),
         "bearer_methods_supported": ["header"],
     }
 
 
 @frozen
 class TokenIssuer:
-    """An issuer of access tokens: the audiences and the scope that they must have, and the label of their keys."""
+    """An issuer of access tokens: the audiences that they must have, the label of their keys, and its settings."""
 
     issuer: Issuer
     audiences: Collection[str]
-    scope: str
     label: str
+    settings: IssuerConfig
 
-    async def verify(self, token: str) -> VerifiedToken:
-        """Return a valid access token. Raises InvalidToken, InsufficientScope, Unavailable."""
+    async def verify(self, token: str, scope: str) -> VerifiedToken:
+        """Return a valid access token with `scope`. Raises InvalidToken, InsufficientScope, Unavailable."""
         verified = await self.issuer.verify(token, self.audiences)
         if verified.kind not in _KINDS:
             raise InvalidToken("The token is not an access token (typ).")
         if "cnf" in verified.claims:
             # RFC 7800: only the holder of a key may use it, which this server does not check.
             raise InvalidToken("Access tokens that are bound to a key (cnf) are not supported.")
-        if self.scope and self.scope not in _scopes(verified.claims):
-            raise InsufficientScope(self.scope)
+        if scope and scope not in _scopes(verified.claims):
+            raise InsufficientScope(scope)
         return verified
+
+    def namespaces_of(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return patterns of the names that the subject of a token with `claims` may publish."""
+        rules = [publish_rule(rule) for rule in self.settings.publish]
+        return tuple(pattern for name, value, pattern in rules if value in texts_of(claims, name))
 
 
 @frozen
@@ -83,23 +94,47 @@ class SubjectTokens:
         return [each.issuer for each in self._issuers.values()]
 
     async def find(self, token: str) -> ApiKey | None:
+        issuer = self._issuer_of(token)
+        return (
+            None if issuer is None else await self._key(issuer, await issuer.verify(token, issuer.settings.read_scope))
+        )
+
+    async def publisher(self, token: str) -> SubjectPublisher | None:
+        issuer = self._issuer_of(token)
+        if issuer is None:
+            return None
+        verified = await issuer.verify(token, issuer.settings.write_scope)
+        key = await self._key(issuer, verified)
+        label = clean_line(f"{issuer.label}: {verified.subject}", MAX_LABEL)
+        namespaces = issuer.namespaces_of(verified.claims)
+        return SubjectPublisher(key.id, label, namespaces, float(verified.claims["exp"]))
+
+    def _issuer_of(self, token: str) -> TokenIssuer | None:
+        """Return the issuer that a token names, None if `token` does not look like one. Raises InvalidToken."""
         if not _TOKEN.fullmatch(token):
             return None
         issuer = self._issuers.get(claimed_issuer(token))
         if issuer is None:
             raise InvalidToken(f"The issuer of the token must be {' or '.join(self._issuers)}.")
-        verified = await issuer.verify(token)
+        return issuer
+
+    async def _key(self, issuer: TokenIssuer, verified: VerifiedToken) -> ApiKey:
+        """Return the key of the subject of a token. Raises InvalidToken if it is blocked."""
         subject = subject_digest(issuer.issuer.url, verified.subject)
         key = await self._keys.of_subject(subject, issuer.label, limit=self._limit)
         if key is None:
             raise InvalidToken("The subject of the token is blocked in this directory.")
         return key
 
-    def challenge(self, request: Request, error: NoAccess) -> str:
+    def challenge(self, request: Request, error: NoAccess, *, publishes: bool = False) -> str:
         # The resource of a list is a part of the directory.
         path = "" if request.list_name else request.path.decode("latin-1")
         parameters = {"resource_metadata": metadata_url(self._base_url, path)}
-        scopes = {issuer.scope for issuer in self._issuers.values() if issuer.scope}
+        settings = [issuer.settings for issuer in self._issuers.values()]
+        if publishes:
+            scopes = {issuer.write_scope for issuer in settings if issuer.publish}
+        else:
+            scopes = {issuer.read_scope for issuer in settings if issuer.read_scope}
         if isinstance(error, InsufficientScope):
             scopes = {error.scope}
         if scopes:
@@ -118,8 +153,8 @@ def running(host: Host) -> Running:
         issuer.url: TokenIssuer(
             issuer_of(issuer.url, host.reactor, host.offload, host.now),
             frozenset(own | {*issuer.audiences}),
-            issuer.read_scope,
             f"Access tokens: {issuer.title or issuer.name}",
+            issuer,
         )
         for issuer in host.config.of(SignInConfig).token_issuers
     }
