@@ -79,6 +79,12 @@ async def test_function_words_are_not_joined_with_their_neighbours() -> None:
 
 
 @awaited
+async def test_each_word_of_a_query_may_be_misspelt() -> None:
+    index = await index_of(*(make_entry(f"org.example/{n}", "Reads pull requests of a repository") for n in range(5)))
+    assert len(await search_names(index, "pul reqests repositroy")) == 5
+
+
+@awaited
 async def test_query_of_mostly_unknown_words_is_not_corrected() -> None:
     index = await index_of(
         make_entry("org.example/maker", "A builder of things"),

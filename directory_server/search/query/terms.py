@@ -48,6 +48,9 @@ GERMAN = "de"
 MIN_FOREIGN = 3
 """Words of a query that is taken for another language, and not corrected, if more than half of them are unknown."""
 
+MAX_MISSPELT, MIN_LIKE = 8, 0.4
+"""Words of the longest query whose unknown words may all be misspelt, and the least weight of a correction of each."""
+
 JOINED_WEIGHT = 0.7
 """The weight of two adjacent words written as one."""
 
@@ -93,7 +96,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
     if not content_words and query.is_spaced:
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
-    corrected = MAX_CORRECTIONS if _is_foreign(content_words, collection) else 0
+    corrected = MAX_CORRECTIONS if _is_foreign(content_words, translation.language, collection) else 0
     splits, named = MAX_SPLITS, 0
     matches = {part: match for match in translation.words for part in match.words}
     # Without a known language, a word may be a misspelt name all the same.
@@ -175,14 +178,26 @@ def _with_compound(
     return [*(evolve(group, idf=idf) for group in groups), halves]
 
 
-def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
-    """Return whether most of `parts` are too rare to be words of the language of the collection."""
-    if len(parts) < MIN_FOREIGN:
+def _is_foreign(parts: Sequence[str], language: str, collection: Collection) -> bool:
+    """Return whether most of `parts` are too rare to be words of the language of the collection.
+
+    Unless the query is in another known `language`, words that resemble known ones count as these, misspelt. All of
+    them are looked for in short queries only, since each takes up to a millisecond.
+    """
+    distinct = {stem(part): part for part in parts}
+    if len(distinct) < MIN_FOREIGN:
         return False
-    distinct = dict.fromkeys(map(stem, parts))
-    found = [term for each in distinct if (term := collection.find(each)) is not None]
-    known = sum(count >= MIN_KNOWN for count in collection.document_frequencies(found)) if found else 0
-    return len(distinct) >= MIN_FOREIGN and 2 * known < len(distinct)
+    unknown = [part for part in distinct.values() if collection.word(part)[1] < MIN_KNOWN]
+    if not language and len(distinct) <= MAX_MISSPELT:
+        unknown = [part for part in unknown if not _resembles_known(part, collection)]
+    return 2 * len(unknown) > len(distinct)
+
+
+def _resembles_known(word: str, collection: Collection) -> bool:
+    if not word.isascii() or len(word) <= CORRECTABLE_LENGTHS.start:
+        return False
+    likely = [term for term, weight in corrections(word, collection, 0).items() if weight >= MIN_LIKE]
+    return any(count >= MIN_KNOWN for count in collection.document_frequencies(likely)) if likely else False
 
 
 def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int, bool]:
