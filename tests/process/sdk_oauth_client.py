@@ -1,6 +1,6 @@
 """A client with the Python SDK that finds the issuer, registers, gets an access token and lists the tools.
 
-Argument: the endpoint's URL. It prints the results as JSON.
+Arguments: the endpoint's URL, and words to search for. It prints the results as JSON.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Memory:
         self.client = client_info
 
 
-async def use(url: str) -> dict[str, Any]:
+async def use(url: str, keywords: str) -> dict[str, Any]:
     """Return the results by name."""
     memory, visited = Memory(), list[str]()
 
@@ -60,11 +60,17 @@ async def use(url: str) -> dict[str, Any]:
         Client(streamable_http_client(url, http_client=http), read_timeout_seconds=60) as client,
     ):
         tools = await client.list_tools()
-        found = await client.call_tool("search_mcp", {"keywords": "github", "limit": 1})
+        found = await client.call_tool("search_mcp", {"keywords": keywords, "limit": 20})
         assert not found.is_error
+        assert found.structured_content is not None
     asked = {name: values[0] for name, values in parse_qs(urlsplit(visited[0]).query).items()}
-    return {"tools": [tool.name for tool in tools.tools], "resource": asked.get("resource"), "scope": asked["scope"]}
+    return {
+        "tools": [tool.name for tool in tools.tools],
+        "hits": [hit["mcp_id"] for hit in found.structured_content["data"]],
+        "resource": asked.get("resource"),
+        "scope": asked["scope"],
+    }
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(use(sys.argv[1]))))
+    print(json.dumps(asyncio.run(use(*sys.argv[1:]))))

@@ -185,7 +185,7 @@ def test_access_tokens_publish_in_the_namespaces_of_their_claims(server: Server,
 def test_sdk_client_registers_and_authorizes_itself(server: Server, issuer: FakeIssuer) -> None:
     script = Path(__file__).with_name("sdk_oauth_client.py")
     process = subprocess.run(
-        [sys.executable, script, server.url + MCP],
+        [sys.executable, script, server.url + MCP, "github"],
         env=environment(),
         capture_output=True,
         text=True,
