@@ -3,6 +3,7 @@
 An operator defines lists by a rule, by hand, or as all entries, and says which groups see them. A reader sees the
 entries of her lists and no others, in every API and page: `scopes.py` decides the lists of a request once, and the
 kernel applies them below search and store (`services.catalogue`). `keeper.py` stores which entries are in a list.
+Members request entries for lists, and approvers decide (`request_pages.py`).
 """
 
 from ...feature import Feature

@@ -10,6 +10,7 @@ import click
 
 from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, print_listing
+from .approvers import Approvers
 from .groups import Groups
 from .readers import reader_of
 from .rules import new_list
@@ -29,7 +30,8 @@ def lists() -> None:
 @click.pass_context
 def list_(ctx: click.Context, as_json: bool) -> None:
     """Show all lists."""
-    stored = Lists(command_context(ctx).storage.tables)
+    storage = command_context(ctx).storage
+    stored, approvers = Lists(storage.tables), Approvers(storage.tables, storage)
     records = [
         {
             "name": each.name,
@@ -38,6 +40,8 @@ def list_(ctx: click.Context, as_json: bool) -> None:
             "rule": each.rule,
             "open": each.is_open,
             "groups": list(each.groups),
+            "approvers": list(wait_for(approvers.texts(each.name))),
+            "holds_versions": each.holds_versions,
             "ready": each.is_ready,
         }
         for each in wait_for(stored.all())
@@ -47,6 +51,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
         "ENTRIES": lambda record: "all" if record["entries"] is None else record["entries"],
         "RULE": lambda record: record["rule"] or "-",
         "SEEN BY": lambda record: "everybody" if record["open"] else " ".join(record["groups"]) or "-",
+        "APPROVERS": lambda record: " ".join(record["approvers"]) or "-",
         "READY": lambda record: "yes" if record["ready"] else "no",
     }
     print_listing(records, columns, as_json)
@@ -59,17 +64,47 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @click.option("--all", "is_all", is_flag=True, help="The list has all entries.")
 @click.option("--open", "is_open", is_flag=True, help="Everybody sees the list.")
 @click.option("--group", "groups", multiple=True, help="Group that sees the list.")
+@click.option("--holds-versions", is_flag=True, help="Each new version of an approved entry waits for an approver.")
 @click.pass_context
 def put(
-    ctx: click.Context, name: str, title: str, rule: str, is_all: bool, is_open: bool, groups: Sequence[str]
+    ctx: click.Context,
+    name: str,
+    title: str,
+    rule: str,
+    is_all: bool,
+    is_open: bool,
+    groups: Sequence[str],
+    holds_versions: bool,
 ) -> None:
-    """Create LIST, or replace its definition. Entries that were picked stay."""
+    """Create LIST, or replace its definition. Entries that were picked, and approvers, stay."""
     context = command_context(ctx)
     stored = Lists(context.storage.tables)
-    wanted = new_list(name, title, is_all=is_all, is_open=is_open, rule=rule, now=context.now())
+    wanted = new_list(
+        name,
+        title,
+        is_all=is_all,
+        is_open=is_open,
+        rule=rule,
+        now=context.now(),
+        holds_versions=holds_versions,
+    )
     wait_for(stored.put(wanted))
     wait_for(stored.set_groups(name, groups))
     echo(f"List {name} is stored. A running server finds its entries.", err=True)
+
+
+@lists.command()
+@_NAME
+@click.argument("approvers", nargs=-1, required=True, metavar="APPROVER...")
+@click.option("--remove", "is_removed", is_flag=True, help="They are approvers no longer.")
+@click.pass_context
+def approver(ctx: click.Context, name: str, approvers: Sequence[str], is_removed: bool) -> None:
+    """Let APPROVER decide on requests for entries on LIST: e-mail addresses of accounts, and names of groups."""
+    storage = command_context(ctx).storage
+    stored = Approvers(storage.tables, storage)
+    wait_for(Lists(storage.tables).find(name))
+    changed = wait_for(stored.read(approvers))
+    wait_for(stored.change(name, () if is_removed else changed, changed if is_removed else ()))
 
 
 @lists.command()

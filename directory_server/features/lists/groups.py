@@ -19,6 +19,7 @@ _DELETE_GROUP = (
     "DELETE FROM group_member WHERE group_name = :name",
     "DELETE FROM group_claim WHERE group_name = :name",
     "DELETE FROM list_group WHERE group_name = :name",
+    "DELETE FROM list_approver WHERE group_name = :name",
 )
 
 _MEMBERS = "SELECT reader FROM group_member WHERE group_name = :name ORDER BY reader"

@@ -12,6 +12,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
 from ...leases import Lease
+from .documents import digest_of
+from .request_tables import ListRequests
 from .rules import EntryList
 from .tables import Differences, Lists
 
@@ -27,7 +29,10 @@ BATCH, BATCH_BYTES = 500, 2_000_000
 
 @frozen
 class Keeper:
-    """Writes the entries of lists, in the process that holds `lease`. `announce` tells other processes of changes."""
+    """Writes the entries of lists, in the process that holds `lease`. `announce` tells other processes of changes.
+
+    Documents of approved entries that wait for an approver become `requests`. `now` returns seconds since the epoch.
+    """
 
     _lists: Lists
     _store: Store
@@ -35,6 +40,8 @@ class Keeper:
     _matching: Matching
     _offload: Offload
     _announce: Callable[[], None]
+    _requests: ListRequests
+    _now: Callable[[], float]
 
     async def update(self) -> None:
         """Write what is new since the last update, unless another process does. Raises Unavailable."""
@@ -78,7 +85,11 @@ class Keeper:
         # Read after the changes, so that an entry which was picked meanwhile is not taken out again.
         lists = [each for each in await self._selected() if each.name in names]
         picks = await self._lists.picks([each.name for each in lists])
-        await self._write(await self._offload(differences, changes, lists, picks, self._matching))
+        approved = await self._lists.approved([each.name for each in lists if each.holds_versions])
+        held = await self._offload(held_documents, changes, approved) if approved else {}
+        await self._write(await self._offload(differences, changes, lists, picks, self._matching, held))
+        if held:
+            await self._requests.wait(held, self._now())
 
     async def _write(self, found: Differences) -> None:
         if found and await self._lists.write(found):
@@ -88,16 +99,34 @@ class Keeper:
         return [each for each in await self._lists.all() if not each.is_all]
 
 
+def held_documents(changes: Sequence[Change], approved: Mapping[tuple[str, str], str]) -> Mapping[tuple[str, str], str]:
+    """Return the digests of documents of `changes` that are not `approved`, by list and name of the entry."""
+    bodies = {change.mcp_id: change.body for change in changes}
+    held = {}
+    for (list_name, name), digest in approved.items():
+        body = bodies.get(mcp_id_of(name))
+        if body is not None and (waiting := digest_of(body)) != digest:
+            held[list_name, name] = waiting
+    return held
+
+
 def differences(
-    changes: Sequence[Change], lists: Sequence[EntryList], picks: Mapping[str, Collection[str]], matching: Matching
+    changes: Sequence[Change],
+    lists: Sequence[EntryList],
+    picks: Mapping[str, Collection[str]],
+    matching: Matching,
+    held: Collection[tuple[str, str]] = (),
 ) -> Differences:
-    """Return the lists that the entries of `changes` join and leave, by mcp_id.
+    """Return the lists that the entries of `changes` join and leave, by mcp_id. Picks of `held` entries do not count.
 
     A removed entry stays in its lists, so that their readers learn of the removal.
     """
     names = {each.name for each in lists}
     rules = {each.rule for each in lists if each.rule}
-    chosen = {each.name: {mcp_id_of(name) for name in picks.get(each.name, ())} for each in lists}
+    chosen = {
+        each.name: {mcp_id_of(name) for name in picks.get(each.name, ()) if (each.name, name) not in held}
+        for each in lists
+    }
     found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:

@@ -12,6 +12,7 @@ from ...domain.errors import DirectoryError
 from ...http import Request
 from ...web.account import AccountRequests
 from ...web.operator_requests import ADMIN, OperatorRequests
+from .approvers import Approvers
 from .groups import Groups
 from .readers import name_of, reader_of
 from .rules import MAX_RULE, MAX_TITLE, new_list
@@ -31,6 +32,7 @@ class ListPages:
     _requests: OperatorRequests
     _lists: Lists
     _groups: Groups
+    _approvers: Approvers
     _storage: Any
     _now: Callable[[], float]
     _announce: Callable[[], None]
@@ -61,6 +63,7 @@ class ListPages:
         picks = (await self._lists.picks([name])).get(name, ())
         values = {
             "list": found,
+            "approvers": await self._approvers.texts(name),
             "count": await self._lists.count(name),
             "picks": picks[:MAX_SHOWN],
             "more": max(len(picks) - MAX_SHOWN, 0),
@@ -144,9 +147,19 @@ class ListPages:
     async def _put(self, name: str, form: Any, is_new: bool) -> None:
         is_all, is_open = form.get("kind") == "all", bool(form.get("open"))
         title, rule = form.get("title", ""), form.get("rule", "")
-        wanted = new_list(name, title, is_all=is_all, is_open=is_open, rule=rule, now=self._now())
+        approvers = await self._approvers.read(form.get("approvers", "").split())
+        wanted = new_list(
+            name,
+            title,
+            is_all=is_all,
+            is_open=is_open,
+            rule=rule,
+            now=self._now(),
+            holds_versions=bool(form.get("holds_versions")),
+        )
         await self._lists.put(wanted, is_new=is_new)
         await self._lists.set_groups(name, form.get("groups", "").split())
+        await self._approvers.set(name, approvers)
 
     async def _join(self, group: str, text: str) -> None:
         await self._groups.add_member(group, await reader_of(self._storage, text))

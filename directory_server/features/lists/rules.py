@@ -22,6 +22,9 @@ MAX_TITLE, MAX_RULE = 100, 256
 MAX_PICKS = 2_000
 """Entries of a list that were added by hand."""
 
+MAX_APPROVERS = 50
+"""Accounts and groups that decide on the requests for a list."""
+
 MAX_MEMBERS = 10_000
 """Members of a group that were added by hand."""
 
@@ -39,7 +42,8 @@ class EntryList:
     """A list of entries: all if `is_all`, else those that match the query `rule` and those that were picked.
 
     Everybody sees it if `is_open`, else the members of `groups`. `created_at` is in seconds since the epoch. Changes to
-    `seq` of the log were read for it; at -1 its entries are not known yet, and nobody sees it.
+    `seq` of the log were read for it; at -1 its entries are not known yet, and nobody sees it. With `holds_versions` an
+    approved entry is on it only with the document that was approved.
     """
 
     name: str
@@ -50,6 +54,7 @@ class EntryList:
     created_at: float
     seq: int = -1
     groups: tuple[str, ...] = ()
+    holds_versions: bool = False
 
     @property
     def is_ready(self) -> bool:
@@ -66,7 +71,16 @@ class Group:
     claims: tuple[tuple[str, str], ...] = ()
 
 
-def new_list(name: str, title: str, *, is_all: bool, is_open: bool, rule: str, now: float) -> EntryList:
+def new_list(
+    name: str,
+    title: str,
+    *,
+    is_all: bool,
+    is_open: bool,
+    rule: str,
+    now: float,
+    holds_versions: bool = False,
+) -> EntryList:
     """Return a list. Raises BadInput for a wrong name, title or rule."""
     check_list_name(name)
     title = clean_line(title, MAX_TITLE + 1).strip() or name
@@ -78,7 +92,7 @@ def new_list(name: str, title: str, *, is_all: bool, is_open: bool, rule: str, n
     if rule and is_all:
         raise BadInput("rule: a list of all entries has no rule.", code="rule_wrong")
     check_filters(rule)
-    return EntryList(name, title, is_all, is_open, rule, now)
+    return EntryList(name, title, is_all, is_open, rule, now, holds_versions=holds_versions)
 
 
 def check_list_name(name: str) -> None:

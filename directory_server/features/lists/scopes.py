@@ -28,6 +28,11 @@ _VISIBLE = """
     ))
 """
 
+_DECIDED = """
+    SELECT DISTINCT list FROM list_approver WHERE reader = :reader OR group_name = ANY(:groups)
+        OR group_name IN (SELECT group_name FROM group_member WHERE group_member.reader = :reader)
+"""
+
 _AccountRow = tuple[str, str | None, str | None]
 """The role of an account, and an issuer that its person signs in with, with the groups of the last sign-in."""
 
@@ -53,6 +58,15 @@ class ReaderScopes:
         """Return the names of the lists that a reader sees. Raises Unavailable."""
         return await self._visible(*await self._read(reader))
 
+    async def decided_by(self, account_id: str) -> Collection[str]:
+        """Return the names of the lists of which an account is an approver. Raises Unavailable."""
+        reader, rows = await self._read(account_id)
+        # An account that was deleted may still be an approver.
+        if not rows:
+            return ()
+        found = await self._tables.all(_DECIDED, reader=reader, groups=await self._groups(rows))
+        return [name for (name,) in found]
+
     async def _read(self, reader: str | None) -> tuple[str, Sequence[_AccountRow]]:
         """Return the id of a reader, empty for none, and what is stored of the account with this id."""
         if not reader or not is_storable(reader):
@@ -63,12 +77,16 @@ class ReaderScopes:
         """Return the names of the lists that a reader sees, each with whether it has all entries."""
         if _sees_all(rows):
             return await ready_lists(self._tables)
+        return dict(await self._tables.all(_VISIBLE, reader=reader, groups=await self._groups(rows)))
+
+    async def _groups(self, rows: Sequence[_AccountRow]) -> Sequence[str]:
+        """Return the groups that an account is in by claims."""
         groups: list[str] = []
         for _, issuer, stored in rows:
             if issuer is not None and stored is not None and (claims := decode_stored(stored.encode())):
                 found = await self._tables.all(_OF_CLAIMS, issuer=issuer, claims=claims)
                 groups += [group for (group,) in found]
-        return dict(await self._tables.all(_VISIBLE, reader=reader, groups=groups))
+        return groups
 
 
 def _sees_all(rows: Sequence[_AccountRow]) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from attrs import frozen
 
-from ...config import setting
+from ...config import AtLeast, ConfigError, Seconds, above_zero, line, setting
+from ...domain.accounts import is_email
+
+MAX_PASSWORD = 1_000
+"""Bytes of the file with the password of the mail server."""
 
 
 @frozen
@@ -14,3 +20,31 @@ class ListsConfig:
     enabled: bool = setting(
         False, "Whether readers see only the entries of their lists. Without any list they then see none."
     )
+    request_age: Seconds = setting(
+        7_776_000.0, "Time after which an open request for an entry expires, and a decided one is deleted.", above_zero
+    )
+    mail_host: str = setting(
+        "", "Mail server that tells members of answers to their requests; if empty: only pages do.", line(253)
+    )
+    mail_port: int = setting(587, "Port of the mail server.", AtLeast(1))
+    mail_tls: bool = setting(True, "Whether the mail server must offer STARTTLS with a valid certificate.")
+    mail_sender: str = setting("", "Address that e-mails are from, such as directory@example.org.", line(254))
+    mail_user: str = setting("", "User at the mail server; if empty: none.", line(200))
+    mail_password_file: str = setting("", "File with the password of the user, which is read at the start.")
+
+    def check(self, config: object) -> None:
+        """Raise ConfigError for a mail server without a sender, and for a user without TLS or without a password."""
+        if self.mail_host and not is_email(self.mail_sender):
+            raise ConfigError("lists.mail_sender: must be an e-mail address.")
+        if self.mail_user and not (self.mail_tls and self.mail_password_file):
+            raise ConfigError("lists.mail_user: needs lists.mail_tls and lists.mail_password_file.")
+
+    def password(self) -> str:
+        """Return the password of the mail server, empty without a user. Raises ConfigError."""
+        if not self.mail_user:
+            return ""
+        try:
+            with Path(self.mail_password_file).open("rb") as file:
+                return file.read(MAX_PASSWORD).decode().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"lists.mail_password_file: cannot be read: {error}.") from None

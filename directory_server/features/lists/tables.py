@@ -26,17 +26,18 @@ BATCH = 200
 # Writers wait for each other, so that together they do not exceed a limit.
 LOCK = "LOCK TABLE entry_list, reader_group IN SHARE ROW EXCLUSIVE MODE"
 
-_LISTS = "SELECT name, title, is_all, is_open, rule, created_at, seq FROM entry_list ORDER BY name"
+_LISTS = "SELECT name, title, is_all, is_open, rule, created_at, seq, holds_versions FROM entry_list ORDER BY name"
 
 _GROUPS_OF_LISTS = "SELECT list, group_name FROM list_group ORDER BY group_name"
 
 # A changed list has another negative position, so that entries found for an earlier rule do not complete it.
 _PUT = """
-    INSERT INTO entry_list AS stored (name, title, is_all, is_open, rule, created_at, seq)
-    VALUES (:name, :title, :is_all, :is_open, :rule, :created_at, -1)
+    INSERT INTO entry_list AS stored (name, title, is_all, is_open, rule, created_at, holds_versions, seq)
+    VALUES (:name, :title, :is_all, :is_open, :rule, :created_at, :holds_versions, -1)
     ON CONFLICT (name) DO UPDATE SET title = excluded.title, is_all = excluded.is_all, is_open = excluded.is_open,
-        rule = excluded.rule, seq = CASE
-            WHEN stored.rule = excluded.rule AND stored.is_all = excluded.is_all THEN stored.seq
+        rule = excluded.rule, holds_versions = excluded.holds_versions, seq = CASE
+            WHEN stored.rule = excluded.rule AND stored.is_all = excluded.is_all
+                AND stored.holds_versions = excluded.holds_versions THEN stored.seq
             ELSE least(stored.seq, 0) - 1
         END
 """
@@ -47,6 +48,9 @@ _DELETE = (
     "DELETE FROM entry_list WHERE name = :name",
     "DELETE FROM list_pick WHERE list = :name",
     "DELETE FROM list_group WHERE list = :name",
+    "DELETE FROM list_approver WHERE list = :name",
+    "DELETE FROM list_approval WHERE list = :name",
+    "DELETE FROM list_request WHERE list = :name",
 )
 
 _LEFTOVERS = f"""
@@ -61,6 +65,13 @@ _ADVANCE = "UPDATE entry_list SET seq = :seq WHERE name = ANY(:names) AND seq >=
 _PICKS = "SELECT list, name FROM list_pick WHERE list = ANY(:lists) ORDER BY name"
 
 _PICK = "INSERT INTO list_pick (list, name) VALUES (:list, :name) ON CONFLICT DO NOTHING"
+
+_HELD = """
+    SELECT list, name, digest FROM list_approval
+    WHERE list IN (SELECT name FROM entry_list WHERE holds_versions) AND list = ANY(:lists)
+"""
+
+_FORGET_APPROVAL = "DELETE FROM list_approval WHERE list = :list AND name = :name"
 
 _UNPICK = "DELETE FROM list_pick WHERE list = :list AND name = :name"
 
@@ -94,8 +105,10 @@ class Lists:
             for name, group in rows.all(_GROUPS_OF_LISTS):
                 groups.setdefault(name, []).append(group)
             return [
-                EntryList(name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())))
-                for name, title, is_all, is_open, rule, at, seq in rows.all(_LISTS)
+                EntryList(
+                    name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())), bool(holds)
+                )
+                for name, title, is_all, is_open, rule, at, seq, holds in rows.all(_LISTS)
             ]
 
         return await self._tables.read(read)
@@ -119,6 +132,7 @@ class Lists:
             "is_open": entry_list.is_open,
             "rule": entry_list.rule,
             "created_at": entry_list.created_at,
+            "holds_versions": entry_list.holds_versions,
         }
 
         def write(rows: Rows) -> None:
@@ -152,17 +166,19 @@ class Lists:
             found.setdefault(each, []).append(name)
         return found
 
+    async def approved(self, names: Sequence[str]) -> Mapping[tuple[str, str], str]:
+        """Return the digests of approved documents, by list and name, for those of the lists that hold versions."""
+        rows = await self._tables.read(lambda rows: rows.all(_HELD, lists=list(names)))
+        return {(list_name, name): digest for list_name, name, digest in rows}
+
     async def pick(self, list_name: str, name: str) -> None:
-        """Add the entry `name` to a list by hand. Raises BadInput, NotFound."""
+        """Add the entry `name` to a list by hand, with all its versions. Raises BadInput, NotFound."""
         check_name(name)
         await self.find(list_name)
 
         def write(rows: Rows) -> None:
-            rows.lock(LOCK)
-            if len(rows.all(_PICKS, lists=[list_name])) >= MAX_PICKS:
-                raise BadInput(f"A list has at most {MAX_PICKS:,} entries that were picked.", code="picks_full")
-            rows.execute(_PICK, list=list_name, name=name)
-            _write(rows, {mcp_id_of(name): ([list_name], [])})
+            rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
+            pick_entry(rows, list_name, name)
 
         await self._tables.write(write)
 
@@ -172,6 +188,7 @@ class Lists:
         await self.find(list_name)
 
         def write(rows: Rows) -> None:
+            rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
             if rows.execute(_UNPICK, list=list_name, name=name):
                 # The keeper puts an entry that the rule matches into the list again.
                 _write(rows, {mcp_id_of(name): ([], [list_name])})
@@ -220,6 +237,15 @@ class Lists:
     async def advance(self, names: Collection[str], seq: int) -> None:
         """Set the position of lists that have read the log to `seq`."""
         await self._tables.write(lambda rows: rows.execute(_ADVANCE, names=list(names), seq=seq))
+
+
+def pick_entry(rows: Rows, list_name: str, name: str) -> None:
+    """Add the entry `name` to a list, at once. Raises BadInput beyond MAX_PICKS."""
+    rows.lock(LOCK)
+    if (list_name, name) not in (picks := rows.all(_PICKS, lists=[list_name])) and len(picks) >= MAX_PICKS:
+        raise BadInput(f"A list has at most {MAX_PICKS:,} entries that were picked.", code="picks_full")
+    rows.execute(_PICK, list=list_name, name=name)
+    _write(rows, {mcp_id_of(name): ([list_name], [])})
 
 
 def _write(rows: Rows, found: Differences) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...web.account import AccountRequests
-from ...web.pages import Extension
+from ...web.operator_requests import Notice
+from ...web.pages import EntryBar, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
+from .approvers import Approvers
 from .groups import Groups
+from .mail import Mailer, Smtp
 from .pages import GROUPS, LISTS, OWN, ListPages, OwnLists
+from .request_pages import REQUESTS, RequestBar, RequestPages
+from .request_tables import ListRequests
 from .scopes import ReaderScopes
 from .settings import ListsConfig
 from .tables import Lists
@@ -18,22 +25,46 @@ _LIST, _GROUP = f"{LISTS}/{{name}}", f"{GROUPS}/{{name}}"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    lists, is_on = Lists(kernel.storage.tables), kernel.config.of(ListsConfig).enabled
+    settings, storage = kernel.config.of(ListsConfig), kernel.storage
+    lists, is_on = Lists(storage.tables), settings.enabled
+    approvers, requests = Approvers(storage.tables, storage), ListRequests(storage.tables)
+    scopes = ReaderScopes(storage.tables) if is_on else None
+    deliver = Smtp(settings, settings.password(), kernel.reactor).deliver if settings.mail_host else None
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
         {
             NAME: ListPages(
                 kernel.operators.of_folder(NAME),
                 lists,
-                Groups(kernel.storage.tables),
-                kernel.storage,
+                Groups(storage.tables),
+                approvers,
+                storage,
                 kernel.now,
                 kernel.bus.announce,
                 is_on,
             ),
-            "own_lists": OwnLists(members, lists, ReaderScopes(kernel.storage.tables) if is_on else None),
-        }
+            "own_lists": OwnLists(members, lists, scopes),
+            "list_requests": RequestPages(
+                accounts=members,
+                storage=storage,
+                lists=lists,
+                approvers=approvers,
+                requests=requests,
+                scopes=scopes,
+                directory=kernel.directory,
+                attempts=storage.attempts,
+                mailer=Mailer(settings.mail_sender, deliver, kernel.now),
+                now=kernel.now,
+                announce=kernel.bus.announce,
+            ),
+        },
+        entry_bars=[EntryBar(f"{NAME}/entry.html", RequestBar(lists, approvers, requests, scopes).read)],
     )
+
+
+async def _open_requests(storage: Any) -> Notice | None:
+    count = await ListRequests(storage.tables).count()
+    return Notice(REQUESTS, f"{NAME}.open_requests", count) if count else None
 
 
 PART = WebPart(
@@ -41,7 +72,7 @@ PART = WebPart(
         NAME,
         "directory_server.features.lists",
         tabs=((LISTS, f"{NAME}.tab"),),
-        account_tabs=((OWN, f"{NAME}.tab"),),
+        account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
     ),
     routes=(
         Route(LISTS, "GET", PAGES, "lists.get"),
@@ -58,6 +89,11 @@ PART = WebPart(
         Route(f"{_GROUP}/remove", "POST", PAGES, "lists.remove_group"),
         Route(f"{_GROUP}/{{action}}", "POST", PAGES, "lists.change_group"),
         Route(OWN, "GET", PAGES, "own_lists.get"),
+        Route(REQUESTS, "GET", PAGES, "list_requests.get"),
+        Route(REQUESTS, "POST", PAGES, "list_requests.post"),
+        Route(f"{REQUESTS}/{{request_id}}", "GET", PAGES, "list_requests.get_one"),
+        Route(f"{REQUESTS}/{{request_id}}/{{action}}", "POST", PAGES, "list_requests.change"),
     ),
+    notices=(_open_requests,),
     serve=_serve,
 )

@@ -12,6 +12,7 @@ from attrs import frozen
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.keeper import LEASE, LEASE_NAME, Keeper
+from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
 from directory_server.leases import Lease
@@ -83,6 +84,8 @@ def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
             matching=percolate,
             offload=inline,
             announce=application.feed.wake,
+            requests=ListRequests(storage.tables),
+            now=server.clock.seconds,
         )
         secrets = {}
         for name, of in (("ann", ("red", "blue")), ("bob", ("blue",))):

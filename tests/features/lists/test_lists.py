@@ -206,7 +206,13 @@ def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
     key = json.loads(directory.succeed("key", "list", "--json"))[0]["id"]
     directory.succeed("lists", "join", "team", key, "--claim", "cn=team")
     directory.fail("lists", "join", "team", "nobody")
-    directory.succeed("lists", "put", "mail", "--rule", "mail", "--group", "team")
+    directory.succeed("lists", "put", "mail", "--rule", "mail", "--group", "team", "--holds-versions")
+    directory.succeed("account", "add", "ann@example.org")
+    directory.succeed("lists", "approver", "mail", "team", "ann@example.org")
+    directory.succeed("lists", "approver", "mail", "ann@example.org", "--remove")
+    directory.fail("lists", "approver", "mail", "nobody@example.org")
+    directory.fail("lists", "approver", "mail", "nogroup")
+    directory.fail("lists", "approver", "none", "team")
     directory.fail("lists", "put", "other", "--rule", "category:none")
     directory.succeed("lists", "pick", "mail", "x/y", "x/z")
     directory.succeed("lists", "unpick", "mail", "x/z")
@@ -218,6 +224,8 @@ def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
             "rule": "mail",
             "open": False,
             "groups": ["team"],
+            "approvers": ["team"],
+            "holds_versions": True,
             "ready": False,
         }
     ]

@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from directory_server.composition import all_routes
+from directory_server.features.lists.approvers import Approvers
+from directory_server.features.lists.groups import Groups
 from directory_server.run_sync import run_sync
 
+from ...web.browsers import Browser, account_of
 from ...web.conftest import POSTGRES_ID, parse_response
 from ...web.test_every_route import VALID_REQUESTS, ValidRequest, modern, post, rpc
 from .conftest import SECRET, SECRET_ID, Listed, open_listed
@@ -158,6 +161,45 @@ def test_the_requests_find_the_entry_for_a_reader_who_may_see_it(servers: tuple[
         "/r/red/api/open/v1/search?keywords=zebra",
         "stream",
     } - differing == set()
+
+
+MEMBER = "member@example.org"
+
+MASKED = re.compile(rb"/account/requests/[0-9a-z]{8}")
+"""The paths of requests, which are random."""
+
+
+def member_pages(listed: Listed) -> list[bytes]:
+    """Return what a member of the group `blue` gets who asks for the secret entry, and for one that she sees."""
+    server, storage = listed.server, listed.server.application.storage
+    account = account_of(server, MEMBER)
+    run_sync(Groups(storage.tables).add_member("blue", account.id))
+    approvers = Approvers(storage.tables, storage)
+    for name in ("red", "blue"):
+        run_sync(approvers.set(name, [("", "red")]))
+    browser = Browser(server)
+    browser.sign_in(MEMBER)
+    pages = []
+    for name, of in ((SECRET.name, "blue"), (SECRET.name, "red"), ("io.github.example/mail", "blue")):
+        browser.get("/account/requests")
+        pages.append(browser.follow(browser.post("/account/requests", {"entry": name, "list": of, "reason": "Why."})))
+    path = re.findall(r"/account/requests/[0-9a-z]{8}", browser.page)[0]
+    paths = (path, f"/account/requests?entry={SECRET.name}", "/account/lists", f"/servers/{SECRET_ID}")
+    pages += [browser.get(path) for path in (*paths, f"/servers/{POSTGRES_ID}", "/?q=zebra")]
+    for action in ("approve", "decline", "question", "withdraw"):
+        browser.get("/account/requests")
+        pages.append(browser.post(f"{path}/{action}"))
+    return [b"%d " % page.status + MASKED.sub(b"", RANDOM.sub(b"*", page.body)) for page in pages]
+
+
+def test_requests_do_not_tell_of_an_entry_that_the_member_may_not_see(servers: tuple[Listed, Listed]) -> None:
+    having, lacking = (member_pages(listed) for listed in servers)
+    assert having == lacking
+    assert b"Request sent." in having[0]
+    assert b"There is no such list" in having[1]
+    assert b"The entry is on this list." in having[2]
+    statuses = " ".join(page[:3].decode() for page in having[-10:])
+    assert statuses == "200 200 200 404 200 200 404 404 404 303"
 
 
 def test_every_route_is_asked() -> None:

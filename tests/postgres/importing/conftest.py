@@ -81,7 +81,11 @@ _ROWS = """
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
     INSERT INTO accepted_marks VALUES ('id', 'a b');
-    INSERT INTO entry_list VALUES ('red', 'Red', 0, 1, 'mail', 999990.0, 3);
+    INSERT INTO entry_list VALUES ('red', 'Red', 0, 1, 'mail', 999990.0, 3, 1);
+    INSERT INTO list_approver VALUES ('red', '', 'team');
+    INSERT INTO list_approval VALUES ('red', 'x/y', '1', 'aa', x'7b7d', 999990.0, NULL);
+    INSERT INTO list_request VALUES ('r', 'red', 'x/y', NULL, '', 'open', 999990.0, 999991.0);
+    INSERT INTO list_request_event VALUES ('r', 0, 999990.0, 'requested', NULL, 'For mail.');
     INSERT INTO list_pick VALUES ('red', 'x/y');
     INSERT INTO list_entry VALUES ('id', 'red', NULL);
     INSERT INTO reader_group VALUES ('team', 999990.0);

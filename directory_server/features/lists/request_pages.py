@@ -1,0 +1,255 @@
+"""Pages of requests: members ask for entries on lists, approvers decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ...domain.accounts import Account
+from ...domain.entries import Entry, check_name, mcp_id_of
+from ...domain.errors import BadInput, DirectoryError
+from ...domain.ports.access import Attempts
+from ...domain.scopes import NOTHING, Scope, unknown_list
+from ...domain.throttling import AttemptLimit
+from ...http import Request
+from ...services.directory import Directory
+from ...web.account import AccountRequests
+from ...web.audit import Values, changing
+from ...web.operator_requests import parameters
+from .approvers import Approvers
+from .documents import MAX_DIFFERENCES, approval_of, differences
+from .mail import Mailer
+from .request_tables import ListRequests
+from .requests import MAX_TEXT, EventKind, ListRequest, State, unknown_request
+from .rules import EntryList
+from .scopes import ReaderScopes
+from .tables import Lists
+
+REQUESTS = "/account/requests"
+
+MAX_OWN, MAX_WAITING = 50, 100
+"""Requests of a member, and requests that wait for an approver, on a page."""
+
+_BY_ACCOUNT = AttemptLimit("list request", rate=20 / 86_400.0, burst=20)
+
+_OF_MEMBER: Mapping[str, EventKind] = {"answer": "answer", "withdraw": "withdrawn"}
+
+_OF_APPROVER: Mapping[str, EventKind] = {"approve": "approved", "question": "question", "decline": "declined"}
+
+
+@frozen
+class RequestPages:
+    """Handles `/account/requests`. `_scopes` is None while lists are off, and then there are no requests.
+
+    `_directory` has all entries: an approver reads those that are asked for, whatever lists she sees.
+    """
+
+    _accounts: AccountRequests
+    _storage: Any
+    _lists: Lists
+    _approvers: Approvers
+    _requests: ListRequests
+    _scopes: ReaderScopes | None
+    _directory: Directory
+    _attempts: Attempts
+    _mailer: Mailer
+    _now: Callable[[], float]
+    _announce: Callable[[], None]
+
+    async def get(self, request: Request) -> bytes:
+        """Return the requests of the member, those that wait for her as an approver, and the form that adds one."""
+        member = await self._accounts.member(request)
+        asked = parameters(request)
+        deciding = await self._deciding(member.account)
+        values = {
+            "is_on": self._scopes is not None,
+            "own": await self._requests.of_account(member.account.id, MAX_OWN),
+            "waiting": await self._requests.waiting(sorted(deciding), MAX_WAITING),
+            "lists": await self._requestable(member.account),
+            "longest": MAX_TEXT,
+            "entry": asked.get("entry", ""),
+            "list": asked.get("list", ""),
+            "reason": "",
+        }
+        return self._accounts.page(request, member.session, "requests", values)
+
+    async def post(self, request: Request) -> bytes:
+        """Store a request, and redirect to the list of requests."""
+        member, form = await self._accounts.member_form(request)
+        name, list_name, reason = form.get("entry", "").strip(), form.get("list", ""), form.get("reason", "")
+        try:
+            if all(entry_list.name != list_name for entry_list in await self._requestable(member.account)):
+                raise unknown_list(list_name)
+            check_name(name)
+            if await self._entry(name, within=frozenset({list_name})) is not None:
+                raise BadInput("entry: is on this list.", code="listed")
+            # An invalid request does not count.
+            await self._attempts.charge(_BY_ACCOUNT, member.account.id)
+            await self._requests.add(member.account.id, list_name, name, reason, self._now())
+        except DirectoryError:
+            return self._accounts.form_error(request, REQUESTS, entry=name, list=list_name, reason=reason)
+        return self._accounts.redirect(request, REQUESTS, "requested")
+
+    async def get_one(self, request: Request, request_id: str) -> bytes:
+        """Return the page of a request: for its member, and for approvers with the entry and its differences."""
+        member = await self._accounts.member(request)
+        asked, is_approver = await self._find(member.account, request_id)
+        values = {
+            "asked": asked,
+            "title": (await self._lists.find(asked.list)).title,
+            "events": await self._requests.events(asked.id),
+            "is_approver": is_approver,
+            "is_own": asked.account == member.account.id,
+            "longest": MAX_TEXT,
+            "reason": "",
+            **(await self._reviewed(asked) if is_approver else await self._seen(asked, member.account)),
+        }
+        return self._accounts.page(request, member.session, "request", values)
+
+    async def change(self, request: Request, request_id: str, action: str) -> bytes:
+        """Decide on a request, ask the member, answer an approver, or withdraw; redirect to the page of the request."""
+        member, form = await self._accounts.member_form(request)
+        asked, is_approver = await self._find(member.account, request_id)
+        is_own, text, path = asked.account == member.account.id, form.get("text", ""), f"{REQUESTS}/{asked.id}"
+        if not (action in _OF_MEMBER and is_own) and not (action in _OF_APPROVER and is_approver):
+            raise UnknownPath
+        try:
+            async with changing(request, lambda: self._state(asked.id)):
+                if action in _OF_MEMBER:
+                    kind = _OF_MEMBER[action]
+                    await self._requests.answer(asked.id, kind, member.account.id, text, self._now())
+                elif is_own:
+                    raise BadInput("Another approver decides on your request.", code="own_request")
+                else:
+                    await self._tell(request, await self._decide(asked, action, form, member.account.id))
+        except DirectoryError:
+            return self._accounts.form_error(request, path, reason=text)
+        self._announce()
+        return self._accounts.redirect(request, path, action)
+
+    async def _decide(
+        self, asked: ListRequest, action: str, form: Mapping[str, str], approver: str
+    ) -> Sequence[ListRequest]:
+        """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
+        text = form.get("text", "")
+        if action != "approve":
+            return [await self._requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._now())]
+        entry = await self._entry(asked.name, within=None)
+        if entry is None:
+            raise BadInput("This directory has no such entry.", code="entry_unknown")
+        approval = approval_of(entry, self._now())
+        if approval.digest != form.get("digest", ""):
+            raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
+        if (await self._lists.find(asked.list)).is_all:
+            raise BadInput("The list has all entries.", code="listed")
+        return await self._requests.approve(asked.id, approval, approver, text)
+
+    async def _tell(self, request: Request, changed: Sequence[ListRequest]) -> None:
+        """Send e-mails about requests to their members."""
+        for asked in changed:
+            listed = await self._storage.roster.account(asked.account) if asked.account else None
+            if listed is not None:
+                subject = f"{asked.name}: {_SUBJECTS[asked.state]}"
+                text = f"{subject}.\n\n{self._accounts.base_url(request)}{REQUESTS}/{asked.id}\n"
+                self._mailer.send(listed.account.email, subject, text)
+
+    async def _find(self, account: Account, request_id: str) -> tuple[ListRequest, bool]:
+        """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
+        asked = await self._requests.find(request_id)
+        is_approver = asked.list in await self._deciding(account)
+        if asked.account != account.id and not is_approver:
+            raise unknown_request()
+        return asked, is_approver
+
+    async def _deciding(self, account: Account) -> Collection[str]:
+        """Return the names of the lists whose requests an account reads: as an approver, an operator or an auditor."""
+        if self._scopes is None:
+            return ()
+        if account.sees_all:
+            return [entry_list.name for entry_list in await self._lists.all()]
+        return await self._scopes.decided_by(account.id)
+
+    async def _requestable(self, account: Account) -> Sequence[EntryList]:
+        """Return the lists on which an account may want entries: those that it sees and that have approvers."""
+        if self._scopes is None:
+            return []
+        names = (await self._approvers.lists()).intersection(await self._scopes.names(account.id))
+        return [entry_list for entry_list in await self._lists.all() if entry_list.name in names]
+
+    async def _entry(self, name: str, *, within: Scope) -> Entry | None:
+        return await self._directory.within(within).store.entry(mcp_id_of(name))
+
+    async def _seen(self, asked: ListRequest, account: Account) -> Mapping[str, Any]:
+        """Return what a member sees of the entry: nothing if it is outside of her scope."""
+        scope = NOTHING if self._scopes is None else await self._scopes.of(account.id)
+        entry = await self._entry(asked.name, within=scope)
+        return {"entry_id": "" if entry is None else entry.mcp_id, "entry": None}
+
+    async def _reviewed(self, asked: ListRequest) -> Mapping[str, Any]:
+        """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
+        listed = await self._storage.roster.account(asked.account) if asked.account else None
+        entry, approved = (
+            await self._entry(asked.name, within=None),
+            await self._requests.approval(asked.list, asked.name),
+        )
+        values = {"email": "" if listed is None else listed.account.email, "approved": approved, "entry_id": ""}
+        if entry is None:
+            return {**values, "entry": None}
+        changed = [] if approved is None else differences(approved.document, entry)
+        return {
+            **values,
+            "entry": await self._directory.detail_of(entry),
+            "digest": approval_of(entry, self._now()).digest,
+            "differences": changed[:MAX_DIFFERENCES],
+            "has_more": len(changed) > MAX_DIFFERENCES,
+        }
+
+    async def _state(self, request_id: str) -> Values:
+        """Return the values of a request for the audit log."""
+        asked = await self._requests.find(request_id)
+        return {"list": asked.list, "entry": asked.name, "state": asked.state}
+
+
+@frozen
+class RequestBar:
+    """The lines on the page of an entry: for each list that the viewer sees, whether the entry is on it, or waits."""
+
+    _lists: Lists
+    _approvers: Approvers
+    _requests: ListRequests
+    _scopes: ReaderScopes | None
+
+    async def read(self, request: Request, viewer: Account | None, name: str) -> Mapping[str, Any] | None:
+        """Return the values of the bar; None if there is no line."""
+        if self._scopes is None:
+            return None
+        names = await self._scopes.names("" if viewer is None else viewer.id)
+        lists = [one for one in await self._lists.all() if one.name in names and not one.is_all]
+        if not lists:
+            return None
+        shown = [entry_list.name for entry_list in lists]
+        listed, last = await self._requests.listed(name, shown), await self._requests.states(name, shown)
+        open_for = frozenset() if viewer is None else await self._approvers.lists()
+        rows = []
+        for entry_list in lists:
+            asked = last.get(entry_list.name)
+            state = "listed" if entry_list.name in listed else "" if asked is None else _STATES.get(asked.state, "")
+            if state == "pending" and asked is not None and asked.waits_for:
+                state = "version"
+            can_ask = not state.startswith(("listed", "pending", "version")) and entry_list.name in open_for
+            if state or can_ask:
+                rows.append((entry_list, state, can_ask))
+        return {"rows": rows, "name": name} if rows else None
+
+
+_STATES: Mapping[State, str] = {"open": "pending", "asked": "pending", "declined": "declined"}
+
+_SUBJECTS: Mapping[State, str] = {
+    "approved": "your request was approved",
+    "declined": "your request was declined",
+    "asked": "an approver has a question about your request",
+}
+"""Subjects of e-mails by the state of a request."""

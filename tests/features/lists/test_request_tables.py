@@ -1,0 +1,169 @@
+"""Approvers, requests and approvals on both databases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.errors import BadInput, NotFound
+from directory_server.domain.identities import Identity, subject_digest
+from directory_server.features.lists import request_tables
+from directory_server.features.lists.approvers import Approvers
+from directory_server.features.lists.documents import approval_of
+from directory_server.features.lists.groups import Groups
+from directory_server.features.lists.request_tables import ListRequests
+from directory_server.features.lists.requests import MAX_EVENTS
+from directory_server.features.lists.rules import new_list
+from directory_server.features.lists.scopes import ReaderScopes
+from directory_server.features.lists.tables import Lists
+from directory_server.tables import StoredAccounts, StoredIdentities
+
+from ...contract import awaited
+from ...tables.conftest import TablesTest
+
+ISSUER = "https://login.example.org"
+
+
+def entry(version: str = "1") -> Entry:
+    return Entry({"name": "x/y", "description": "It does something.", "version": version})
+
+
+class TestListRequests(TablesTest):
+    async def open(self, *, holds_versions: bool = False) -> tuple[Any, Lists, ListRequests, StoredAccounts]:
+        tables = self.open_tables()
+        lists = Lists(tables)
+        wanted = new_list("red", "Red", is_all=False, is_open=False, rule="", now=1.0, holds_versions=holds_versions)
+        await lists.put(wanted)
+        return tables, lists, ListRequests(tables), StoredAccounts(tables, lambda: 1.0)
+
+    @awaited
+    async def test_approvers_are_accounts_and_members_of_groups(self) -> None:
+        tables, lists, _, accounts = await self.open()
+        groups, scopes, approvers = Groups(tables), ReaderScopes(tables), Approvers(tables, None)
+        ann, bob, eve = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "eve")]
+        await groups.add("eyes", 1.0)
+        await groups.add_member("eyes", bob.id)
+        await groups.add_claim("eyes", ISSUER, "checkers")
+        await StoredIdentities(tables, lambda: 1.0).sign_in(
+            Identity(ISSUER, subject_digest(ISSUER, "eve"), ("checkers",)), eve.email, creates=False
+        )
+        assert await approvers.lists() == set()
+        await approvers.set("red", [(ann.id, ""), ("", "eyes")])
+        assert await approvers.lists() == {"red"}
+        assert [await scopes.decided_by(account.id) for account in (ann, bob, eve)] == [["red"]] * 3
+        assert await scopes.names(ann.id) == {}
+        await approvers.set("red", [("", "eyes")])
+        assert await scopes.decided_by(ann.id) == []
+        await groups.remove("eyes")
+        assert await approvers.lists() == set()
+        await approvers.set("red", [(ann.id, "")])
+        await accounts.delete(ann.id)
+        assert await scopes.decided_by(ann.id) == ()
+        with pytest.raises(BadInput, match="at most 50"):
+            await approvers.change("red", [(str(number), "") for number in range(51)], [])
+        await lists.remove("red")
+        assert await approvers.lists() == set()
+
+    @awaited
+    async def test_a_request_goes_from_state_to_state(self) -> None:
+        _, lists, requests, accounts = await self.open()
+        ann, bob = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob")]
+        first = await requests.add(ann.id, "red", "x/y", " For\u202e mail. ", 10.0)
+        with pytest.raises(BadInput, match="have an open request"):
+            await requests.add(ann.id, "red", "x/y", "Again.", 11.0)
+        second = await requests.add(bob.id, "red", "x/y", "Me too.", 12.0)
+        for wrong in ("answer", "question"):
+            with pytest.raises(BadInput):
+                await requests.answer(first, wrong, ann.id, "" if wrong == "question" else "Zoo.", 13.0)
+        assert (await requests.answer(first, "question", bob.id, "Why?", 14.0)).state == "asked"
+        assert [asked.id for asked in await requests.waiting(["red"], 9)] == [second, first]
+        assert (await requests.answer(first, "answer", ann.id, "Zoo.", 15.0)).state == "open"
+        assert [(event.kind, event.account, event.text) for event in await requests.events(first)] == [
+            ("requested", ann.id, "For mail."),
+            ("question", bob.id, "Why?"),
+            ("answer", ann.id, "Zoo."),
+        ]
+        assert await requests.waiting([], 9) == []
+        approval = approval_of(entry(), 16.0)
+        changed = await requests.approve(first, approval, "amy", "")
+        assert {(asked.id, asked.state) for asked in changed} == {(first, "approved"), (second, "approved")}
+        assert await requests.approval("red", "x/y") == approval
+        assert (await lists.picks(["red"])) == {"red": ["x/y"]}
+        assert await requests.listed("x/y", ["red", "blue"]) == {"red"}
+        for done in (requests.approve(first, approval, "amy", ""), requests.answer(first, "declined", "a", "", 1.0)):
+            with pytest.raises(BadInput, match="was decided"):
+                await done
+        for unknown in ("nosuchid", "\0"):
+            with pytest.raises(NotFound):
+                await requests.answer(unknown, "declined", "amy", "", 17.0)
+            with pytest.raises(NotFound):
+                await requests.find(unknown)
+        await lists.unpick("red", "x/y")
+        assert await requests.approval("red", "x/y") is None
+        await lists.remove("red")
+        assert await requests.of_account(ann.id, 9) == []
+
+    @awaited
+    async def test_numbers_are_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        _, _, requests, accounts = await self.open()
+        ann = await accounts.add("ann@example.org")
+        monkeypatch.setattr(request_tables, "MAX_ALL_OPEN", 2)
+        first = await requests.add(ann.id, "red", "x/y", "Mail.", 1.0)
+        await requests.add(ann.id, "red", "x/z", "Mail.", 1.0)
+        with pytest.raises(BadInput, match="Too many requests"):
+            await requests.add(ann.id, "red", "x/more", "Mail.", 1.0)
+        for _ in range(MAX_EVENTS // 2):
+            await requests.answer(first, "question", "amy", "Why?", 2.0)
+            if len(await requests.events(first)) == MAX_EVENTS:
+                break
+            await requests.answer(first, "answer", ann.id, "So.", 2.0)
+        with pytest.raises(BadInput, match="too many questions"):
+            await requests.answer(first, "answer", ann.id, "So.", 2.0)
+        assert (await requests.answer(first, "declined", "amy", "", 2.0)).state == "declined"
+
+    @awaited
+    async def test_a_new_document_makes_one_request(self) -> None:
+        _, lists, requests, accounts = await self.open(holds_versions=True)
+        ann = await accounts.add("ann@example.org")
+        approval = approval_of(entry(), 2.0)
+        await requests.approve(await requests.add(ann.id, "red", "x/y", "Mail.", 1.0), approval, "amy", "")
+        assert await lists.approved(["red"]) == {("red", "x/y"): approval.digest}
+        # The entry is on the list, by its rule: nothing waits.
+        await requests.wait({("red", "x/y"): "22"}, 3.0)
+        assert await requests.count() == 0
+        await lists.write({mcp_id_of("x/y"): ([], ["red"])})
+        for digest in ("22", "22", "33"):
+            await requests.wait({("red", "x/y"): digest}, 3.0)
+        [waiting] = await requests.waiting(["red"], 9)
+        assert (waiting.account, waiting.waits_for) == (ann.id, "33")
+        assert (await requests.states("x/y", ["red"]))["red"] == waiting
+        await requests.forget(4.0, 4.0)
+        assert await requests.count() == 1
+        await requests.answer(waiting.id, "declined", "amy", "", 5.0)
+        await requests.wait({("red", "x/y"): "33"}, 6.0)
+        assert await requests.count() == 0
+        await accounts.delete(ann.id)
+        await requests.wait({("red", "x/y"): "44"}, 7.0)
+        [waiting] = await requests.waiting(["red"], 9)
+        assert waiting.account is None
+        wanted = new_list("red", "Red", is_all=False, is_open=False, rule="", now=1.0)
+        await lists.put(wanted)
+        assert await lists.approved(["red"]) == {}
+
+    @awaited
+    async def test_old_requests_expire_and_those_of_deleted_accounts_go(self) -> None:
+        _, _, requests, accounts = await self.open()
+        ann, bob = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob")]
+        old, of_bob = [await requests.add(account.id, "red", "x/y", "Mail.", 10.0) for account in (ann, bob)]
+        await requests.forget(10.0, 20.0)
+        assert await requests.count() == 2
+        await accounts.delete(bob.id)
+        await requests.forget(11.0, 20.0)
+        assert (await requests.find(old)).state == "expired"
+        with pytest.raises(NotFound):
+            await requests.find(of_bob)
+        await requests.forget(21.0, 30.0)
+        with pytest.raises(NotFound):
+            await requests.find(old)
