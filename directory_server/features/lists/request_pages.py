@@ -99,7 +99,6 @@ class RequestPages:
         asked, is_approver = await self._find(member.account, request_id)
         values = {
             "asked": asked,
-            "title": (await self._lists.find(asked.list)).title,
             "events": await self._requests.events(asked.id),
             "is_approver": is_approver,
             "is_own": asked.account == member.account.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from twisted.internet.defer import Deferred, succeed
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
+from directory_server.features.lists.mail import Smtp
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.requests import MAX_OPEN
 from directory_server.features.lists.rules import new_list
@@ -278,3 +281,29 @@ def page_of_visitor(office: Office, path: str) -> str:
     browser = Browser(office.listed.server)
     browser.get(path)
     return browser.text
+
+
+def test_a_decision_is_told_by_e_mail_and_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, str]] = []
+
+    def deliver(_: object, address: str, message: bytes) -> Deferred[None]:
+        sent.append((address, message.decode()))
+        return succeed(None)
+
+    monkeypatch.setattr(Smtp, "deliver", deliver)
+    settings = {"lists.mail_host": "mail.example.org", "lists.mail_sender": "d@example.org", "audit.enabled": True}
+    with open_listed(tmp_path, **settings) as listed:
+        office = open_office(listed)
+        office.request()
+        assert sent == []
+        office.decide("question", "Which project?")
+        office.ann.submit(f"{office.path(ANN)}/answer", {"text": "Zoo."})
+        office.decide("approve")
+        assert [address for address, _ in sent] == [ANN, ANN]
+        assert f"Subject: {SECRET.name}: your request was approved" in sent[1][1]
+        assert f"https://directory.example.org{office.path(ANN)}" in sent[1][1]
+        exported = office.browsers[AUDITOR].get("/admin/audit/export").body.decode()
+        [record] = [line for line in exported.splitlines() if "action=approve" in line]
+        assert json.loads(record)["outcome"] == "done"
+        for text in (AMY, r"\"state\":\"open\"", r"\"state\":\"approved\""):
+            assert text in record
