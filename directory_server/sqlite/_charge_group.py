@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 
 from twisted.internet.interfaces import IDelayedCall
@@ -132,11 +133,15 @@ class ChargeGroup:
 
     def _commit(self, charges: Sequence[Charge]) -> list[Allowance | QuotaExceeded]:
         with self._database.transaction(wait=0) as connection:
-            spending = self._windows.remembering(connection)
-            outcomes = spending.spend(charges)
-        spending.committed()
+            outcomes = [self._spend(connection, charge) for charge in charges]
         self._written(len(charges))
         return outcomes
+
+    def _spend(self, connection: sqlite3.Connection, charge: Charge) -> Allowance | QuotaExceeded:
+        try:
+            return self._windows.spend(connection, charge)
+        except QuotaExceeded as exceeded:
+            return exceeded
 
 
 def _fail(waiting: Sequence[_Waiting], failure: Failure) -> None:

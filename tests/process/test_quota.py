@@ -39,10 +39,10 @@ CLIENTS = 20
 
 _KILL = """
 import os, signal
-from directory_server.sqlite._windows import Spending
+from directory_server.sqlite._charge_group import ChargeGroup
 
-spend, committed = Spending.spend, Spending.committed
-charges, count = [], 0
+spend, commit = ChargeGroup._spend, ChargeGroup._commit
+charges, spent, count = [], [], 0
 
 def kill(moment):
     if moment == {moment!r} and len(charges) > 1:
@@ -50,19 +50,22 @@ def kill(moment):
             print(count, len(charges), file=file)
         os.kill(os.getpid(), signal.SIGKILL)
 
-def spend_and_kill(self, given):
-    charges[:] = given
-    outcomes = spend(self, given)
-    kill("before")
-    return outcomes
+def spend_and_kill(self, connection, charge):
+    outcome = spend(self, connection, charge)
+    spent.append(charge)
+    if len(spent) == len(charges):
+        kill("before")
+    return outcome
 
-def commit_and_kill(self):
+def commit_and_kill(self, given):
     global count
-    committed(self)
+    charges[:], spent[:] = given, []
+    outcomes = commit(self, given)
     count += len(charges)
     kill("after")
+    return outcomes
 
-Spending.spend, Spending.committed = spend_and_kill, commit_and_kill
+ChargeGroup._spend, ChargeGroup._commit = spend_and_kill, commit_and_kill
 """
 """A module that Python imports at its start. It kills the server before or after it commits several charges.
 

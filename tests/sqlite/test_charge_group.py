@@ -23,7 +23,7 @@ from .server_quota import ServerQuota, queue_of
 
 
 class TestServerQuota(SqliteAdapterTest, QuotaContract):
-    """Two servers on one file, each with its own memory of windows."""
+    """Two servers on one file."""
 
     async def quota(self, wall: Callable[[], float], uptime: Callable[[], float]) -> SqliteQuota:
         database = self.open_database("quota")
@@ -217,7 +217,7 @@ def test_a_group_that_cannot_be_written_is_rejected_and_not_stored(server: Serve
     assert server.count_requests() == 1 + admitted
     with server.database.connection(wait=0) as connection:
         connection.execute("PRAGMA max_page_count = 1000000")
-    # The group is removed from the memory of windows: the count is that of the file.
+    # The count is that of the file.
     charges = [server.charge() for _ in range(2)]
     server.end_turn()
     assert remaining(*charges) == [18, 17]
@@ -233,31 +233,10 @@ def test_an_unexpected_error_fails_all_charges_of_the_group(
         raise ValueError("a defect")
 
     with monkeypatch.context() as patched:
-        patched.setattr(_windows, "_insert", fail)
+        patched.setattr(_windows.Windows, "spend", fail)
         server.end_turn()
     assert outcomes(*charges[1:]) == [ValueError, ValueError]
     server.end_turn()
     assert remaining(server.charge()) == [...]
     server.end_turn()
     assert server.count_requests() == 2
-
-
-def test_windows_are_read_again_if_requests_were_deleted(server: ServerQuota) -> None:
-    server.charge()
-    server.end_turn()
-    server.charge()
-    server.end_turn()
-    server.foreign.execute("DELETE FROM spent WHERE n = 2")
-    assert remaining(server.charge()) == [18]
-    server.end_turn()
-    server.foreign.execute("DELETE FROM spent")
-    assert remaining(server.charge()) == [19]
-
-
-def test_the_memory_of_windows_is_bounded(server: ServerQuota, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_windows, "REMEMBERED", 3)
-    for number in range(10):
-        server.charge(f"{number}")
-        server.end_turn()
-        assert len(server.quota._windows._memory.known) <= 4
-    assert remaining(server.charge("1")) == [18]

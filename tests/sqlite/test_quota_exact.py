@@ -38,7 +38,7 @@ def try_charge(quota: SqliteQuota, key_id: str, limit: int) -> tuple[bool, Allow
 
 
 def _served(database: Database) -> Database:
-    """Return `database` as a server has it, whose charges use the memory of windows."""
+    """Return `database` as a server has it, whose charges are grouped."""
     database.queue = TransactionQueue("quota.db", database.transaction, Clock(), inline)
     return database
 
