@@ -61,7 +61,7 @@ class Core:
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
-    metrics = Metrics(runtime.now)
+    metrics = Metrics()
     storage = open_storage(config, evolve(runtime, database_timer=metrics.database_timer, lost=lost))
     serving = storage.serving()
     folder = _index_folder(config)

@@ -37,7 +37,7 @@ def exposed() -> dict[str, set[str]]:
     from directory_server.web.access_log import AccessRecord
     from directory_server.web.metrics import Metrics
 
-    metrics, source = Metrics(lambda: 0.0), _Source()
+    metrics, source = Metrics(), _Source()
     metrics.observe([AccessRecord(0.0, "GET", "/healthz", 503, 5, 0.1, None, "1", ("unavailable",))])
     metrics.watch(source, source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})  # type: ignore[arg-type]
     metrics.watch_database(lambda: True, lambda: 0)

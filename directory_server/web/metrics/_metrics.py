@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from functools import cache
 
 from attrs import frozen
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, Summary
@@ -15,20 +16,35 @@ from ...domain.ports.search import Index, Subscriber
 from ...domain.upstreams import UpstreamState
 from ...streams import Hub
 from ..access_log import AccessRecord
-from ._requests import RequestMetrics
 
 LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Histogram buckets in seconds. Most requests take less than a millisecond."""
 
 
 class Metrics:
-    """Count events as they happen, and read gauges at each scrape. `now` returns seconds since the epoch."""
+    """Count events as they happen, and read gauges at each scrape."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._requests = RequestMetrics(LATENCIES, now)
-        registry.register(self._requests)
+        requests = Counter(
+            "directory_requests", "Completed requests.", labelnames=["api", "method", "status"], registry=registry
+        )
+        seconds = Histogram(
+            "directory_request_seconds",
+            "Seconds from the first byte of a request to the end of its response; of a stream, to its start.",
+            labelnames=["api"],
+            buckets=LATENCIES,
+            registry=registry,
+        )
+        self._errors = Counter(
+            "directory_errors",
+            "Errors in responses, by code. JSON-RPC and tool errors are in responses with status 200.",
+            labelnames=["api", "code"],
+            registry=registry,
+        )
+        # `labels` takes as long as the rest of a record.
+        self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
         self._quota_errors = Counter(
             "directory_quota_exceeded", "Requests and tool calls that exceed the quota of their key.", registry=registry
         )
@@ -54,7 +70,11 @@ class Metrics:
 
     def observe(self, records: Sequence[AccessRecord]) -> None:
         """Count completed requests."""
-        self._requests.observe(records)
+        for record in records:
+            self._requests(record.route, record.method, record.status).inc()
+            self._seconds(record.route).observe(record.seconds)
+            for code in record.errors:
+                self._errors.labels(record.route, code).inc()
 
     def observe_lag(self, seconds: float) -> None:
         """Record that the timer of the reactor lag fired `seconds` late."""

@@ -55,7 +55,7 @@ def listener() -> Iterator[Listener]:
     )
     connections.startService()
     origins = Origins(["localhost"], frozenset())
-    yield Listener(MetricsSite(Metrics(lambda: 0.0), inline, connections, clock, origins.check), connections, clock)
+    yield Listener(MetricsSite(Metrics(), inline, connections, clock, origins.check), connections, clock)
     connections.stopService()
 
 
