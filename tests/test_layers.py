@@ -22,7 +22,7 @@ FEATURES = "features"
 KNOW_FEATURES = {"composition._features", "cli.main", "tap"}
 """Modules that read the list of all features."""
 
-DOMAIN = {"client_config", "domain", "domain.errors", "values", "wording"}
+DOMAIN = {"client_config", "domain", "domain.errors", "wording"}
 _PORTS = DOMAIN | {"domain.ports"}
 _SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
 _WEB = _SERVICES | {
@@ -42,9 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "hosts": set(),
     "compiled": set(),
-    "values": set(),
     "client_config": {"sanitize", "hosts"},
-    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "values", "wording", "text_marks"},
+    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "wording", "text_marks"},
     "domain.errors": {"domain", "wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": DOMAIN | {"compiled"},
@@ -61,7 +60,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "workers": {"config", "supervisor"},
     "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
-    "resumption": set(),
     "timers": {"domain.errors"},
     "leases": {"domain.errors", "domain.ports", "timers"},
     "listeners": {"timers"},
@@ -71,8 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tables": _PORTS | {"serialization", "sealing"},
     "sqlite": _PORTS
     | {"tables"}
-    | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "timers", "turn"}
-    | {"resumption"},
+    | {"serialization", "files", "run_sync", "listeners", "sealing", "threads", "timers", "turn"},
     "postgres": _PORTS | {"tables", "serialization", "run_sync", "listeners", "sealing", "timers", "turn"},
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors", "domain.ports", "hosts", "__init__"},
@@ -118,7 +115,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.audit", "web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
-    "web.site": _WEB | {"web.routing", "web.origins", "web.routes", "resumption"},
+    "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "main_reactor": set(),
     "feature": {"config", "domain.ports", "web.access_log", "web.authentication", "web.pages", "web.parts"},
     "config": {"files"},

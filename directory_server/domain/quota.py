@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..values import value
+from attrs import frozen
 
 WINDOW = 3600
 """Seconds of the window in which the requests of a key are counted."""
 
 
-@value
+@frozen
 class Allowance:
     """The quota of a key: `remaining` of `limit` requests in any `window` seconds.
 

@@ -8,7 +8,6 @@ from typing import Literal, get_args
 
 from attrs import evolve, field, frozen
 
-from ..values import value
 from .scopes import Scope
 from .tools import OfferedTool
 from .views import Hit
@@ -51,7 +50,7 @@ def no_likeness(entries: Sequence[int]) -> Sequence[float] | None:
     return None
 
 
-@value
+@frozen
 class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after` and `offset` hits.
 
@@ -105,7 +104,7 @@ class Summary:
     corrected: Mapping[str, str] = field(factory=dict)
 
 
-@value
+@frozen
 class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
@@ -145,7 +144,7 @@ class ToolHit:
     tool: OfferedTool
 
 
-@value
+@frozen
 class Page:
     """Hits, best first, and the position of the next page; None after the last page.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import values
+from attrs import frozen
+
 from ..domain.errors import BadInput
 
 Id = str | int | float
@@ -17,7 +18,7 @@ MAX_ID_CHARACTERS = 256
 """Responses, and each event of a subscription, repeat the id of their request."""
 
 
-@values.value
+@frozen
 class Message:
     """A request (with method and id), a notification (without id) or a response (without method)."""
 

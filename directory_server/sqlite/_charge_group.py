@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall
 from twisted.python.failure import Failure
 
 from ..domain.errors import QuotaExceeded, Unavailable
 from ..domain.ports.runtime import Turn
 from ..domain.quota import Allowance
-from ..resumption import Resumption
 from ._connection import is_busy
 from ._database import Database
 from ._transactions import MAX_TOGETHER, MAX_WAITING, WAIT, TransactionQueue
@@ -20,7 +20,7 @@ from ._windows import Charge, Windows
 RETRY = 0.001
 """Seconds after which waiting charges try a locked file again, unless a turn with charges ends before."""
 
-_Waiting = tuple[Charge, Resumption[Allowance], float]
+_Waiting = tuple[Charge, Deferred[Allowance], float]
 """A charge, its result, and the begin of the turn in which it was requested."""
 
 
@@ -65,7 +65,7 @@ class ChargeGroup:
             self._try_later()
         if len(self._waiting) >= MAX_WAITING:
             raise queue.too_late()
-        waiting: Resumption[Allowance] = Resumption()
+        waiting: Deferred[Allowance] = Deferred()
         self._waiting.append((charge, waiting, self._began))
         return await waiting
 
@@ -107,8 +107,8 @@ class ChargeGroup:
         except Exception:
             _fail(waiting, Failure())
             return
-        for (_, resumption, _), outcome in zip(waiting, outcomes, strict=True):
-            resumption.fire(Failure(outcome) if isinstance(outcome, QuotaExceeded) else outcome)
+        for (_, deferred, _), outcome in zip(waiting, outcomes, strict=True):
+            deferred.callback(Failure(outcome) if isinstance(outcome, QuotaExceeded) else outcome)
 
     def _keep(self, waiting: Sequence[_Waiting]) -> None:
         """Let charges wait for the next try; reject those that have waited for WAIT."""
@@ -145,5 +145,5 @@ class ChargeGroup:
 
 
 def _fail(waiting: Sequence[_Waiting], failure: Failure) -> None:
-    for _, resumption, _ in waiting:
-        resumption.fire(failure)
+    for _, deferred, _ in waiting:
+        deferred.errback(failure)

@@ -154,9 +154,18 @@ class Database:
         for connection in self._connections:
             connection.close()
 
-    def _begun(self, begin: str, wait: float | None) -> _Transaction:
-        seconds = BUSY_TIMEOUT if wait is None else wait
-        return _Transaction((self._local.connection or self._open(seconds)).waiting(seconds), begin)
+    @contextmanager
+    def _begun(self, begin: str, wait: float | None) -> Iterator[sqlite3.Connection]:
+        with self.connection(wait=wait) as sqlite:
+            sqlite.execute(begin)
+            try:
+                yield sqlite
+                sqlite.execute("COMMIT")
+            except BaseException:
+                # SQLite may already have rolled back, for example on a full disk.
+                if sqlite.in_transaction:
+                    sqlite.execute("ROLLBACK")
+                raise
 
     def _open(self, wait: float) -> Connection:
         # Opening may block on locks, so it must not hold the lock of this object.
@@ -171,48 +180,6 @@ class Database:
 
     def _connect(self, wait: float) -> Connection:
         return Connection(self.path, self.synchronous, self.availability, self._autocheckpoint, wait)
-
-
-class _Transaction:
-    """A transaction as a context manager. A class, because each charge uses one, and a generator takes longer."""
-
-    __slots__ = ("_begin", "_connection", "_sqlite")
-
-    def __init__(self, connection: Connection, begin: str) -> None:
-        self._connection = connection
-        self._begin = begin
-
-    def __enter__(self) -> sqlite3.Connection:
-        self._sqlite = self._connection.__enter__()
-        try:
-            self._sqlite.execute(self._begin)
-        except BaseException as error:
-            self._connection.__exit__(type(error), error, error.__traceback__)
-            raise
-        return self._sqlite
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
-        try:
-            if error is None:
-                self._commit()
-            else:
-                self._roll_back()
-        except BaseException as failure:
-            self._connection.__exit__(type(failure), failure, failure.__traceback__)
-            raise
-        self._connection.__exit__(kind, error, traceback)
-
-    def _commit(self) -> None:
-        try:
-            self._sqlite.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _roll_back(self) -> None:
-        # SQLite may already have rolled back, for example on a full disk.
-        if self._sqlite.in_transaction:
-            self._sqlite.execute("ROLLBACK")
 
 
 def file_identity(path: Path) -> tuple[int, int]:

@@ -21,7 +21,6 @@ from ..domain.scopes import MAX_LIST_NAME
 from ..http import Connection, Connections, Message, Rejected, Request, status_line
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import value as header
-from ..resumption import Resumption
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
 from .routes import PAGES, Api
@@ -204,10 +203,7 @@ class _RunningHandler:
             else:
                 self._waiting = waiting
                 self._request.on_disconnect = self._cancel
-                if isinstance(waiting, Resumption):
-                    waiting.resume = self._resume
-                else:
-                    waiting.addBoth(self._resume)
+                waiting.addBoth(self._resume)
         except Exception:
             _log.failure("Response could not be sent")
             if not self._request.disconnected:
