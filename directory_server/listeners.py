@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.application.service import Service
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -30,17 +29,9 @@ class Listeners:
         self._listeners.append(wake)
 
 
-class PollingBus(Listeners, Service):
+class PollingBus(Listeners, Timer):
     """A Bus that calls `poll` at its start, then every `interval` seconds of `clock`."""
 
     def __init__(self, poll: Callable[[], object], clock: IReactorTime, interval: float) -> None:
-        super().__init__()
-        self._timer = Timer(interval, poll, clock)
-
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> None:
-        super().stopService()
-        self._timer.stopService()
+        Listeners.__init__(self)
+        Timer.__init__(self, interval, poll, clock)

@@ -65,7 +65,7 @@ class PostgresBus(PollingBus):
 
         If they do not, or were missed, ask the database now, or again after the answer that is awaited.
         """
-        if not self._timer.running:
+        if not self.running:
             return
         before = self.head, self._keys
         is_complete = all(self._has_learned(payload) for payload in payloads)
@@ -98,7 +98,7 @@ class PostgresBus(PollingBus):
     async def _poll(self) -> None:
         self._is_polling = True
         try:
-            while self._is_due and self._timer.running:
+            while self._is_due and self.running:
                 self._is_due = False
                 await self._ask()
             self._failing = False
@@ -113,13 +113,13 @@ class PostgresBus(PollingBus):
         # They may change while the answer is awaited.
         reading, seen, mark = self._pulse.begin(), self._last_read.seq, self._last_read.mark
         [(head, keys, seen_mark, at)] = await self._statements.run(_POLL, seen, shows=Proof.POLL)
-        if not self._timer.running:
+        if not self.running:
             return
         self._measured(at, reading.at)
         if seen_mark != mark:
             message = f"The database went back: change {seen} of the log is gone or another one, the last is {head}."
             self._log.critical("{message}", message=message)
-            self._timer.stopService()
+            self.stopService()
             self._went_back(message)
             return
         self._pulse.confirm(reading, keys)

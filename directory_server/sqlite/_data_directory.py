@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -157,7 +156,7 @@ STALLED = 10.0
 """Seconds after which a check that has not ended is a fault: longer than a connection waits for a lock."""
 
 
-class StorageWatch(Service):
+class StorageWatch(Timer):
     """Check `data` every INTERVAL seconds through `offload`; call `lost` with the reason once it was replaced.
 
     The checks keep `data.availability` up to date. A check that hangs is recorded there, too.
@@ -166,25 +165,17 @@ class StorageWatch(Service):
     _log = Logger()
 
     def __init__(self, data: DataDirectory, offload: Offload, clock: IReactorTime, lost: Callable[[str], None]) -> None:
+        super().__init__(INTERVAL, self._check, clock)
         self._data = data
         self._offload = offload
         self._clock = clock
         self._lost = lost
         self._began: float | None = None
-        self._timer = Timer(INTERVAL, self._check, clock)
-
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> None:
-        super().stopService()
-        self._timer.stopService()
 
     def _check(self) -> None:
         if self._began is None:
             self._began = self._clock.seconds()
-            Deferred.fromCoroutine(self._checked()).addErrback(self._failed)
+            Deferred.fromCoroutine(self._checked()).addErrback(self._check_failed)
         elif self._clock.seconds() - self._began >= STALLED:
             reason = f"the storage has not answered for {STALLED:g} seconds"
             self._data.availability.failed(self._data.folder, "TIMEOUT", reason)
@@ -196,11 +187,11 @@ class StorageWatch(Service):
         finally:
             self._began = None
 
-    def _failed(self, failure: Failure) -> None:
+    def _check_failed(self, failure: Failure) -> None:
         if not self.running:
             return
         if not failure.check(DataDirectoryLost):
             self._log.failure("The data directory could not be checked", failure=failure)
             return
-        self._timer.stopService()
+        self.stopService()
         self._lost(str(failure.value))
