@@ -50,9 +50,6 @@ class DetailArguments:
 
 def search_arguments(arguments: Any) -> Query:
     """Return the query in the arguments of a tool. Raises BadInput."""
-    # Most calls have one argument. Structuring takes ten times as long as this check.
-    if isinstance(arguments, dict) and len(arguments) == 1 and isinstance(arguments.get("keywords"), str):
-        return Query(checked_keywords(arguments["keywords"]))
     given = structure(arguments, SearchArguments, what="arguments")
     return Query(checked_keywords(given.keywords), within(given.limit, MAX_LIMIT))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
@@ -72,14 +71,7 @@ class SqliteQuota:
         self._charges = 0
         self._prunes = 0
 
-    def charge(self, key_id: str, limit: int | None) -> Coroutine[Any, Any, Allowance]:
-        queue = self._database.queue
-        if limit is not None and queue is not None and self._database.synchronous == "normal":
-            # Each coroutine that waits for a coroutine takes as long as a look-up.
-            return self._group.charge((key_id, limit), queue)
-        return self._charge_alone(key_id, limit)
-
-    async def _charge_alone(self, key_id: str, limit: int | None) -> Allowance:
+    async def charge(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
         charge = key_id, limit
@@ -87,6 +79,8 @@ class SqliteQuota:
         if queue is None:
             with self._database.transaction() as connection:
                 return self._windows.spend(connection, charge)
+        if self._database.synchronous == "normal":
+            return await self._group.charge(charge, queue)
         allowance = await queue.submit(partial(self._windows.spend, charge=charge))
         self._written(1)
         return allowance

@@ -43,8 +43,6 @@ _QUOTA_LINES = b"\r\n".join(
     ]
 )
 
-_USUAL = re.compile(rb"Bearer (mcpd_[0-9A-Za-z]{38})")
-
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 
 
@@ -207,9 +205,6 @@ def check_url(request: Request) -> None:
 
 def bearer_secret(request: Request) -> str:
     """Return the key in the Authorization header, after `Bearer` (RFC 6750, section 2.1) or alone; empty if none."""
-    sent = request.received.get(b"authorization", ())
-    if len(sent) == 1 and (usual := _USUAL.fullmatch(sent[0])):
-        return usual[1].decode("ascii")
     # Some clients send the header twice, or join both values: "Bearer k, Bearer k". Equal keys are one key.
     secrets = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
     return secrets.pop() if len(secrets) == 1 else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from os import urandom
 from typing import Any
 
@@ -25,9 +25,6 @@ from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
 from .routes import PAGES, Api
 from .routing import Routes, error_body
-
-MAX_KNOWN_HOSTS = 100
-"""The most values of the Host header that are not checked again."""
 
 LISTS = b"/r/"
 """The beginning of the paths of lists, and of those with a token of the registry API."""
@@ -63,9 +60,8 @@ class DirectorySite(Factory):
         self.clock = clock
         self.connections = connections
         self._access = access
-        self._ids = _random_ids()
+        self._process = urandom(4).hex()
         self._second, self._date = -1, b""
-        self._known_hosts: set[bytes] = set()
         self._has_lists = has_lists
 
     def acceptableProtocols(self) -> list[bytes]:
@@ -78,7 +74,7 @@ class DirectorySite(Factory):
 
     def request(self, connection: Connection, message: Message) -> Request:
         """Return the request in `message`, with the Date of its response set."""
-        return Request(connection, message, next(self._ids), self._date_line())
+        return Request(connection, message, self._new_id(), self._date_line())
 
     def respond(self, request: Request) -> None:
         """Check Host and Origin, and pass the request to the handler of its path."""
@@ -111,10 +107,7 @@ class DirectorySite(Factory):
         received = request.received
         host = received.get(b"host", _NO_HOST)[-1]
         origin = header(request, "Origin") if b"origin" in received else None
-        if origin is not None or host not in self._known_hosts:
-            self._origins.check(host.decode("latin-1"), None if api.any_origin else origin)
-            if len(self._known_hosts) < MAX_KNOWN_HOSTS:
-                self._known_hosts.add(host)
+        self._origins.check(host.decode("latin-1"), None if api.any_origin else origin)
         if api.any_origin:
             allow_any_origin(request, "GET, OPTIONS" if api.any_origin == "read" else "GET, POST, OPTIONS")
         elif origin is not None and origin in self._origins.origins:
@@ -124,7 +117,7 @@ class DirectorySite(Factory):
         """Return and record the complete response to a malformed request; `path` is empty if it was not read."""
         route = self._routes.match("GET", path).route
         body = serialization.encode(error_body(route.api)(error))
-        request_id = next(self._ids)
+        request_id = self._new_id()
         self._access.record(UNMATCHED, route.label, error.status, len(body), 0.0, None, request_id, (error.code,))
         fields = {
             b"X-Request-Id": request_id.encode(),
@@ -149,6 +142,13 @@ class DirectorySite(Factory):
             request.id,
             request.errors,
         )
+
+    def _new_id(self) -> str:
+        """Return a request id: 8 digits of this process, a dash, and 16 random hexadecimal digits.
+
+        The first part identifies the process. The second part does not reveal how many requests there were.
+        """
+        return f"{self._process}-{urandom(8).hex()}"
 
     def _date_line(self) -> bytes:
         """Return the Date header (RFC 9110, section 5.6.7), formatted once a second."""
@@ -221,19 +221,6 @@ class _RunningHandler:
     def _cancel(self) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
-
-
-def _random_ids() -> Iterator[str]:
-    """Yield request ids: 8 digits of this process, a dash, and 16 random hexadecimal digits.
-
-    The first part identifies the process. The second part does not reveal how many requests there
-    were. One system call makes 256 ids.
-    """
-    process = urandom(4).hex()
-    while True:
-        block = urandom(8 * 256).hex()
-        for start in range(0, len(block), 16):
-            yield f"{process}-{block[start : start + 16]}"
 
 
 def _send(body: bytes | None, request: Request) -> None:
