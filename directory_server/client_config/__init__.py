@@ -118,8 +118,9 @@ def install_options(
     packages: Sequence[Mapping[str, Any]],
     remotes: Sequence[Mapping[str, Any]],
     tools: Iterable[str] = (),
+    editors: Sequence[Editor] = EDITORS,
 ) -> tuple[InstallOption, ...]:
-    """Return the same as `installations`, with a setup for each editor, and each way of installation once.
+    """Return the same as `installations`, with a setup for each of `editors`, and each way of installation once.
 
     The SSE transport, which the specification has replaced, is left out if the server can be reached by another one.
     """
@@ -132,7 +133,7 @@ def install_options(
     return tuple(
         InstallOption(kind, name, unavailable=server)
         if isinstance(server, Notice)
-        else InstallOption(kind, name, setups_of(names, server), server.warnings)
+        else InstallOption(kind, name, setups_of(names, server, editors), server.warnings)
         for kind, name, server in ways
         if kind != "sse" or "streamable-http" not in kinds
     )

@@ -71,8 +71,8 @@ def configurations(names: Names, server: ServerConfig) -> tuple[Configuration, .
     return tuple(Configuration(editor.name, editor.file, setup.config) for editor, setup in setups if setup is not None)
 
 
-def setups(names: Names, server: ServerConfig) -> Setups:
-    """Return the setups of `server`.
+def setups(names: Names, server: ServerConfig, editors: Sequence[Editor] = EDITORS) -> Setups:
+    """Return the setups of `server` in `editors`.
 
     The variables are ours: a publisher who could choose a name could read a variable that the user already has.
     """
@@ -83,7 +83,7 @@ def setups(names: Names, server: ServerConfig) -> Setups:
         for each in whole.config.inputs
     ]
     written = [
-        (editor, editor.write(editor, whole) if whole.transport in editor.transports else None) for editor in EDITORS
+        (editor, editor.write(editor, whole) if whole.transport in editor.transports else None) for editor in editors
     ]
     missing = [
         Missing(editor, "address" if whole.transport in editor.transports else "sse")

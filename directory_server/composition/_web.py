@@ -163,6 +163,7 @@ def _entry_page(core: Core, people: People, endpoints: Sequence[Endpoints]) -> p
         [link for served in endpoints for link in served.entry_links],
         _entry_parts(core),
         core.config.registry.access == "public",
+        pages.SimilarServers(lambda: core.search.index.generation),
         core.runtime.now,
     )
 

@@ -98,9 +98,13 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     page.locator("#results h3 a", has_text="服务器").click()
     page.wait_for_url("**/servers/*")
     yield "entry"
-    page.locator(".chooser").get_by_role("button", name="Claude Code").click()
+    page.locator(".chooser").get_by_role("link", name="Claude Code").click()
+    page.locator("[data-editor=claude-code]").first.wait_for()
     yield "entry, Claude Code"
-    page.locator(".chooser select").select_option("zed")
+    page.locator(".chooser summary").click()
+    yield "entry, editors"
+    page.locator(".chooser").get_by_role("link", name="Zed").click()
+    page.locator("[data-editor=zed]").first.wait_for()
     yield "entry, Zed"
     # The ways are exclusive, and setups of other editors are hidden.
     page.evaluate(

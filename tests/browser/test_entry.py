@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from directory_server.client_config import EDITORS
+
 from ._states import FULL_ENTRY
 from .conftest import Open, Site
 
@@ -31,26 +33,30 @@ def test_the_chosen_editor_is_shown_on_the_next_page(open_page: Open, entry_path
     page = open_page(entry_path)
     assert shown(page) == {"vscode"}
     # With the keyboard.
-    page.locator(".chooser").get_by_role("button", name="Codex").press("Enter")
+    page.locator(".chooser").get_by_role("link", name="Codex", exact=True).press("Enter")
+    page.locator("[data-editor=codex]").wait_for()
     assert shown(page) == {"codex"}
-    page.locator(".chooser select").select_option("qwen")
+    assert page.get_by_role("button", name="Copy").first.is_visible()
+    page.locator(".chooser summary").click()
+    page.locator(".chooser").get_by_role("link", name="Qwen Code").click()
+    page.locator("[data-editor=qwen]").wait_for()
+    page.goto(entry_path)
     assert shown(page) == {"qwen"}
-    page.reload()
-    assert shown(page) == {"qwen"}
-    page.evaluate("localStorage.setItem('editor', 'unknown')")
+    page.evaluate("document.cookie = 'editor=unknown; path=/'")
     page.reload()
     assert shown(page) == {"vscode"}
 
 
 def test_every_configuration_is_reachable_without_scripts(open_page: Open, entry_path: str) -> None:
     page = open_page(entry_path, java_script_enabled=False)
-    page.locator("details.way").first.wait_for()
-    for setup in page.locator("details.way[open] details.setup").all():
-        if setup.get_attribute("open") is None:
-            setup.locator("summary").click()
-        assert setup.locator("pre").last.is_visible()
+    editors = page.locator(".chooser a").evaluate_all("links => links.map((link) => link.search)")
+    assert len(editors) == len(EDITORS)
+    page.locator(".chooser summary").click()
+    page.locator(".chooser").get_by_role("link", name="Zed").click()
+    page.wait_for_url("**?editor=zed#install")
+    assert shown(page) == {"zed"}
+    assert page.locator("details.way[open] pre").last.is_visible()
     assert page.get_by_role("button", name="Copy").count() == 0
-    assert not page.locator(".chooser").is_visible()
 
 
 def test_install_links_open_an_editor_and_no_page(open_page: Open, entry_path: str) -> None:

@@ -6,7 +6,7 @@ from ._assets import POLICY as ASSET_POLICY
 from ._assets import Assets
 from ._brand import OWN, Brand
 from ._cards import owner, search_url
-from ._entry_page import EntryBar, EntryLink, EntryPage
+from ._entry_page import EntryBar, EntryLink, EntryPage, SimilarServers
 from ._entry_part import EntryPart
 from ._extension import Extension
 from ._filters import link, plain

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from ... import serialization
 from ...client_config import install_options
 from ...domain.accounts import Account
 from ...domain.entries import Entry
+from ...domain.scopes import Scope
 from ...domain.search import Query, no_likeness
 from ...domain.versions import Version
 from ...domain.views import Detail, Hit
@@ -21,7 +22,7 @@ from ...services.directory import Directory
 from ._access import PageAccess
 from ._entries import fact_marks
 from ._entry_part import EntryPart
-from ._install import groups_within
+from ._install import chosen_editor
 from ._layout import Address, Layout
 from ._readme import Readmes
 from ._tools import tools_of
@@ -43,6 +44,9 @@ MAX_SIMILAR = 5
 
 MIN_LIKENESS = 0.5
 """The share of the words of an entry that a similar one has."""
+
+CACHED = 500
+"""Entries whose similar servers are kept. They are read for several milliseconds."""
 
 SIMILAR_WORDS = 6
 """Words of an entry that find similar ones."""
@@ -67,6 +71,30 @@ class EntryLink:
     text: str
 
 
+@define
+class SimilarServers:
+    """Finds similar servers, and keeps those of the last CACHED entries until `_generation` of the index changes."""
+
+    _generation: Callable[[], int]
+    _found_at: int = field(default=-1, init=False)
+    _found: dict[tuple[Scope, str], Sequence[Hit]] = field(factory=dict, init=False)
+
+    async def of(self, directory: Directory, scope: Scope, entry: Entry) -> Sequence[Hit]:
+        """Return the servers within `scope` that are similar to `entry`."""
+        generation, key = self._generation(), (scope, entry.mcp_id)
+        if self._found_at != generation:
+            self._found.clear()
+            self._found_at = generation
+        if key in self._found:
+            return self._found[key]
+        similar = await _find_similar(directory, entry)
+        if self._found_at == generation:
+            self._found[key] = similar
+            if len(self._found) > CACHED:
+                del self._found[next(iter(self._found))]
+        return similar
+
+
 @frozen
 class EntryPage:
     """Handles `/servers/{mcp_id}`."""
@@ -79,6 +107,7 @@ class EntryPage:
     _links: Sequence[EntryLink]
     _parts: Sequence[EntryPart]
     _has_open_registry: bool
+    _similar: SimilarServers
     _now: Callable[[], float]
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
@@ -88,8 +117,8 @@ class EntryPage:
         entry = await directory.open(serialization.entry_id(mcp_id))
         tools, more_tools = tools_of(entry)
         names = [tool.name for tool in entry.tools]
-        options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes, names)
-        available = [option for option in options if option.setups]
+        editor = chosen_editor(request)
+        options = install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes, names, [editor])
         detail = await directory.detail_of(entry)
         values = {
             "entry": detail,
@@ -98,7 +127,8 @@ class EntryPage:
             "max_targets": MAX_TARGETS,
             "now": self._now(),
             "sections": await self._sections(detail),
-            "ways": list(zip(available, groups_within(available), strict=True)),
+            "editor": editor,
+            "ways": [option for option in options if option.setups],
             "unavailable": [option for option in options if not option.setups],
             "notes": [(part.note_template, part.notes([entry.mcp_id])) for part in self._parts],
             "tools": tools,
@@ -106,7 +136,7 @@ class EntryPage:
             "max_more_tools": MAX_MORE_TOOLS,
             "readme": await self._readmes.html(entry.readme),
             "versions": await _versions(directory, entry),
-            "similar": await _similar(directory, entry),
+            "similar": await self._similar.of(directory, self._catalogue.scope_of(request), entry),
             "links_of_features": self._links,
             "json_url": self._json_url(entry),
             "bars": [
@@ -137,8 +167,8 @@ async def _versions(directory: Directory, entry: Entry) -> Sequence[Version]:
     return found if len(found) > 1 else []
 
 
-async def _similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
-    """Return the entries that the words of this one find, itself left out. The directory caches the search."""
+async def _find_similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
+    """Return the entries that the words of this one find, itself left out."""
     words = similar_words(entry)
     if not words:
         return []

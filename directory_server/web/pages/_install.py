@@ -12,9 +12,12 @@ from typing import Any
 from urllib.parse import quote
 
 from ... import serialization
-from ...client_config import InstallOption, Setup
+from ...client_config import EDITORS, Editor, Setup
+from ...http import Request
+from ...http.headers import cookie
 from ._commands import commands
 from ._entries import package_name
+from ._parameters import page_parameters
 
 LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor", "lmstudio")
 """The only schemes of install links."""
@@ -25,14 +28,8 @@ MAX_LINK = 2_000
 MAX_TEXT = 4_000
 """Characters of one configuration on the page."""
 
-MAX_TEXTS = 38_000
-"""Characters of configurations and steps after which a way of installation is shown for other clients only."""
-
-SETUP = 300
-"""Characters of the steps of a setup beside its configuration."""
-
-OTHERS = "others"
-"""The id of clients that are not in the table of editors."""
+EDITOR = "editor"
+"""The query parameter and the cookie with the id of an editor."""
 
 HOSTED = frozenset({"streamable-http", "sse"})
 """The kinds of installation without a package."""
@@ -54,27 +51,21 @@ def way_name(kind: str) -> str:
     return "hosted" if kind in HOSTED else package_name(kind)
 
 
-def groups_within(options: Sequence[InstallOption], limit: int = MAX_TEXTS) -> Sequence[Sequence[Group]]:
-    """Return the groups of each option.
-
-    An option after the first `limit` characters has only the group of other clients. A text of MAX_TEXT is empty.
-    """
-    grouped = []
-    for option in options:
-        groups = groups_of(option.setups.setups if option.setups else ())
-        if limit <= 0:
-            groups = [group for group in groups if any(setup.editor.id == OTHERS for setup in group[1])]
-        limit -= sum(len(text) + SETUP * len(setups) for text, setups in groups)
-        grouped.append([(text if len(text) <= MAX_TEXT else "", setups) for text, setups in groups])
-    return grouped
+def chosen_editor(request: Request) -> Editor:
+    """Return the editor in the query string, else in the cookie that the script of the pages sets, else the first."""
+    ids = page_parameters(request).get(EDITOR), cookie(request, EDITOR)
+    return next((editor for wanted in ids for editor in EDITORS if editor.id == wanted), EDITORS[0])
 
 
 def groups_of(setups: Sequence[Setup]) -> Sequence[Group]:
-    """Return the text of each configuration once, with the setups that share it, in the order of the first ones."""
+    """Return the text of each configuration once, with the setups that share it, in the order of the first ones.
+
+    A text of more than MAX_TEXT characters is empty.
+    """
     groups: dict[str, list[Setup]] = {}
     for setup in setups:
         groups.setdefault(_FORMS[setup.editor.form](setup.config), []).append(setup)
-    return list(groups.items())
+    return [(text if len(text) <= MAX_TEXT else "", members) for text, members in groups.items()]
 
 
 def has_placeholders(setup: Setup) -> bool:

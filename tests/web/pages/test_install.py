@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from directory_server.client_config import EDITORS, InstallOption, Setup, Setups, install_options
+from directory_server.client_config import EDITORS, Setup, Setups, install_options
 from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
 from directory_server.web.pages._install import (
     LINK_SCHEMES,
@@ -23,7 +23,6 @@ from directory_server.web.pages._install import (
     cursor_link,
     exports,
     groups_of,
-    groups_within,
     has_placeholders,
     install_links,
     vscode_link,
@@ -167,17 +166,7 @@ def test_long_links_and_texts_are_left_out() -> None:
     config = {"mcpServers": {"a": {"command": "npx", "args": ["x" * MAX_LINK]}}}
     assert install_links(Setup(CURSOR, config, link=("a", config))) == []
     long = Setup(CURSOR, {"mcpServers": {"a": {"command": "npx", "args": ["x" * MAX_TEXT]}}})
-    assert groups_within([InstallOption("npm", "a", Setups([long], [], []))]) == [[("", [long])]]
-
-
-def test_no_way_is_left_out_of_a_page_with_many() -> None:
-    package = {"registryType": "npm", "identifier": "a", "version": "1.0.0", "transport": {"type": "stdio"}}
-    [option] = install_options(NAME, mcp_id_of(NAME), [package], [])
-    many = groups_within([option] * 16)
-    names = [{setup.editor.id for _, members in groups for setup in members} for groups in many]
-    assert len(names[0]) == len(names[1]) == len(EDITORS)
-    assert "others" in names[-1]
-    assert len(names[-1]) < 5
+    assert groups_of([long]) == [("", [long])]
 
 
 def test_editors_with_one_format_share_a_text() -> None:
@@ -232,27 +221,46 @@ def test_an_entry_page_has_every_way_and_every_editor(get_page: GetPage, server:
         remotes=[{"type": "streamable-http", "url": url} for url in urls],
     )
     server.publish(mail)
-    response = get_page(f"/servers/{mail.mcp_id}")
-    page = Document(response)
     variable = f"MCP_{mail.mcp_id[-12:].upper()}_MAIL_TOKEN"
-    ways = [each for each in page.all("details") if each.get("class") == "way"]
-    assert len(ways) == 5
-    assert ["open" in each for each in ways] == [True] + [False] * 4
-    for expected in (
-        *("Install in VS Code", "VS Code Insiders", "Recommended", "A token.", "1 optional value, left out"),
-        f"export {variable}='…'",
-        "VS Code asks for your key when it starts and keeps it safe.",
-        "Cursor sees the variable only if you start it from that shell.",
-        "Gemini CLI connects to servers only in folders that you trust.",
-        "Put the value into the file in place of the angle brackets",
-        *("~/.codex/config.toml", "~/.config/goose/config.yaml", "~/.config/opencode/opencode.json"),
-        "claude mcp add --scope user",
-        *urls,
+    pages = {
+        editor.id: Document(get_page(f"/servers/{mail.mcp_id}", Cookie=f"editor={editor.id}")) for editor in EDITORS
+    }
+    for page in pages.values():
+        ways = [each for each in page.all("details") if each.get("class") == "way"]
+        assert ["open" in each for each in ways] == [True] + [False] * 4
+        assert {link for link in page.links if link.startswith("?editor=")} == {
+            f"?editor={editor.id}#install" for editor in EDITORS
+        }
+        for expected in ("Recommended", "A token.", "1 optional value, left out", *urls):
+            assert expected in page.text, expected
+        assert "REST API" not in page.text
+    for editor, text in (
+        *(("vscode", "Install in VS Code"), ("vscode", "VS Code Insiders")),
+        *(("cursor", f"export {variable}='…'"), ("codex", "~/.codex/config.toml")),
+        ("vscode", "VS Code asks for your key when it starts and keeps it safe."),
+        ("cursor", "Cursor sees the variable only if you start it from that shell."),
+        ("gemini", "Gemini CLI connects to servers only in folders that you trust."),
+        ("zed", "Put the value into the file in place of the angle brackets"),
+        ("goose", "~/.config/goose/config.yaml"),
+        ("opencode", "~/.config/opencode/opencode.json"),
+        ("claude-code", "claude mcp add --scope user"),
     ):
-        assert expected in page.text, expected
-    parts = {name for each in page.all("details") for name in (each.get("data-editors") or "").split()}
-    assert parts == {editor.id for editor in EDITORS}
-    assert "REST API" not in page.text
+        assert text in pages[editor].text, text
+
+
+@pytest.mark.parametrize(
+    ("query", "stored", "editor"),
+    [("?editor=codex", "zed", "codex"), ("", "zed", "zed"), ("?editor=x", "zed", "zed"), ("?editor=", "'", "vscode")],
+)
+def test_the_link_decides_the_editor_before_the_cookie(
+    get_page: GetPage, server: Server, query: str, stored: str, editor: str
+) -> None:
+    package = {"registryType": "npm", "identifier": "a", "version": "1.0.0", "transport": {"type": "stdio"}}
+    published = entry("io.github.example/post", packages=[package])
+    server.publish(published)
+    page = Document(get_page(f"/servers/{published.mcp_id}{query}", Cookie=f"editor={stored}"))
+    assert [each["href"] for each in page.all("a") if "aria-current" in each] == [f"?editor={editor}#install"]
+    assert [each["data-editor"] for each in page.all("div") if "data-editor" in each] == [editor]
 
 
 def test_an_entry_page_says_why_a_link_is_missing(get_page: GetPage, server: Server) -> None:

@@ -4,7 +4,7 @@
 
 const labels = document.body.dataset;
 
-for (const element of document.querySelectorAll("[data-copyable], .docs-page pre code")) {
+const addCopyButton = (element) => {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "secondary copy";
@@ -29,7 +29,8 @@ for (const element of document.querySelectorAll("[data-copyable], .docs-page pre
   } else {
     element.before(button);
   }
-}
+};
+document.querySelectorAll("[data-copyable], .docs-page pre code").forEach(addCopyButton);
 
 for (const heading of document.querySelectorAll(".docs-page :is(h2, h3, h4)[id]")) {
   const link = document.createElement("a");
@@ -41,15 +42,9 @@ for (const heading of document.querySelectorAll(".docs-page :is(h2, h3, h4)[id]"
 }
 
 // Only the parts of the chosen editor are shown. The choice is remembered on every page.
-const EDITOR = "editor";
-const remembered = () => {
-  try {
-    return localStorage.getItem(EDITOR);
-  } catch {
-    return null; // Browsers can forbid storage.
-  }
-};
-const chooser = document.querySelector(".chooser");
+const remembered = () => document.cookie.match(/(?:^|; )editor=([\w-]+)/)?.[1];
+const remember = (editor) => { document.cookie = `editor=${editor}; path=/; max-age=31536000; samesite=lax`; };
+const chooser = document.querySelector("div.chooser");
 const choose = (editor) => {
   const select = chooser.querySelector("select");
   for (const button of chooser.querySelectorAll("button")) button.ariaPressed = String(button.value === editor);
@@ -67,11 +62,7 @@ if (chooser) {
   const store = (editor) => {
     if (!editor) return;
     choose(editor);
-    try {
-      localStorage.setItem(EDITOR, editor);
-    } catch {
-      // Nothing is remembered.
-    }
+    remember(editor);
   };
   chooser.hidden = false;
   document.body.classList.add("one-editor");
@@ -79,6 +70,25 @@ if (chooser) {
   chooser.addEventListener("click", (event) => store(event.target.closest("button")?.value));
   chooser.addEventListener("change", (event) => store(event.target.value));
 }
+
+// The page of an entry has the steps of one editor, and links to those of the others. The script loads only these.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("nav.chooser a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  remember(new URL(link).searchParams.get("editor"));
+  const response = await fetch(link.href).catch(() => null);
+  const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
+  const card = page && page.querySelector(".install");
+  if (!card) return location.assign(link.href);
+  const current = document.querySelector(".install");
+  const open = [...current.querySelectorAll(".way")].map((way) => way.open);
+  current.replaceWith(document.adoptNode(card));
+  card.querySelectorAll("details.way").forEach((way, index) => { way.open = open[index]; });
+  card.querySelectorAll("[data-copyable]").forEach(addCopyButton);
+  const chosen = card.querySelector(".chooser > [aria-current]") ?? card.querySelector(".chooser summary");
+  chosen.focus();
+});
 
 // A long README is folded until the reader opens it, or follows a link into it.
 for (const text of document.querySelectorAll("[data-fold]")) {
