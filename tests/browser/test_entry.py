@@ -34,12 +34,12 @@ def test_the_chosen_editor_is_shown_on_the_next_page(open_page: Open, entry_path
     assert shown(page) == {"vscode"}
     # With the keyboard.
     page.locator(".chooser").get_by_role("link", name="Codex", exact=True).press("Enter")
-    page.locator("[data-editor=codex]").wait_for()
+    page.locator("[data-editor=codex]").first.wait_for()
     assert shown(page) == {"codex"}
     assert page.get_by_role("button", name="Copy").first.is_visible()
     page.locator(".chooser summary").click()
     page.locator(".chooser").get_by_role("link", name="Qwen Code").click()
-    page.locator("[data-editor=qwen]").wait_for()
+    page.locator("[data-editor=qwen]").first.wait_for()
     page.goto(entry_path)
     assert shown(page) == {"qwen"}
     page.evaluate("document.cookie = 'editor=unknown; path=/'")
