@@ -113,7 +113,9 @@ class RequestPages:
         member, form = await self._accounts.member_form(request)
         asked, is_approver = await self._find(member.account, request_id)
         is_own, text, path = asked.account == member.account.id, form.get("text", ""), f"{REQUESTS}/{asked.id}"
-        if not (action in _OF_MEMBER and is_own) and not (action in _OF_APPROVER and is_approver):
+        # Of a new version that waits others want a decision as well.
+        is_members = action in _OF_MEMBER and is_own and not (asked.waits_for and action == "withdraw")
+        if not is_members and not (action in _OF_APPROVER and is_approver):
             raise UnknownPath
         try:
             async with changing(request, lambda: self._state(asked.id)):

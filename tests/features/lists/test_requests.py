@@ -218,6 +218,9 @@ def test_a_new_version_waits_again_if_the_list_says_so(tmp_path: Path) -> None:
         assert office.names() == []
         office.ann.get(office.path(ANN))
         assert "The entry has another version than the approved one" in office.ann.text
+        assert "/withdraw" not in office.ann.page
+        office.ann.get(REQUESTS)
+        assert office.ann.post(f"{office.path(ANN)}/withdraw").status == 404
         office.amy.get(office.path())
         assert "Differences to the approved version 1.0.0" in office.amy.text
         assert "version 1.0.0 2.0.0" in office.amy.text
