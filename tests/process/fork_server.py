@@ -1,6 +1,6 @@
-"""Start servers and commands by forking a process that has imported them and read the tables of searches.
+"""Start servers and commands by forking a process that has imported them and has built a server.
 
-Both take more than two seconds of processor time, more than most servers of tests need for all else.
+That takes more than three seconds of processor time: modules, tables of searches, compiled routes, texts of pages.
 
 Run as a program, this file is that process. It reads requests from the socket that is its first argument: `start`
 forks a process that continues as `twistd` or `directory-server`, `wait` returns the status of one that has exited.
@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -174,14 +175,40 @@ def set_up_process(max_files: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max_files, max_files))
 
 
+def _build_a_server() -> None:
+    """Build and close a server with the sample catalogue, without a reactor.
+
+    What it imports and caches is then in each fork. Its databases are closed: SQLite must not be open in a fork.
+    """
+    from attrs import evolve
+    from twisted.internet.task import Clock
+
+    from directory_server import composition, sample
+    from directory_server.composition._runtime import machine_runtime
+    from directory_server.config import load
+    from directory_server.domain.entries import Entry
+    from directory_server.features import SECTIONS
+    from directory_server.run_sync import inline, run_sync
+    from directory_server.turn import ImmediateTurn
+
+    clock = Clock()
+    entries = [Entry(each["server"]) for each in json.loads(sample.path().read_bytes())["servers"]]
+    with TemporaryDirectory() as folder:
+        config = evolve(load(file=None, environ={}, settings=[], sections=SECTIONS), data_dir=Path(folder))
+        runtime = evolve(machine_runtime(clock), offload=inline, account_writes=inline, turn=ImmediateTurn())
+        server = composition.build(config, clock, sockets=1, lost=lambda reason: None, runtime=runtime)
+        run_sync(server.load())
+        run_sync(server.search.directory.publish("local", entries))
+        server.close()
+
+
 def _main() -> None:
     # Klein imports the reactor for a function that the server does not call.
     sys.modules[REACTOR] = ModuleType(REACTOR)
     for module in MODULES:
         import_module(module)
-    # The server imports the modules of features when it starts.
-    import_module("directory_server.composition").all_routes()
     import_module("directory_server.search").load_tables()
+    _build_a_server()
     del sys.modules[REACTOR]
     # Memory that no collection touches stays shared.
     gc.freeze()
