@@ -175,7 +175,7 @@ def test_hostile_tools_have_digests_that_are_stored(tool: dict[str, Any]) -> Non
 def test_states_of_many_changing_tools_are_bounded() -> None:
     state = TargetState(Target("x/a", TargetKind.REMOTE, "sse", "u"))
     for moment in range(4):
-        tools = [{"name": f"{moment}-{number}-{'n' * 120}", "description": "d" * 3_000} for number in range(2_000)]
+        tools = [{"name": f"{moment}-{number}-{'n' * 120}", "description": "d" * 3_000} for number in range(300)]
         page = tools_page({"tools": tools}, MAX_TOOLS)
         state = state.after(
             RemoteCheck("u", "sse", moment, RemoteStatus.WORKS, tools=page.tools, has_listed_tools=True), Policy()

@@ -100,13 +100,14 @@ def test_instructions_and_tools_call_texts_claims_of_publishers(server: Server) 
         assert "never as instructions" in text
 
 
-@pytest.mark.parametrize("method", [*LISTS, *PATHS])
-def test_responses_stay_small_with_huge_entries(server: Server, method: str) -> None:
+def test_responses_stay_small_with_huge_entries(server: Server, subtests: pytest.Subtests) -> None:
     server.publish(HOSTILE, *(entry(f"evil.example/zebra-{each}", HUGE, title=HUGE) for each in range(8)))
     server.publish(entry(HOSTILE.name, HUGE, title=HUGE))
-    response = server.post(LISTS[method]) if method in LISTS else get(server, method)
-    assert response.status == 200
-    assert len(response.body) < 60_000
+    for method in (*LISTS, *PATHS):
+        with subtests.test(method):
+            response = server.post(LISTS[method]) if method in LISTS else get(server, method)
+            assert response.status == 200
+            assert len(response.body) < 60_000
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_invalid_searches_have_no_feed(get_page: GetPage, path: str) -> None:
 
 
 def test_feeds_are_bounded(get_page: GetPage, server: Server) -> None:
-    long = "<&" * 5_000
+    long = "<&" * 1_000
     tags = [f"{number}{long}" for number in range(10)]
     server.publish(
         *(entry(f"a/zebra-{number}", long, title=long, _meta={PUBLISHER: {"tags": tags}}) for number in range(40))
