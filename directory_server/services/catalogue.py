@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ..domain.ports.access import Scopes
 from ..domain.scopes import Scope
 from .directory import Directory
+
+MAX_SCOPES = 100
+"""Scopes whose directory is kept in memory."""
 
 
 class ScopedRequest(Protocol):
@@ -28,10 +31,19 @@ class Catalogue:
 
     _directory: Directory
     scopes: Scopes | None = None
+    _within: dict[Scope, Directory] = field(factory=dict, init=False, repr=False)
+    """Directories by scope, because their creation takes longer than most requests spend in them."""
 
     def of(self, request: ScopedRequest) -> Directory:
         """Return the directory for a request."""
-        return self._directory if self.scopes is None else self._directory.within(request.scope)
+        if self.scopes is None:
+            return self._directory
+        directory = self._within.get(request.scope)
+        if directory is None:
+            if len(self._within) >= MAX_SCOPES:
+                del self._within[next(iter(self._within))]
+            directory = self._within[request.scope] = self._directory.within(request.scope)
+        return directory
 
     def scope_of(self, request: ScopedRequest) -> Scope:
         """Return the scope of a request, as a part of the keys of caches and streams."""

@@ -203,10 +203,13 @@ class Directory:
         return query if self._scope is None else evolve(query, scope=self._scope)
 
     async def _counted(self, query: Query, source: Source | None) -> CachedPage:
-        query = self._scoped(await self.prepare(query))
+        query = await self.prepare(query)
         generation, key = self._index.generation, key_of(query)
+        if self._scope is not None:
+            key = self._scope, key
         cached = self._pages.get(generation, key)
         if cached is None:
+            query = self._scoped(query)
             page = await self._index.search(query)
             if page.hits.size > PAGE_BYTES:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
