@@ -83,7 +83,9 @@ class DirectorySite(Factory):
         if match is None:
             if self._has_lists and request.path.startswith(LISTS):
                 _read_list(request)
-            match = self._routes.match(request.method.decode("latin-1"), request.path)
+                match = self._exact.get((request.method, request.path))
+            if match is None:
+                match = self._routes.match(request.method.decode("latin-1"), request.path)
             if request.list_name and match.route.api is PAGES:
                 match = self._routes.match("", LISTS)
         request.route = match.route.label
