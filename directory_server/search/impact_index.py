@@ -26,11 +26,12 @@ from .index.verified import document_of
 from .query.condensation import MAX_LENGTH, condensed
 from .query.cost import is_expensive, is_expensive_plan
 from .query.parsing import ParsedQuery, parse
-from .query.plan import Plan, build_plan, with_claims
+from .query.plan import Plan, build_plan
 from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
 from .ranking.explain import explain_lines
 from .ranking.likeness import reranking
+from .ranking.nomination import with_nominees
 from .ranking.reasons import reasons
 from .ranking.scoring import Best, Ranked, ranked_documents, score_documents, top_documents
 from .ranking.strength import KEPT, Closest, closest, kept, relevance
@@ -223,9 +224,9 @@ def _plan_and_search(
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
     best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
     found = closest(plan, collection.segments, best, query.end + 1, query.after)
-    if found.strength < CLOSE and query.after is None and (claimed := with_claims(plan, collection)) is not None:
+    if found.strength < CLOSE and query.after is None and plan.meaning is not None:
         # A claim makes no match closer, so it is still a weak one, which has one page.
-        first = ranked_documents(claimed, collection, live, pinned, KEPT, None)
+        first = with_nominees(plan, plan.meaning, collection, live, best)
         found = Closest(first[: query.end], first, found.strength)
     page = _page(plan, collection, found.ranked, query, found.strength)
     return evolve(page, relevance=relevance(found.ranked[query.offset : query.end], found))

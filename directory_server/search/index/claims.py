@@ -1,7 +1,7 @@
 """Claims: what a publisher says that people would ask for, and what a server can do (ARD v0.9, section 4.2).
 
-Nobody checks claims. A search reads them only if no entry answers it closely by what it says. A claim counts only if it
-is about what the entry is about, and only by words that the entry does not have. How often does not count.
+Nobody checks claims. A search reads them only if no entry answers it closely by what it says, and then they nominate
+entries (see `ranking.nomination`). A claim counts only if it is about what the entry is about.
 """
 
 from __future__ import annotations

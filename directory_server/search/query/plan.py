@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Protocol
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from ...domain.search import Likeness
 from ..index.claims import CLAIM
@@ -38,9 +38,6 @@ MIN_SENTENCE = 5
 """Parts of a query that is no name."""
 
 
-CLAIM_WEIGHT = 0.05
-"""The weight of a word that a publisher claims. A word of a tool's description of usual length has 0.5."""
-
 _LIGHT_WORDS = dict.fromkeys(GENERAL_STEMS, GENERAL_WEIGHT) | dict.fromkeys(map(stem, STOP_WORDS | FUNCTION_WORDS), 0.0)
 """The weights of words on any topic, and of those without one, in the vector of a query."""
 
@@ -67,7 +64,7 @@ class Plan:
     `filters_only` if it has no words. `vector` is what it means (see `text.word_vectors`), None if that is unknown or
     the query is a name. `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight`
     is the total idf of the words that no entry has. `is_translated` is true if the query is in another language than
-    English. `claims` are the words that any entry claims, with the terms of these claims.
+    English. `claims` are the terms of its words that an entry claims, and `meaning` is its vector for them.
     """
 
     parts: Sequence[Part]
@@ -88,7 +85,8 @@ class Plan:
     likeness: Likeness | None
     unknown_weight: float
     is_translated: bool
-    claims: Mapping[str, int] = field(factory=dict)
+    claims: Sequence[int] = ()
+    meaning: bytes | None = None
 
     @property
     def groups(self) -> Sequence[TermGroup]:
@@ -136,6 +134,7 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
     is_plain = not (request.conditions or converted)
     allows_feedback = not is_name and _allows_feedback(query, parts)
     find = collection.find
+    claims = [term for word in {*map(stem, query.parts)} if (term := find(CLAIM + word)) is not None]
     return Plan(
         _with_names(parts, query),
         concepts,
@@ -157,26 +156,27 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         likeness=None if is_name or (names and len(parts) <= 1) else likeness,
         unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
         is_translated=bool(translation.language),
-        claims={word: term for word in map(stem, query.parts) if (term := find(CLAIM + word)) is not None},
+        claims=claims,
+        meaning=query_vector(query.words, _LIGHT_WORDS) if claims else None,
     )
 
 
-def with_claims(plan: Plan, collection: Collection) -> Plan | None:
-    """Return `plan` with what publishers claim as further terms of its words; None if no entry claims any of them."""
-    if not plan.claims:
-        return None
-    parts, left = [], dict(plan.claims)
-    for part in plan.parts:
-        claimed = [_claimed(word, left.pop(word), part.weight) for word in [*left] if word in part.stems]
-        parts.append(evolve(part, groups=[*part.groups, *claimed]) if part.alternatives else part)
-    for word, term in left.items():
-        weight = collection.idf(collection.document_frequency(term))
-        parts.append(Part({word}, weight, [_claimed(word, term, weight)], alternatives=True))
-    return evolve(plan, parts=parts, query_weight=max(sum(part.weight for part in parts), 1.0), claims={})
-
-
-def _claimed(word: str, term: int, weight: float) -> TermGroup:
-    return TermGroup(f"{word} (claimed)", {term: CLAIM_WEIGHT}, weight)
+def claims_plan(plan: Plan, collection: Collection) -> Plan:
+    """Return a plan that finds the entries with a claim of the words of `plan`, within its filters."""
+    weights = {term: collection.idf(collection.document_frequency(term)) for term in plan.claims}
+    parts = [Part(set(), weight, [TermGroup("", {term: 1.0}, weight)]) for term, weight in weights.items()]
+    return evolve(
+        plan,
+        parts=parts,
+        concepts=(),
+        others=(),
+        exact=(),
+        names=(),
+        query_weight=max(sum(weights.values()), 1.0),
+        allows_feedback=False,
+        conditions=(),
+        allows_focus=False,
+    )
 
 
 def _count_unknown(query: ParsedQuery, parts: Sequence[Part], translation: Translation, collection: Collection) -> int:
