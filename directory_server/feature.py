@@ -58,6 +58,7 @@ class Running:
     `trail` records what operators, members and publishers do.
     `accepted` returns the accepted marks of an entry.
     `scopes` decide which entries a request may see. Without them every reader sees all.
+    `faults` returns numbers of what does not work, by name, from memory.
     """
 
     services: Sequence[IService] = ()
@@ -75,6 +76,7 @@ class Running:
     trail: AuditTrail | None = None
     accepted: AcceptedMarks | None = None
     scopes: Scopes | None = None
+    faults: Callable[[], Mapping[str, int]] = dict
 
 
 @frozen

@@ -90,6 +90,7 @@ def build_web(
         away_since,
         issuers,
         hides_counts=core.search.catalogue.scopes is not None,
+        faults=[feature.faults for feature in core.running],
     )
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     trail = first(feature.trail for feature in core.running)

@@ -64,7 +64,7 @@ class HttpConfig:
     failed_keys: int = setting(30, "Requests with invalid keys per minute and address.", AtLeast(1))
     health: Literal["minimal", "full"] = setting(
         "minimal",
-        "Content of /healthz: status and number of entries (minimal), also version, upstreams and issuers (full).",
+        "Content of /healthz: status and number of entries (minimal), also version, upstreams, issuers, faults (full).",
     )
 
 

@@ -64,6 +64,9 @@ class FullHealth(HealthResponse):
     issuers: Mapping[str, IssuerHealth] = field(
         metadata={"description": "State of each issuer whose tokens publish entries, by its URL."}
     )
+    faults: Mapping[str, int] = field(
+        metadata={"description": "Numbers of what does not work, by name, such as `paused_webhooks`."}
+    )
 
 
 _DATABASE = field(
@@ -113,10 +116,10 @@ class Health:
     """Handlers of both paths. They read memory only: no response waits for a database.
 
     `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of `/healthz`
-    includes the version and the state of the upstreams and of the issuers. `away_since` returns since when the shared
-    database does not respond, in seconds since the epoch, None if it responds; it is None without such a database.
-    With `hides_counts` numbers of entries are 0, because readers see different entries. The status is 200 in any case:
-    all machines lose the database together, and pages and open streams work without it.
+    includes the version, the state of the upstreams and of the issuers, and the `faults` of features. `away_since`
+    returns since when the shared database does not respond, in seconds since the epoch, None if it responds; it is None
+    without such a database. With `hides_counts` numbers of entries are 0, because readers see different entries. The
+    status is 200 in any case: all machines lose the database together, and pages and open streams work without it.
     """
 
     _index: Index
@@ -126,6 +129,7 @@ class Health:
     _away_since: Callable[[], float | None] | None = None
     _issuers: Sequence[TokenIssuer] = ()
     _hides_counts: bool = False
+    _faults: Sequence[Callable[[], Mapping[str, int]]] = ()
 
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
@@ -135,17 +139,23 @@ class Health:
         # Features fetch the keys of an issuer apart: the state is that of the last success.
         known = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0) if self._is_full else ()
         issuers = {issuer.url: _issuer_state(issuer) for issuer in known}
+        numbers = {name: number for faults in self._faults for name, number in faults().items() if self._is_full}
         if self._away_since is None:
             if not self._is_full:
                 return json_response(request, HealthResponse("ok", entries, generation))
-            return json_response(request, FullHealth("ok", entries, generation, __version__, upstreams, issuers))
+            body = FullHealth("ok", entries, generation, __version__, upstreams, issuers, numbers)
+            return json_response(request, body)
         away_since = self._away_since()
         database: DatabaseState = "available" if away_since is None else "away"
         since = None if away_since is None else serialization.rfc3339(away_since)
         if not self._is_full:
             return json_response(request, DatabaseHealth("ok", entries, generation, database, since))
-        body = FullDatabaseHealth("ok", entries, generation, __version__, upstreams, issuers, database, since)
-        return json_response(request, body)
+        return json_response(
+            request,
+            FullDatabaseHealth(
+                "ok", entries, generation, __version__, upstreams, issuers, numbers, database=database, since=since
+            ),
+        )
 
     def _state(self, upstream: UpstreamState) -> UpstreamHealth:
         state = _state(upstream)

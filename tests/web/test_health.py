@@ -44,7 +44,8 @@ def call(handler: Any) -> tuple[int, Any]:
 
 
 def health(*reasons: str, full: bool = False) -> Health:
-    return Health(INDEX, lambda: reasons, full, lambda: [UpstreamState("official", error="It answered 500.")])
+    upstreams = [UpstreamState("official", error="It answered 500.")]
+    return Health(INDEX, lambda: reasons, full, lambda: upstreams, faults=[lambda: {"paused_webhooks": 2}, dict])
 
 
 def test_health_hides_version_and_upstreams_by_default() -> None:
@@ -55,6 +56,7 @@ def test_full_health_includes_version_and_upstreams() -> None:
     _, body = call(health(full=True).live)
     assert body["version"] == __version__
     assert body["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
+    assert body["faults"] == {"paused_webhooks": 2}
 
 
 @pytest.mark.parametrize("full", [False, True])

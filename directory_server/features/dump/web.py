@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...web.openapi import OpenApiPart, registry_read
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import REGISTRY, Route
 from .builder import Dumps
@@ -40,4 +41,21 @@ def _routes(prefix: str) -> tuple[Route, ...]:
 PART = WebPart(
     routes=(*_routes(""), *_routes("/r/{token}")),
     serve=_serve,
+    openapi=OpenApiPart(
+        paths={
+            f"/v0.1/{NAME}": registry_read(
+                "dump",
+                "Download all entries",
+                "All entries in all versions, as JSON Lines in gzip. Accepts one range. 503 while the file is made.",
+                "application/gzip",
+            ),
+            f"/v0.1/{NAME}.sha256": registry_read(
+                "dumpChecksum",
+                "Read the checksum of the dump",
+                "The SHA-256 of the dump, in the form of `sha256sum`.",
+                "text/plain",
+            ),
+        },
+        without_key="reads of the registry API, which may be public",
+    ),
 )

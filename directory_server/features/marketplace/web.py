@@ -12,6 +12,7 @@ from ...domain.search import Query
 from ...http import Request
 from ...http.headers import query as query_string
 from ...services.catalogue import Catalogue
+from ...web.openapi import OpenApiPart, registry_read
 from ...web.pages import Layout
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.registry import MAX_AGE, RegistryAccess
@@ -91,4 +92,23 @@ PART = WebPart(
         Route(f"{REPOSITORY}/git-upload-pack", "POST", REGISTRY, "marketplace.pack"),
     ),
     serve=_serve,
+    openapi=OpenApiPart(
+        paths={
+            f"{PATH}/marketplace.json": registry_read(
+                "marketplace",
+                "Read entries as plugins of Claude Code",
+                "The best hits of `q`, or the best known entries, that can be installed without further answers.",
+                "application/json",
+                [
+                    {"name": "q", "in": "query", "schema": {"type": "string"}, "description": "A search."},
+                    {
+                        "name": "limit",
+                        "in": "query",
+                        "schema": {"type": "integer", "minimum": 1, "maximum": MAX_PLUGINS, "default": MAX_PLUGINS},
+                        "description": "The number of entries.",
+                    },
+                ],
+            )
+        },
+    ),
 )

@@ -58,4 +58,8 @@ def running(host: Host) -> Running:
         metrics.count,
     )
     metrics.watch(lambda: dispatcher.known, host.now)
-    return Running((dispatcher,))
+
+    def faults() -> dict[str, int]:
+        return {"paused_webhooks": sum(webhook.state(host.now()) == "paused" for webhook in dispatcher.known)}
+
+    return Running((dispatcher,), faults=faults)

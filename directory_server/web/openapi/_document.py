@@ -22,7 +22,8 @@ A directory of MCP (Model Context Protocol) servers. Search it, read entries and
 
 Every request needs an API key (`Authorization: Bearer mcpd_…`), except {exceptions}. A \
 successful request costs one request of the key's quota, which counts the last 60 minutes. A rejected request costs \
-nothing. MCP clients use the same directory at `/api/open/mcp`, which this document does not describe.
+nothing. MCP clients use the same directory at `/api/open/mcp`, which this document does not describe. Lists of the \
+registry API, such as `/v0.1/servers`, are as the OpenAPI document of the official MCP registry describes them.
 """
 
 _QUOTA = ("RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")

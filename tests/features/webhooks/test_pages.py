@@ -12,6 +12,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from directory_server.features.lists.tables import Lists
+from directory_server.features.webhooks.dispatcher import Dispatcher
 from directory_server.features.webhooks.service import open_webhooks
 from directory_server.features.webhooks.tables import Webhooks
 from directory_server.run_sync import run_sync
@@ -153,3 +154,13 @@ def test_the_command_sends_a_test(directory: CommandLine, sender: StubSender, mo
     sender.answers["https://a.example/"] = 404
     assert directory.run("webhook", "test", added).exit_code == 1
     assert [each["status"] for each in json.loads(directory.succeed("webhook", "log", added, "--json"))] == [404, 200]
+
+
+@pytest.mark.parametrize("server", [{"http.health": "full"}], indirect=True)
+def test_healthz_counts_paused_webhooks(server: Server, webhooks: Webhooks) -> None:
+    run_sync(webhooks.add(webhook()))
+    (dispatcher,) = (each for each in server.application.background if isinstance(each, Dispatcher))
+    for failing_since, count in (("NULL", 0), ("1", 1)):
+        run_sync(server.application.storage.tables.run(f"UPDATE webhook SET failing_since = {failing_since}"))
+        dispatcher.known = run_sync(webhooks.list())
+        assert server.get("/healthz").json["faults"] == {"paused_webhooks": count}
