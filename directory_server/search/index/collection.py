@@ -30,15 +30,12 @@ SMOOTHING = 4
 FEW = 16
 """Terms that are faster to look up one by one."""
 
-REMEMBERED = 4_096
-"""Results of each kind of look-up that are kept while the collection is searched: at most about 6 MB in all."""
-
 
 @frozen(eq=False)
 class Collection:
     """Segments that are searched together, with their vocabulary, lexicon and thesaurus.
 
-    `size` is the number of their documents, deleted ones included. Look-ups are cached: queries share most words.
+    `size` is the number of their documents, deleted ones included.
     """
 
     vocabulary: Vocabulary
@@ -46,36 +43,24 @@ class Collection:
     lexicon: Lexicon
     thesaurus: Thesaurus
     size: int = field(init=False)
-    find: Callable[[str], int | None] = field(init=False, repr=False)
-    """Return the number of a string, or None."""
-    word: Callable[[str], tuple[int | None, int]] = field(init=False, repr=False)
-    """Return the number of the term of a word, or None, and the number of documents that have it."""
-    document_frequency: Callable[[int], int] = field(init=False, repr=False)
-    """Return the number of documents that have a term."""
-    _name_share: Callable[[int], float] = field(init=False, repr=False)
     _made: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
 
     @size.default
     def _size_of_segments(self) -> int:
         return sum(map(len, self.segments))
 
-    # The caches do not refer to the collection: that cycle would keep the arrays of an old one.
+    def find(self, string: str) -> int | None:
+        """Return the number of a string, or None."""
+        return self.vocabulary.find(string)
 
-    @find.default
-    def _cached_find(self) -> Callable[[str], int | None]:
-        return lru_cache(REMEMBERED)(self.vocabulary.find)
+    def word(self, word: str) -> tuple[int | None, int]:
+        """Return the number of the term of a word, or None, and the number of documents that have it."""
+        term = self.vocabulary.find(stem(word))
+        return term, 0 if term is None else self.document_frequency(term)
 
-    @word.default
-    def _cached_word(self) -> Callable[[str], tuple[int | None, int]]:
-        return lru_cache(REMEMBERED)(partial(_word, self.vocabulary, self.segments))
-
-    @document_frequency.default
-    def _cached_frequency(self) -> Callable[[int], int]:
-        return lru_cache(REMEMBERED)(partial(_frequency, self.segments))
-
-    @_name_share.default
-    def _cached_share(self) -> Callable[[int], float]:
-        return lru_cache(REMEMBERED)(partial(_share, self.segments))
+    def document_frequency(self, term: int) -> int:
+        """Return the number of documents that have a term."""
+        return sum([segment.lists.frequency(term) for segment in self.segments])
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returned for `key` the first time. There must be few keys: no text of a query."""
@@ -88,7 +73,7 @@ class Collection:
     def cached(self, function: Callable[[Collection, str], T], size: int) -> Callable[[str], T]:
         """Return `function` of this collection and a word, with a cache of `size` results. There must be few functions.
 
-        The cache refers to the collection weakly, for the same reason as above.
+        The cache refers to the collection weakly: a cycle would keep the arrays of an old one.
         """
         try:
             found: Callable[[str], T] = self._made[function]
@@ -136,17 +121,7 @@ class Collection:
             held += segment.lists.frequencies(numbers)
         return float(np.max(np.minimum(1, named / held / NAME_RATIO) * np.array(weights)))
 
-
-def _word(vocabulary: Vocabulary, segments: Sequence[Segment], word: str) -> tuple[int | None, int]:
-    term = vocabulary.find(stem(word))
-    return term, 0 if term is None else _frequency(segments, term)
-
-
-def _frequency(segments: Sequence[Segment], term: int) -> int:
-    return sum([segment.lists.frequency(term) for segment in segments])
-
-
-def _share(segments: Sequence[Segment], term: int) -> float:
-    """Return the share of the documents with a term that have it in the name, in units of NAME_RATIO, at most 1."""
-    named = sum([segment.name_frequency(term) for segment in segments])
-    return min(1.0, named / (_frequency(segments, term) + SMOOTHING) / NAME_RATIO)
+    def _name_share(self, term: int) -> float:
+        """Return the share of the documents with a term that have it in the name, in units of NAME_RATIO, at most 1."""
+        named = sum([segment.name_frequency(term) for segment in self.segments])
+        return min(1.0, named / (self.document_frequency(term) + SMOOTHING) / NAME_RATIO)

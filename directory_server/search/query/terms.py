@@ -8,7 +8,7 @@ from math import ceil
 
 from attrs import evolve
 
-from ..index.collection import REMEMBERED, Collection
+from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..index.translated_terms import translated_term
 from ..text.analysis import stem
@@ -38,6 +38,9 @@ MIN_FRAGMENT, FRAGMENT_SHARE = 5, 0.6
 
 MAX_SPLITS = 4
 """Rare words of one query that may be compounds of two others."""
+
+REMEMBERED = 4_096
+"""Parts of words that are kept while the collection is searched: queries share most words."""
 
 FEW_REMEMBERED = 512
 """Parts of last words that are cached. One has up to 256 completions: at most about 8 MB, mostly 2."""
