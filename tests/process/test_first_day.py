@@ -6,6 +6,7 @@ All parts are real: an issuer and a server in processes of their own, the SDK's 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,8 @@ enabled = true
 [registry]
 access = "key"
 """
+
+REQUESTS = "/account/requests"
 
 DATABASE, WANTED, DESIGN = "io.github.crystaldba/postgres-mcp", "app.linear/linear", "com.figma.mcp/mcp"
 
@@ -83,8 +86,17 @@ def test_first_day_of_a_company(installation: Installation) -> None:
         assert mcp_id_of(DATABASE) in hits
         assert {*hits} <= {mcp_id_of(name) for name in listed(server, key, "data")}
 
-        # An entry is approved for her list.
-        operator("lists", "pick", "data", WANTED)
+        # Bob approves entries of her list. She requests one, and he approves it.
+        issuer.set(claims={**VERIFIED, "sub": "bob", "email": "bob@example.org"})
+        bob = new_browser()
+        sign_in(bob, server, issuer)
+        operator("lists", "approver", "data", "bob@example.org")
+        ann.request(server, REQUESTS)
+        ann.request(server, REQUESTS, entry=WANTED, list="data", reason="We plan with it.")
+        path = re.findall(rf"{REQUESTS}/[\w-]+", bob.request(server, REQUESTS).text)[0]
+        (digest,) = re.findall(r'name="digest" value="(\w+)"', bob.request(server, path).text)
+        assert bob.request(server, f"{path}/approve", digest=digest, text="Fine.").status == 303
+        assert "Approved" in ann.request(server, path).text
         until(lambda: WANTED in listed(server, key, "data", "linear"), "the entry is in the gallery")
         assert server.search_names("linear", key)
         policy = server.request("/r/data/api/open/v1/managed-settings/claude-code.json", key).json
@@ -106,9 +118,10 @@ def test_first_day_of_a_company(installation: Installation) -> None:
         assert [action for action in actions if action.startswith("lists ")] == [
             *["lists join"] * 2,
             *["lists put"] * 2,
-            *["lists pick"] * 2,
+            "lists pick",
+            "lists approver",
         ]
-        assert "ann@example.org" in {record["subject"]["name"] for record in records}
+        assert {"ann@example.org", "bob@example.org"} <= {record["subject"]["name"] for record in records}
         number, _, hashed = operator("audit", "verify").strip().partition(":")
         assert int(number) >= len(records)
         assert records[-1]["hash"] == hashed or int(number) > len(records)
