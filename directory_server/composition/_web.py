@@ -133,7 +133,9 @@ def _handlers(
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
-        "publisher": pages.PublisherPage(people.pages.layout, people.pages.access, catalogue, core.runtime.now),
+        "publisher": pages.PublisherPage(
+            people.pages.layout, people.pages.access, catalogue, _entry_parts(core), core.runtime.now
+        ),
         "entry": _entry_page(core, people, endpoints),
     }
     for served in endpoints:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from .checks import MAX_TOOLS, LoginKind, PackageStatus, RemoteStatus, VerifiedStatus
+from .filters import FILTERS
 
 
 @frozen
@@ -114,6 +115,13 @@ class VerificationView:
     )
     tool_count: int = field(metadata={"description": "Number of tools that its remotes listed.", "minimum": 0})
     has_more_tools: bool = field(metadata={"description": "Whether its remotes have more tools than were counted."})
+    tool_hints: Sequence[str] = field(
+        default=(),
+        metadata={
+            "description": "What the hints of all its tools say: read-only, may-delete or no-hints; empty if unknown.",
+            "items": {"type": "string", "enum": list(FILTERS["tools"])},
+        },
+    )
     tools: Sequence[FoundToolView] = field(
         default=(), metadata={"description": "The first tools that its remotes listed.", "maxItems": MAX_TOOLS}
     )

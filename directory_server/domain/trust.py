@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from attrs import frozen
 
+from .check_views import VerificationView
 from .checks import VerifiedStatus
+from .licenses import UNKNOWN
 from .namespaces import VERIFIED
-from .tools import hinted_values
-from .views import ACTIVE, Detail
+from .views import ACTIVE, Detail, Hit
 
 CHECKS = {
     VerifiedStatus.WORKS: "answers",
@@ -32,6 +34,7 @@ TEXTS = {
     "retired": "not maintained",
     "tools": "{count} tools",
     "tools_one": "1 tool",
+    "tools_or_more": "{count}+ tools",
     "tools_unknown": "tools unknown",
     "checked": "checked {date}",
     "flagged": "flagged",
@@ -70,28 +73,58 @@ def trust_text(detail: Detail) -> str:
     return text[:1].upper() + text[1:]
 
 
+def listed_words(hit: Hit, checks: VerificationView | None) -> Sequence[Word]:
+    """Return what lists say of an entry with the summary of its `checks`: publisher, checks, tools and the date.
+
+    Lists mark the status and the flags of entries apart.
+    """
+    words = _publisher(hit.publisher), *_checks(hit.verified, checks)
+    return [word for word in words if word.key != "tools_unknown"]
+
+
+def hit_text(hit: Hit) -> str:
+    """Return the values of `publisher`, `verified` and `tool_hints` of a hit that are known, on one line."""
+    values = hit.publisher, "" if hit.verified == VerifiedStatus.UNVERIFIED else hit.verified, *hit.tool_hints
+    return ", ".join(value for value in values if value and value != UNKNOWN)
+
+
+def known_of(text: str) -> Mapping[str, Any]:
+    """Return these fields of a hit from its `hit_text`."""
+    values = text.split(", ")
+    return {
+        "publisher": VERIFIED if VERIFIED in values else UNKNOWN,
+        "verified": next((value for value in values if value in CHECKS), VerifiedStatus.UNVERIFIED.value),
+        "tool_hints": tuple(value for value in values if value in HINTED),
+    }
+
+
 def _words(detail: Detail) -> Iterator[Word]:
-    yield Word("publisher_verified" if detail.publisher == VERIFIED else "publisher_unknown")
+    yield _publisher(detail.publisher)
     if detail.status in STATUSES:
         yield Word(f"status_{detail.status}", is_bad=True)
     elif detail.status != ACTIVE or any(fact.mark in ("archived", "package_deprecated") for fact in detail.identity):
         yield Word("retired", is_bad=True)
     if detail.flags:
         yield Word("flagged", about=tuple(detail.flags), is_bad=True)
-    view = detail.verification
-    yield Word(f"check_{detail.verified}", is_bad=detail.verified in (VerifiedStatus.FAILING, VerifiedStatus.DOWN))
+    yield from _checks(detail.verified, detail.verification)
+
+
+def _publisher(publisher: str) -> Word:
+    return Word("publisher_verified" if publisher == VERIFIED else "publisher_unknown")
+
+
+def _checks(status: str, view: VerificationView | None) -> Iterator[Word]:
+    yield Word(f"check_{status}", is_bad=status in (VerifiedStatus.FAILING, VerifiedStatus.DOWN))
     if view is None or not view.tool_count:
         yield Word("tools_unknown")
     else:
-        # Hints of tools that are not listed here are unknown.
-        are_all = len(view.tools) == view.tool_count and not view.has_more_tools
-        hinted = hinted_values([tool.hints for tool in view.tools], are_all=are_all)
-        yield Word("tools", view.tool_count, about=tuple(f"hinted_{value}" for value in hinted))
+        hinted = tuple(f"hinted_{value}" for value in view.tool_hints)
+        yield Word("tools_or_more" if view.has_more_tools else "tools", view.tool_count, about=hinted)
     if view is not None and view.checked_at is not None:
         yield Word("checked", date=view.checked_at)
 
 
 def _text(word: Word) -> str:
-    key = f"{word.key}_one" if word.count == 1 else word.key
+    key = f"{word.key}_one" if word.count == 1 and f"{word.key}_one" in TEXTS else word.key
     text = TEXTS[key].format(count=word.count, date=f"{word.date[:16]}Z")
     return ", ".join((text, *(TEXTS.get(about, about) for about in word.about)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cache, partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -14,6 +14,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
 from ..domain.scopes import Scope
 from ..domain.search import CLOSE, Page, Position, Query, ToolHit
+from ..domain.views import Hit
 from ..serialization import decode_hit, hits_of
 from .index.arrays import Bools, Ints
 from .index.collection import Collection
@@ -130,6 +131,9 @@ class ImpactIndex:
     def search(self, query: Query) -> Coroutine[Any, Any, Page]:
         return self._result(_browse if query.browse or query.sort != "relevance" else _search, query)
 
+    def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
+        return self._snapshot.hits(mcp_ids)
+
     def search_tools(self, query: Query) -> Coroutine[Any, Any, Sequence[ToolHit]]:
         return self._result(_search_tools, query)
 
@@ -201,11 +205,7 @@ def _in_thread(search: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> 
 
 
 def _condense_and_search(
-    search: Callable[..., T],
-    query: Query,
-    collection: Collection,
-    live: Sequence[Bools],
-    pinned: Sequence[Ints],
+    search: Callable[..., T], query: Query, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
 ) -> T:
     return _plan_and_search(search, query, parse(condensed(query.keywords, collection)), collection, live, pinned)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import orjson
 
-from ..domain.checks import VerifiedStatus
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.tools import OfferedTool
+from ..domain.trust import hit_text, known_of
 from ..domain.views import ACTIVE, Hit
 from ._entries import tool_views
 from ._json import encode
@@ -46,15 +46,16 @@ def encode_hit(hit: Hit, name: str) -> bytes:
         "auth": hit.auth != UNKNOWN,
         "runs": bool(hit.runs),
         "installable": hit.installable,
-        "verified": hit.verified != VerifiedStatus.UNVERIFIED,
         "stars": bool(hit.stars),
         "updated": bool(hit.updated),
         "status": hit.status != ACTIVE,
         "status_message": bool(hit.status_message),
-        "publisher": hit.publisher != UNKNOWN,
-        "flags": bool(hit.flags),
     }
     facts = {field: getattr(hit, field) for field, is_known in known.items() if is_known}
+    if trust := hit_text(hit):
+        facts["trust"] = trust
+    if hit.flags:
+        facts["flags"] = hit.flags
     others: dict[str, Any] = {}
     if name != hit.name:
         others["registered"] = name
@@ -73,6 +74,7 @@ def decode_hit(record: bytes) -> Hit:
     name = fields.pop("registered", fields["name"])
     runs, flags = tuple(fields.pop("runs", ())), tuple(fields.pop("flags", ()))
     summary = fields.pop(_SHORTER, fields["brief"])
+    fields |= known_of(fields.pop("trust", ""))
     return Hit(**{"server_name": name, "summary": summary, "runs": runs, "flags": flags, **fields})
 
 

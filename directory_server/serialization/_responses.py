@@ -26,11 +26,9 @@ IDENTIFIED = ("mcp_id", *LISTED)
 _FACTS = (
     "server_name",
     "vendor",
-    "publisher",
     "auth",
     "runs",
     "installable",
-    "verified",
     "status",
     "status_message",
     "flags",
@@ -42,6 +40,13 @@ MATCH = (
     "closely: these are the nearest, at most 10) or none."
 )
 """The description of the steps of a match."""
+
+TRUST = (
+    "What this directory knows: verified, the publisher has proven to own the name; works, needs_login, available (the "
+    "package exists), failing or down, by its checks; read-only, may-delete or no-hints, by the hints of its tools. "
+    "Absent if unknown, which is not bad."
+)
+"""The description of the summary of a hit."""
 
 _COUNT = {"minimum": 0, "description": "The number of items in data."}
 
@@ -91,6 +96,7 @@ def hit_schema() -> Schema:
             **field_schemas(Detail, IDENTIFIED),
             "brief": brief,
             **field_schemas(Detail, _FACTS),
+            "trust": {"type": "string", "description": TRUST},
             "stars": {**field_schemas(Detail, ("stars",))["stars"], "type": "integer"},
             "updated": updated,
             "matches": matches,

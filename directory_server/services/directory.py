@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
 from attrs import evolve, field, frozen
@@ -18,7 +18,7 @@ from ..domain.scopes import Scope
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
 from ..domain.trust import trust_text
 from ..domain.versions import Version
-from ..domain.views import Detail
+from ..domain.views import Detail, Hit
 from ..domain.withholding import marked_detail
 from .page_cache import CachedPage, PageCache, key_of
 
@@ -107,6 +107,10 @@ class Directory:
         if source:
             self._searched(*source, query.keywords, bool(hits))
         return hits
+
+    def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
+        """Return the hits of those of the entries `mcp_ids` that are searchable, whatever their scope, by their ids."""
+        return self._index.hits(mcp_ids)
 
     async def prepare(self, query: Query) -> Query:
         """Return `query` with the likeness that it has now: several searches for it then have the same order."""

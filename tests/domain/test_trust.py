@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from attrs import evolve
 
-from directory_server.domain.check_views import FoundToolView, VerificationView
+from directory_server.domain.check_views import VerificationView
 from directory_server.domain.checks import VerifiedStatus
 from directory_server.domain.entries import Entry
 from directory_server.domain.identity import IdentityView
-from directory_server.domain.trust import TEXTS, trust_text, trust_words
-from directory_server.domain.views import Detail
+from directory_server.domain.trust import TEXTS, hit_text, known_of, listed_words, trust_text, trust_words
+from directory_server.domain.views import Detail, Hit
 
 UNKNOWN = Entry({"name": "x/a", "version": "1"}).detail()
 
 
-def checked(tools: int, *hints: bool, more: bool = False) -> Detail:
-    """Return an entry that answers and has `tools`, of which those with `hints` are listed."""
-    listed = [FoundToolView(f"tool-{number}", "", {"readOnlyHint": hint}) for number, hint in enumerate(hints)]
+def checked(tools: int, *hints: str, more: bool = False) -> Detail:
+    """Return an entry that answers and has `tools`, whose hints say `hints`."""
     view = VerificationView(
         status="works",
         checked_at="2027-01-15T08:00:01Z",
@@ -26,7 +27,7 @@ def checked(tools: int, *hints: bool, more: bool = False) -> Detail:
         names_server=None,
         tool_count=tools,
         has_more_tools=more,
-        tools=listed,
+        tool_hints=hints,
     )
     return evolve(UNKNOWN, verified="works", verification=view, publisher="verified")
 
@@ -37,15 +38,32 @@ def test_unknown_is_said_as_unknown() -> None:
 
 
 def test_what_is_known_is_said_with_its_date() -> None:
-    text = trust_text(checked(2, True, True))
+    text = trust_text(checked(2, "read-only"))
     assert text == "Publisher verified · answers · 2 tools, all read only · checked 2027-01-15T08:00Z"
-    assert "1 tool, some may delete" in trust_text(checked(1, False))
+    assert "1 tool, some may delete" in trust_text(checked(1, "may-delete"))
 
 
-def test_tools_that_are_not_listed_may_do_anything() -> None:
-    assert "3 tools ·" in trust_text(checked(3, True, True))
-    assert "2 tools ·" in trust_text(checked(2, True, True, more=True))
-    assert "14 tools ·" in trust_text(checked(14))
+def test_tools_are_counted() -> None:
+    assert " · 14 tools · " in trust_text(checked(14))
+    assert " · 100+ tools · " in trust_text(checked(100, more=True))
+    assert " · 1+ tools · " in trust_text(checked(1, more=True))
+
+
+def test_lists_leave_out_what_they_mark_apart() -> None:
+    hit = Hit("1", "a", "b", "c", status="deprecated", flags=("lookalike",))
+    assert [word.key for word in listed_words(hit, None)] == ["publisher_unknown", "check_unverified"]
+    hit, view = evolve(hit, publisher="verified", verified="works"), checked(2, "read-only").verification
+    words = [(word.key, *word.about) for word in listed_words(hit, view)]
+    assert words == [("publisher_verified",), ("check_works",), ("tools", "hinted_read-only"), ("checked",)]
+
+
+def test_the_text_of_a_hit_has_all_that_is_known() -> None:
+    hit = Hit("1", "a", "b", "c")
+    assert hit_text(hit) == ""
+    hints: tuple[tuple[str, ...], ...] = (), ("read-only",), ("may-delete",), ("no-hints",)
+    for publisher, status, given in product(("verified", "unknown"), VerifiedStatus, hints):
+        text = hit_text(evolve(hit, publisher=publisher, verified=status.value, tool_hints=given))
+        assert known_of(text) == {"publisher": publisher, "verified": status.value, "tool_hints": given}
 
 
 def test_what_is_bad_is_said() -> None:

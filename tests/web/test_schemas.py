@@ -18,7 +18,7 @@ from directory_server.domain.views import Detail, Tool
 from .conftest import Server
 
 OPTIONAL = (
-    *("server_name", "vendor", "publisher", "flags", "auth", "runs", "installable", "verified", "stars", "updated"),
+    *("server_name", "vendor", "trust", "flags", "auth", "runs", "installable", "stars", "updated"),
     *("status", "status_message", "matches", "matching_tools"),
 )
 """Fields that not all hits of search_mcp have."""
@@ -124,7 +124,7 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert (hit["vendor"], hit["installable"], hit["stars"], hit["updated"]) == (True, True, 7, "2026-05")
     assert_valid(result, schema, schemas)
     # The entry was not checked, is active and has no flags.
-    absent = ("server_name", "verified", "status", "status_message", "flags", "matching_tools")
+    absent = ("server_name", "status", "status_message", "flags", "matching_tools")
     assert set(differences(result, schema, schemas)) == {"$.message", *(f"$.data[0].{each}" for each in absent)}
 
 
@@ -169,7 +169,7 @@ def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None
     assert {name: each["description"] for name, each in mcp.items()} == {
         name: each["description"] for name, each in rest.items()
     }
-    of_search = {name: hit[name] for name in ("stars", "updated", "matches", "matching_tools")}
+    of_search = {name: hit[name] for name in ("trust", "stars", "updated", "matches", "matching_tools")}
     described = {name: mcp["summary" if name == "brief" else name] for name in hit if name not in of_search}
     assert described | of_search == hit
     assert hit["stars"] == {**mcp["stars"], "type": "integer"}

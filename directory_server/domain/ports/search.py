@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Protocol
 
 from ..changes import Change
 from ..entries import Entry
 from ..search import Likeness, Page, Query, ToolHit
+from ..views import Hit
 
 LikenessSource = Callable[[Query], "Awaitable[Likeness | None]"]
 """Returns the likeness for a query, None if there is none for it now. It never raises, and answers soon."""
@@ -58,6 +59,9 @@ class Index(Subscriber, Protocol):
 
     async def search(self, query: Query) -> Page:
         """Return the hits for `query`, best first; equal scores are ordered by name. Raises Unavailable."""
+
+    def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
+        """Return the hits of those of the entries `mcp_ids` that are searchable, by their ids."""
 
     async def search_tools(self, query: Query) -> Sequence[ToolHit]:
         """Return at most `query.limit` tools that match `query`, of entries that do, best first. Raises Unavailable."""

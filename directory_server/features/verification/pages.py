@@ -1,8 +1,8 @@
-"""Checks of entries on pages: a note in lists, a section of an entry's page. Texts are sanitized and bounded."""
+"""Checks of entries on pages: summaries in lists, a section of an entry's page. Texts are sanitized and bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 
 from attrs import field, frozen
@@ -16,7 +16,7 @@ from ...domain.views import Detail
 from ...sanitize import clean
 from ...web.pages import EntryPart, plain
 from .results import FoundTool, PackageCheck, RemoteCheck
-from .summaries import UNVERIFIED, Verification, found_tools
+from .summaries import found_tools
 from .targets import TargetState
 from .tool_changes import may_delete
 from .verified_entries import VerifiedEntries
@@ -26,22 +26,6 @@ MAX_TOOLS = 40
 
 MAX_SCHEMAS = 60_000
 """Characters of input schemas on the page."""
-
-_AGES = ((86_400, "days_ago"), (3_600, "hours_ago"), (60, "minutes_ago"))
-
-
-@frozen
-class CheckNote:
-    """The status of an entry's checks, the key and count of the text of their age, and the number of tools.
-
-    `has_more_tools` means that there are more tools than `tools`.
-    """
-
-    status: str
-    age: str
-    count: int
-    tools: int
-    has_more_tools: bool
 
 
 @frozen
@@ -67,9 +51,8 @@ class CheckedTool:
 
 @frozen
 class ChecksView:
-    """The section of an entry's page; `note` is None if nothing was checked."""
+    """The section of an entry's page."""
 
-    note: CheckNote | None
     status: str
     targets: Sequence[CheckedTarget] = ()
     tools: Sequence[CheckedTool] = ()
@@ -79,30 +62,24 @@ class ChecksView:
 
 @frozen
 class EntryChecks:
-    """Checks of entries for pages. `now` returns seconds since the epoch; `is_on` is whether the server checks."""
+    """Checks of entries for pages. `is_on` is whether the server checks."""
 
     _verified: VerifiedEntries
-    _now: Callable[[], float]
     _is_on: bool
 
     def part(self) -> EntryPart:
         """Return what pages show of checks."""
-        return EntryPart("verification/section.html", self.view, "verification/note.html", self.notes, self.filters)
+        return EntryPart("verification/section.html", self.view, self._verified.views, self.filters)
 
     def filters(self) -> Collection[str]:
         """Return the filter of the status if this server, or another one with the same storage, has checked entries."""
         return ("status",) if self._is_on or any(self._verified.counts.values()) else ()
 
-    def notes(self, mcp_ids: Iterable[str]) -> Mapping[str, CheckNote]:
-        """Return the notes of those entries that were checked, by their ids. This reads no database."""
-        found = ((mcp_id, note_of(self._verified.get(mcp_id), self._now())) for mcp_id in mcp_ids)
-        return {mcp_id: note for mcp_id, note in found if note is not None}
-
     async def view(self, detail: Detail) -> ChecksView | None:
         """Return the section of an entry's page; None if nothing was checked and this server does not check."""
         summary = self._verified.get(detail.mcp_id)
-        note = note_of(summary, self._now())
-        if note is None and not (self._is_on and (detail.remotes or detail.packages)):
+        is_checked = summary.status is not VerifiedStatus.UNVERIFIED and summary.checked_at is not None
+        if not is_checked and not (self._is_on and (detail.remotes or detail.packages)):
             return None
         states = await self._verified.states(detail.mcp_id)
         tools = found_tools(states)
@@ -111,23 +88,12 @@ class EntryChecks:
             # Some marks are not listed.
             marked |= {mark.id for tool in tools for mark in tool.marks if is_withheld(mark.kind)}
         return ChecksView(
-            note=note,
             status=summary.status.value,
             targets=[each for state in states for each in _targets(state)],
             tools=[CheckedTool(*_texts(tool, marked, schemas), _hints(tool)) for tool in islice(tools, MAX_TOOLS)],
             changes=() if detail.verification is None else detail.verification.tool_changes,
             more_tools=max(0, summary.tools - MAX_TOOLS),
         )
-
-
-def note_of(verification: Verification, now: float) -> CheckNote | None:
-    """Return the note of an entry at `now`, in seconds since the epoch; None if no check says anything about it."""
-    if verification is UNVERIFIED or verification.status is VerifiedStatus.UNVERIFIED or not verification.checked_at:
-        return None
-    age = max(0.0, now - verification.checked_at)
-    count, key = next(((int(age // size), key) for size, key in _AGES if age >= size), (0, "seconds_ago"))
-    found = verification
-    return CheckNote(found.status.value, f"verification.{key}", count, found.tools, found.has_more_tools)
 
 
 @frozen

@@ -37,7 +37,7 @@ def running(host: Host) -> Running:
         services=[refresh] if verifier is None else [refresh, verifier],
         load=verified.refresh,
         additions=verified,
-        entry_part=EntryChecks(verified, host.now, settings.remotes or settings.packages).part(),
+        entry_part=EntryChecks(verified, settings.remotes or settings.packages).part(),
     )
 
 

@@ -27,6 +27,7 @@ class Verification:
     remote has shown it, else empty. `tools` is the number of tools that remotes listed, a part of them with
     `has_more_tools`. `package` is the status of the
     best package, empty if none was checked. `names_server` says whether that package names this entry as its server.
+    `hinted` are the values of the filter `tools`.
     """
 
     status: VerifiedStatus = VerifiedStatus.UNVERIFIED
@@ -37,6 +38,7 @@ class Verification:
     package: str = ""
     names_server: bool | None = None
     has_more_tools: bool = False
+    hinted: tuple[str, ...] = ()
 
 
 UNVERIFIED = Verification()
@@ -50,15 +52,19 @@ def summarize(states: Sequence[TargetState]) -> Verification:
     versions = {version for remote in remotes if (version := _shown(remote).protocol_version)}
     listed = [state.good for state in states if state.good is not None]
     package = min(packages, key=lambda each: _PACKAGES.index(each.status), default=None)
+    found, has_more = _named_tools(states), any(each.has_more_tools for each in listed)
+    count = max(len(found), *(each.tool_count for each in listed), 0)
+    are_all = len(bounded_tools(found)) == count and not has_more
     return Verification(
         status=min((status_of(state) for state in states), key=_BEST_FIRST.index, default=VerifiedStatus.UNVERIFIED),
         checked_at=max((check.checked_at for check in checks), default=None),
         auth=_auth(remotes),
-        tools=max(len(_named_tools(states)), *(each.tool_count for each in listed), 0),
+        tools=count,
         protocol_versions=tuple(sorted(versions)),
         package="" if package is None else package.status,
         names_server=None if package is None else package.names_server,
-        has_more_tools=any(each.has_more_tools for each in listed),
+        has_more_tools=has_more,
+        hinted=hinted_values([tool.hints for tool in bounded_tools(found)], are_all=are_all),
     )
 
 
@@ -69,12 +75,10 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         return None
     found = bounded_tools(_named_tools(states))
     tools = [*map(_offered, found[:MAX_TOOLS]), *(OfferedTool(tool.name) for tool in found[MAX_TOOLS:])]
-    more = summary.has_more_tools
     described = [
         (state.texts, state.check) for state in states if state.texts and isinstance(state.check, PackageCheck)
     ]
     texts, _ = min(described, key=lambda each: _PACKAGES.index(each[1].status), default=("", None))
-    hinted = hinted_values([tool.hints for tool in found], are_all=len(found) >= summary.tools and not more)
     return IndexedVerification(
         status=summary.status,
         auth=summary.auth,
@@ -82,7 +86,7 @@ def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:
         tools=tuple(tools),
         names_server=summary.names_server is True,
         texts=texts,
-        hinted=hinted,
+        hinted=summary.hinted,
         marks=tuple((tool.name, mark.kind, mark.id) for tool in found for mark in tool.marks),
     )
 
@@ -169,6 +173,7 @@ def verification_view(
         names_server=summary.names_server,
         tool_count=summary.tools,
         has_more_tools=summary.has_more_tools,
+        tool_hints=summary.hinted,
         tools=[_tool(each, marked) for each in found_tools(states)],
         tool_changes=[_change(each) for state in states for each in state.tool_changes][:MAX_CHANGES],
         remotes=[_remote(state, check) for state, check in checks if isinstance(check, RemoteCheck)],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
 
+from ...domain.check_views import VerificationView
 from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
 from ...domain.identity import package_identity
@@ -41,6 +42,10 @@ class VerifiedEntries:
     def get(self, mcp_id: str) -> Verification:
         """Return the verification of an entry, UNVERIFIED if it has none."""
         return self._known.get(mcp_id, UNVERIFIED)
+
+    def views(self, mcp_ids: Iterable[str]) -> Mapping[str, VerificationView]:
+        """Return the summaries of those of the entries `mcp_ids` that were checked, by their ids."""
+        return {mcp_id: verification_view(self._known[mcp_id]) for mcp_id in mcp_ids if mcp_id in self._known}
 
     @property
     def counts(self) -> Mapping[VerifiedStatus, int]:

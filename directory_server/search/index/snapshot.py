@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
 from attrs import field, frozen
 
 from ...domain.scopes import Scope
+from ...domain.views import Hit
 from ..text.thesaurus import thesaurus
 from .arrays import Bools
 from .collection import Collection
@@ -48,6 +49,11 @@ class Snapshot:
                 mask[part.segment.lists.documents_with(term)] = True
             masks.append(mask & part.live)
         return masks
+
+    def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
+        """Return the hits of those of the entries `mcp_ids` that are live, by their ids."""
+        wanted = list(mcp_ids)
+        return {mcp_id: hit for part in self.parts for mcp_id in wanted if (hit := part.hit(mcp_id)) is not None}
 
     def __len__(self) -> int:
         return sum(part.count for part in self.parts)

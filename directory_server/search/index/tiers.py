@@ -11,6 +11,8 @@ from collections.abc import Sequence, Set
 import numpy as np
 from attrs import evolve, field, frozen
 
+from ...domain.views import Hit
+from ...serialization import decode_hit
 from .arrays import Bools, Ints
 from .memory import Keep, in_memory
 from .segment import Segment
@@ -57,6 +59,11 @@ class LiveSegment:
         live = self.live.copy()
         live[numbers] = False
         return evolve(self, live=live, count=int(np.count_nonzero(live)))
+
+    def hit(self, mcp_id: str) -> Hit | None:
+        """Return the hit of an entry, None if it is not live here."""
+        number = self.segment.rows.find(mcp_id)
+        return None if number is None or not self.live[number] else decode_hit(self.segment.rows.hits.take([number])[0])
 
     def with_pins(self, mcp_ids: Set[str]) -> LiveSegment:
         """Return a segment in which these entries, and no others, are pinned."""

@@ -134,7 +134,7 @@ def _verified(document: Document, found: IndexedVerification, accepted: Collecti
     if auth != row.hit.auth:
         terms = terms - {facet("auth", row.hit.auth)} | {facet("auth", auth)}
         facts = facts & ~int(_ANY_AUTH) | int(_AUTH[auth])
-    hit = evolve(row.hit, auth=auth, verified=verification.status.value, flags=flags)
+    hit = evolve(row.hit, auth=auth, verified=verification.status.value, flags=flags, tool_hints=found.hinted)
     lost = MARKED_PENALTY * (bool(flags) and not row.hit.flags)
     row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status] - lost, facts=facts)
     document = evolve(document, row=row, special_terms=sorted(terms))

@@ -18,7 +18,7 @@ from ...text_marks import rules
 ANALYSIS, ANALYSED_SAMPLE = 14, "f9f7a85f03737a31"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 8, "70d81c8f13eb3848"
+FILE, INDEXED_SAMPLE = 9, "24f722a0898fe5cc"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

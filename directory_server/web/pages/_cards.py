@@ -9,16 +9,12 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from attrs import evolve
-
 from ...domain.categories import categories_of
 from ...domain.entries import MAX_NAME, Entry
-from ...domain.facts import facts_of, with_facts
 from ...domain.filters import PACKAGES, with_filter
 from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
 from ...domain.titles import display_title
-from ...domain.views import Hit
-from ...domain.withholding import shown_hit
+from ...domain.trust import listed_words
 from ._filters import plain
 
 MAX_TAGS = 4
@@ -85,6 +81,13 @@ def age(day: str, now: float) -> tuple[str, int] | None:
     return ("days", days) if days else ("today", 0)
 
 
+def time_since(date: str, now: float) -> tuple[str, int]:
+    """Return the key of the text for the time since `date` (RFC 3339), and its number of minutes, hours or days."""
+    seconds = max(0.0, now - datetime.fromisoformat(date).timestamp())
+    units = (86_400, "days_ago"), (3_600, "hours_ago"), (60, "minutes_ago")
+    return next(((key, int(seconds // length)) for length, key in units if seconds >= length), ("just_now", 0))
+
+
 def short_number(number: int) -> str:
     """Return a number of at most three digits and a unit: 950, 1.2k, 12k, 1.2M."""
     for unit, factor in (("M", 1_000_000), ("k", 1_000)):
@@ -135,13 +138,6 @@ def _is_readable(label: str, language: str) -> bool:
     return bool(letters) and all(name.startswith(_SCRIPTS[language]) for name in letters)
 
 
-def listed(entry: Entry) -> Hit:
-    """Return the record of an entry as lists have it."""
-    updated = entry.official.get("updatedAt") or entry.official.get("publishedAt")
-    day = updated[:10] if isinstance(updated, str) else ""
-    return evolve(with_facts(shown_hit(entry), facts_of(entry).bits), stars=entry.stars, updated=day)
-
-
 CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     "age": age,
     "card_brief": brief,
@@ -150,7 +146,8 @@ CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
     "card_tags": tags,
     "card_title": title,
     "filter_url": filter_url,
-    "listed": listed,
+    "listed_words": listed_words,
     "package_types": package_types,
     "short_number": short_number,
+    "time_since": time_since,
 }

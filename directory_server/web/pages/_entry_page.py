@@ -130,7 +130,6 @@ class EntryPage:
             "editor": editor,
             "ways": [option for option in options if option.setups],
             "unavailable": [option for option in options if not option.setups],
-            "notes": [(part.note_template, part.notes([entry.mcp_id])) for part in self._parts],
             "tools": tools,
             "more_tools": more_tools,
             "max_more_tools": MAX_MORE_TOOLS,

@@ -12,7 +12,7 @@ from ...domain.entries import Entry
 from ...domain.search import Query
 from ...domain.views import Hit
 from ...services.directory import Directory
-from ._cards import listed, owner
+from ._cards import owner
 from ._translations import Translations
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ NEWEST = 24
 POPULAR, HOSTED = "installable:true", "runs:remote auth:none"
 """The searches of rows."""
 
-DAY = 86_400
+MINUTE = 60
 """Seconds."""
 
 Listed = tuple[Entry, Hit]
@@ -62,8 +62,8 @@ class HomeRows:
         return self._made[1]
 
     def html(self, now: float, texts: Translations, render: Callable[[Translations], Markup]) -> Markup:
-        """Return what `render` makes of the rows, once for each language and day: cards have the age of entries."""
-        key = texts.language, int(now) // DAY
+        """Return what `render` makes of the rows, once for each language and minute: cards have the age of checks."""
+        key = texts.language, int(now) // MINUTE
         if key not in self._html:
             self._html = {known: html for known, html in self._html.items() if known[1] == key[1]}
             self._html[key] = render(texts)
@@ -76,7 +76,9 @@ class HomeRows:
 
     async def _newest(self) -> Sequence[Listed]:
         entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
-        return [(entry, listed(entry)) for entry in _of_each_publisher(entries, lambda entry: entry.name)]
+        hits = self._directory.hits([entry.mcp_id for entry in entries])
+        listed = [entry for entry in entries if entry.mcp_id in hits]
+        return [(entry, hits[entry.mcp_id]) for entry in _of_each_publisher(listed, lambda entry: entry.name)]
 
 
 def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:

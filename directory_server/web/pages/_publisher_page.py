@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from urllib.parse import urlencode
 
@@ -13,6 +13,7 @@ from ...domain.errors import NotFound
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ._access import PageAccess
+from ._entry_part import EntryPart, checks_of
 from ._layout import Address, Layout
 from ._parameters import page_parameters
 from ._publishers import publisher, publisher_url
@@ -28,12 +29,14 @@ class PublisherPage:
     _layout: Layout
     _access: PageAccess
     _catalogue: Catalogue
+    _parts: Sequence[EntryPart]
     _now: Callable[[], float]
 
     async def get(self, request: Request, namespace: str) -> bytes:
         """Return a page of the entries in a namespace, by name. Raises NotFound if it has none."""
         viewer = await self._access.authenticate(request)
-        store = self._catalogue.of(request).store
+        directory = self._catalogue.of(request)
+        store = directory.store
         prefix = f"{namespace}/"
         after = page_parameters(request).get("after", "")
         start = (after, "\U0010ffff") if after.startswith(prefix) else (prefix, "")
@@ -42,10 +45,13 @@ class PublisherPage:
         entries = await store.entries([mcp_id_of(name) for name in names[:PER_PAGE]])
         if not entries:
             raise NotFound("No server of this publisher is in this directory.")
+        ids = [entry.mcp_id for entry in entries]
+        hits = directory.hits(ids)
         path = publisher_url(namespace)
         values = {
             "namespace": namespace,
-            "entries": entries,
+            "cards": [(entry, hits.get(entry.mcp_id) or entry.hit()) for entry in entries],
+            "checks": checks_of(self._parts, ids),
             "now": self._now(),
             "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",
         }

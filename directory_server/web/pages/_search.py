@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -22,7 +21,7 @@ from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ._access import PageAccess
 from ._cards import search_url
-from ._entry_part import EntryPart
+from ._entry_part import EntryPart, checks_of
 from ._facets import facets, list_url
 from ._home import HomeRows
 from ._layout import Address, Layout
@@ -81,7 +80,7 @@ class SearchPage:
             "filter": None,
             "cards": [],
             "orders": ORDERS,
-            "notes": [],
+            "checks": {},
             "previous_url": "",
             "next_url": "",
             "offset": PER_PAGE * (number - 1),
@@ -114,8 +113,13 @@ class SearchPage:
     async def _home_html(self, home: HomeRows, summary: Summary) -> Callable[[Translations], Markup]:
         """Return a function that returns the rows and categories of the start page in a language."""
         now = self._now()
-        values = {"rows": await home.rows(), "categories": summary.facets.get("category", ()), "now": now}
-        render = partial(self._layout.fragment, "_home.html", values)
+        rows = await home.rows()
+
+        def render(texts: Translations) -> Markup:
+            checks = checks_of(self._parts, [entry.mcp_id for _, _, _, listed in rows for entry, _ in listed])
+            values = {"rows": rows, "categories": summary.facets.get("category", ()), "now": now, "checks": checks}
+            return self._layout.fragment("_home.html", values, texts)
+
         return lambda texts: home.html(now, texts, render)
 
     async def _list(
@@ -126,7 +130,7 @@ class SearchPage:
         ids = [entry.mcp_id for entry, _, _ in cards]
         return {
             "cards": cards,
-            "notes": [(part.note_template, part.notes(ids)) for part in self._parts],
+            "checks": checks_of(self._parts, ids),
             "is_weak": page.match == "weak",
             "corrected": _corrected(words_beside_filters(keywords), summary.corrected) if cards else "",
             "selected": filters_of(keywords),

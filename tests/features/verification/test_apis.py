@@ -61,6 +61,7 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
         "names_server": None,
         "tool_count": 1,
         "has_more_tools": False,
+        "tool_hints": ["no-hints"],
         "tools": [{"name": "get_forecast", "description": "Returns the forecast of a town.", "hints": {}}],
         "tool_changes": [],
         "remotes": [
@@ -95,7 +96,14 @@ def test_searches_filter_by_checks_and_find_tools(checked: Server) -> None:
     [hit] = found["data"]
     assert (hit["verification"]["status"], hit["verification"]["remotes"]) == ("works", [])
     [hit] = checked.call("search_mcp", {"keywords": "get_forecast"})["structuredContent"]["data"]
-    assert (hit["verified"], hit["auth"]) == ("works", "none")
+    assert (hit["trust"], hit["auth"]) == ("works, no-hints", "none")
+    detail = checked.get(f"/api/open/v1/entries/{WEATHER_ID}").json
+    [hit] = checked.get("/api/open/v1/search?keywords=town&fields=trust").json["data"]
+    assert (
+        hit["trust"]
+        == detail["trust"]
+        == ("Publisher unknown · answers · 1 tool, without hints · checked 2027-01-15T08:00Z")
+    )
 
 
 @verifying

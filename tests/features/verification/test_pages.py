@@ -27,7 +27,12 @@ def checked(server: Server, *tools: FoundTool) -> None:
 @verifying
 @pytest.mark.parametrize(
     ("seconds", "age"),
-    [(0, "checked just now"), (600, "checked 10 min ago"), (7_200, "checked 2 h ago"), (86_400 * 3, "3 days ago")],
+    [
+        (0, "Checked just now"),
+        (600, "Checked 10 min ago"),
+        (7_200, "Checked 2 h ago"),
+        (86_400 * 3, "Checked 3 days ago"),
+    ],
 )
 def test_a_card_shows_the_status_its_age_and_the_tools(
     server: Server, get_page: GetPage, seconds: float, age: str
@@ -35,16 +40,17 @@ def test_a_card_shows_the_status_its_age_and_the_tools(
     checked(server, TOOL, FoundTool("other"))
     server.clock.advance(seconds)
     text = " ".join(Document(get_page("/?q=forecasts")).text.split())
-    assert "Works ·" in text
-    assert age in text
-    assert "· 2 tools" in text
+    assert f"Publisher unknown Answers 2 tools, without hints {age}" in text
+    if seconds == 7_200:
+        assert b'<time datetime="2027-01-15T08:00:00Z" title="2027-01-15 08:00 UTC">' in get_page("/?q=forecasts").body
 
 
 @verifying
-def test_a_card_of_an_unchecked_entry_shows_nothing(server: Server, get_page: GetPage) -> None:
+def test_a_card_of_an_unchecked_entry_says_so(server: Server, get_page: GetPage) -> None:
     server.publish(WEATHER)
-    assert "Not checked" not in (text := Document(get_page("/?q=forecasts")).text)
-    assert "ago" not in text
+    text = " ".join(Document(get_page("/?q=forecasts")).text.split())
+    assert "Publisher unknown Not checked" in text
+    assert not {"ago", "Tools unknown"} & {*text.split(), text[text.find("Tools") :][:13]}
 
 
 @verifying
@@ -52,7 +58,7 @@ def test_the_entry_page_shows_checks_tools_and_schemas(server: Server, get_page:
     checked(server, TOOL)
     text = " ".join(Document(get_page(f"/servers/{WEATHER_ID}")).text.split())
     for expected in (
-        "Checks Works · checked just now · 1 tool",
+        "Answers 1 tool, without hints Checked just now",
         f"{URL} Works · MCP 2025-11-25 · 0.25 s",
         "weather 1.0.0 Found",
         "Tools listed by the server",
@@ -70,13 +76,13 @@ def test_pages_show_the_number_of_all_tools_and_a_wrong_transport(server: Server
     server.fakes.remotes.results[URL] = check
     server.verify()
     text = " ".join(Document(get_page(f"/servers/{WEATHER_ID}")).text.split())
-    assert "· 300 tools" in text
+    assert "300 tools, without hints" in text
     assert "260 more tools" in text
     assert f"{URL} Works · Declared with the wrong transport · MCP 2025-11-25" in text
     server.clock.advance(100_000)
     server.fakes.remotes.results[URL] = evolve(check, has_more_tools=True)
     server.verify()
-    assert "· 300+ tools" in " ".join(Document(get_page("/?q=forecasts")).text.split())
+    assert "300+ tools Checked" in " ".join(Document(get_page("/?q=forecasts")).text.split())
     assert server.get("/api/open/v1/search?keywords=get_299").json["count"] == 1
 
 
