@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from werkzeug.exceptions import NotFound as UnknownPath
 
 from ...domain.accounts import Account
 from ...domain.entries import Entry, check_name, mcp_id_of
@@ -111,15 +110,17 @@ class RequestPages:
     async def change(self, request: Request, request_id: str, action: str) -> bytes:
         """Decide on a request, ask the member, answer an approver, or withdraw; redirect to the page of the request."""
         member, form = await self._accounts.member_form(request)
-        asked, is_approver = await self._find(member.account, request_id)
-        is_own, text, path = asked.account == member.account.id, form.get("text", ""), f"{REQUESTS}/{asked.id}"
-        # Of a new version that waits others want a decision as well.
-        is_members = action in _OF_MEMBER and is_own and not (asked.waits_for and action == "withdraw")
-        if not is_members and not (action in _OF_APPROVER and is_approver):
-            raise UnknownPath
+        text, path = form.get("text", ""), REQUESTS
         try:
+            asked, is_approver = await self._find(member.account, request_id)
+            is_own = asked.account == member.account.id
+            # Of a new version that waits others want a decision as well.
+            is_members = action in _OF_MEMBER and is_own and not (asked.waits_for and action == "withdraw")
+            if not is_members and not (action in _OF_APPROVER and is_approver):
+                raise unknown_request()
+            path = f"{REQUESTS}/{asked.id}"
             async with changing(request, lambda: self._state(asked.id)):
-                if action in _OF_MEMBER:
+                if is_members:
                     kind = _OF_MEMBER[action]
                     await self._requests.answer(asked.id, kind, member.account.id, text, self._now())
                 elif is_own:

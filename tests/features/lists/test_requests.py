@@ -163,12 +163,12 @@ def test_only_approvers_decide(office: Office) -> None:
     for email in (BOB, ANN):
         browser = office.browsers[email]
         browser.get(REQUESTS)
-        token = browser.csrf
         assert path not in browser.page
         missing = browser.get(f"{REQUESTS}/nosuchid")
         assert (browser.get(path).status, missing.status) == (404, 404)
         for action in ("approve", "decline", "question", "answer", "withdraw"):
-            assert browser.post(f"{path}/{action}", {"csrf": token}).status == 404
+            browser.get(REQUESTS)
+            assert browser.submit(f"{path}/{action}") == "not_found"
     auditor = office.browsers[AUDITOR]
     assert auditor.get(path).status == 200
     assert f"{path}/approve" not in auditor.page
@@ -220,7 +220,7 @@ def test_a_new_version_waits_again_if_the_list_says_so(tmp_path: Path) -> None:
         assert "The entry has another version than the approved one" in office.ann.text
         assert "/withdraw" not in office.ann.page
         office.ann.get(REQUESTS)
-        assert office.ann.post(f"{office.path(ANN)}/withdraw").status == 404
+        assert office.ann.submit(f"{office.path(ANN)}/withdraw") == "not_found"
         office.amy.get(office.path())
         assert "Differences to the approved version 1.0.0" in office.amy.text
         assert "version 1.0.0 2.0.0" in office.amy.text
