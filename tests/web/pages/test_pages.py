@@ -285,12 +285,12 @@ def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
 @pytest.mark.parametrize("letter", ["a", "<", "界", "\u202e", "\ud83d", '"'])
 def test_pages_of_huge_entries_are_bounded(get_page: GetPage, server: Server, letter: str) -> None:
     letters = letter.encode("utf-8", "replace")
-    # Each field alone is larger than a page may be.
-    long, some = (letters * (2 * LARGEST // len(letters))).decode(), (letters * 1_000).decode()
+    # Each text alone is larger than a page may be, and so is each list.
+    long, some = (letters * (2 * LARGEST // len(letters))).decode(), (letters * 300).decode()
     publisher = {
         "longDescription": long,
-        "tags": [f"{some}{number}" for number in range(200)],
-        "tools": [{"name": f"{number}{some}", "description": some} for number in range(200)],
+        "tags": [f"{some}{number}" for number in range(1_000)],
+        "tools": [{"name": f"{number}{some}", "description": some} for number in range(1_000)],
         "license": long,
     }
     package = {"registryType": some, "identifier": some, "version": some, "transport": {"type": "stdio"}}
@@ -298,8 +298,8 @@ def test_pages_of_huge_entries_are_bounded(get_page: GetPage, server: Server, le
         title=long,
         description=f"endless {long}",
         version=some,
-        packages=[package] * 200,
-        remotes=[{"type": "sse", "url": f"https://example.org/{some}"}] * 200,
+        packages=[package] * 500,
+        remotes=[{"type": "sse", "url": f"https://example.org/{some}"}] * 500,
         _meta={PUBLISHER: publisher},
     )
     server.publish(
