@@ -179,8 +179,8 @@ def test_an_entry_page_shows_all_fields(get_page: GetPage, server: Server) -> No
         "Run a query.",
     ):
         assert expected in page.text
-    # Each configuration is JSON and names its file.
-    for expected in (".vscode/mcp.json", '"command": "npx"', "~/.cursor/mcp.json"):
+    # A configuration is JSON and names its file.
+    for expected in (".vscode/mcp.json", '"command": "npx"'):
         assert expected in page.text
     for expected in ("@example/rich", "https://mcp.example.org/", "2026-01-02", "2026-02-03", "npm", "streamable-http"):
         assert expected in page.text
