@@ -62,8 +62,8 @@ def names(response: Response) -> list[str]:
 
 
 def names_in(html: str) -> str:
-    """Return the registered names that a piece of a page shows, each on a line. Their namespaces are links."""
-    parts = re.findall(r'<p class="id"><bdi><a href="/publishers/[^"]+">([^<]+)</a>([^<]*)', html)
+    """Return the registered names that a piece of a page shows, each on a line. Their namespaces may be links."""
+    parts = re.findall(r'<p class="id"><bdi>(?:<a href="/publishers/[^"]+">([^<]+)</a>)?([^<]*)', html)
     return "\n".join(map("".join, parts))
 
 
