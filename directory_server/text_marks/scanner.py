@@ -11,6 +11,7 @@ from functools import lru_cache
 from attrs import define, field, frozen
 
 from ..sanitize import clean
+from .canonical import canonical_form
 from .shapes import LOOK_ALIKES, invisible, mixed_letters, payloads, turns
 from .words import rules
 
@@ -95,7 +96,7 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
     """Return the findings in `text`, in their order.
 
     `own_tools` are the names of the tools of the same server if the text is one of a tool; None for other texts. For
-    many texts they should be one frozenset.
+    many texts they should be one frozenset. The rules of words also read the canonical form of the text.
     """
     if len(text) < MIN_SCANNED and text.isascii() and " " not in text and text.isprintable():
         return ()
@@ -107,6 +108,13 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
         *_found("payload", payloads(text, lambda decoded: any(_commands(decoded, None)))),
         *_commands(text, own),
     ]
+    canonical = canonical_form(text, MAX_SCANNED)
+    if canonical is not None:
+        rules_found = {finding.rule for finding in found}
+        for finding in _commands(canonical.text, own):
+            if finding.rule not in rules_found:
+                start, end = canonical.span_in_text(finding.start, finding.end)
+                found.append(Finding(finding.rule, finding.kind, start, end))
     return sorted(found, key=lambda finding: (finding.start, finding.rule))[:MAX_FINDINGS]
 
 

@@ -37,7 +37,8 @@ class Rules:
     """The rules, with the classes of words and, by their first word, of expressions. `kinds` has those of all rules,
     `explanations` a sentence for each kind.
 
-    `bits` has those bits of `Rule.needed` that a word gives.
+    `bits` has those bits of `Rule.needed` that a word gives. `vocabulary` has all words, also those of expressions,
+    `beginnings` how they begin, and `longest` is the number of letters of the longest one.
     """
 
     version: int
@@ -49,6 +50,9 @@ class Rules:
     words: Mapping[str, Collection[str]]
     expressions: Mapping[str, Sequence[tuple[Expression, Collection[str]]]]
     bits: Mapping[str, int]
+    vocabulary: Collection[str]
+    beginnings: Collection[str]
+    longest: int
 
 
 @cache
@@ -83,6 +87,7 @@ def rules() -> Rules:
             gaps = gap if isinstance(gap, list) else [gap] * len(steps)
             flags = each.get("of_tools", False), each.get("any_order", False), each.get("excusable", True)
             found_rules.append(Rule(each["id"], each["kind"], steps, gaps, needed, *flags))
+    vocabulary = frozenset(word for item in names for word in item)
     return Rules(
         version=table["version"],
         excuses=table["excuses"],
@@ -93,6 +98,9 @@ def rules() -> Rules:
         words={item[0]: found for item, found in names.items() if len(item) == 1},
         expressions=expressions,
         bits=bits,
+        vocabulary=vocabulary,
+        beginnings=frozenset(word[:end] for word in vocabulary for end in range(1, len(word) + 1)),
+        longest=max(map(len, vocabulary)),
     )
 
 
