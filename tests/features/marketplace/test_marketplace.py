@@ -81,7 +81,7 @@ def test_the_configuration_is_that_of_the_page_of_an_entry(server: Server) -> No
     assert configured["command"] == "npx"
     assert configured["args"] == ["-y", "@acme/database@1.2.3"]
     (variable,) = configured["env"].values()
-    page = server.get(f"/servers/{KEYED.mcp_id}", key=None).body.decode()
+    page = server.get(f"/servers/{KEYED.mcp_id}?editor=claude-code", key=None).body.decode()
     assert variable.strip("${}") in page
     assert "npx" in page
 

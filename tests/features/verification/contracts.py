@@ -218,7 +218,14 @@ class VerificationsContract(ContractWithClock):
         [summary] = await verifications.summaries(0, 9)
         assert summary.mcp_id == mcp_id_of("x/a")
         assert summary.verification == Verification(
-            VerifiedStatus.WORKS, self.clock.seconds(), "none", 1, ("2025-11-25",), "deprecated", False
+            VerifiedStatus.WORKS,
+            self.clock.seconds(),
+            "none",
+            1,
+            ("2025-11-25",),
+            "deprecated",
+            False,
+            hinted=("read-only",),
         )
 
     @awaited
