@@ -18,6 +18,9 @@ COMPLETION_WEIGHT = 0.8
 EDIT_WEIGHTS = {1: 0.8, 2: 0.65}
 """The weight of a correction one or two edits away, before it is lowered by dissimilarity (Jaro-Winkler)."""
 
+REMEMBERED = 64
+"""Words whose near words are kept: a search asks more than once for those of a misspelt word."""
+
 
 def completions(prefix: str, collection: Collection) -> Mapping[int, int]:
     """Return the terms of the words that begin with `prefix`, and the number of documents with each."""
@@ -53,6 +56,12 @@ def nearest(word: str, collection: Collection) -> str:
 
 def _similar(word: str, collection: Collection, frequency: int) -> Mapping[str, tuple[float, int]]:
     """Return the words that `word` may misspell and that more than `frequency` documents have: weights and terms."""
+    near = collection.cached(_near, REMEMBERED)(word)
+    return {other: (weight, term) for other, (weight, term, count) in near.items() if count > frequency}
+
+
+def _near(collection: Collection, word: str) -> Mapping[str, tuple[float, int, int]]:
+    """Return the words near `word`: their weights, terms and numbers of documents."""
     edits = 1 if len(word) < 5 else 2
     near: dict[str, tuple[int, int]] = {}
     counted: dict[str, int] = {}
@@ -65,7 +74,6 @@ def _similar(word: str, collection: Collection, frequency: int) -> Mapping[str, 
     if any(distance == 1 and counted[other] > 1 for other, (distance, _) in near.items()):
         near = {other: (distance, term) for other, (distance, term) in near.items() if distance == 1}
     return {
-        other: (EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4, term)
+        other: (EDIT_WEIGHTS[distance] * JaroWinkler.similarity(word, other) ** 4, term, counted[other])
         for other, (distance, term) in near.items()
-        if counted[other] > frequency
     }
