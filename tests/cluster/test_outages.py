@@ -106,6 +106,7 @@ def test_a_stopped_database_holds_up_no_request_for_long(site: tuple[Cluster, Se
     finally:
         cluster.engine.resume()
     until(lambda: server.search("weather", key).status == 200, "requests with a key are served", TIMEOUT)
+    until(lambda: health(server) == "available", "the recovery is reported", TIMEOUT)
 
 
 def test_a_server_has_a_limited_number_of_connections(site: tuple[Cluster, Server]) -> None:
