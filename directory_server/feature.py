@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import AttrsInstance, frozen
 
+from .domain.ports.tracing import untraced
+
 if TYPE_CHECKING:
     from twisted.application.service import IService
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from .domain.ports.audit import AuditTrail
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
+    from .domain.ports.tracing import Trace
     from .web.access_log import AccessRecord
     from .web.authentication import AccessTokens
     from .web.pages import EntryImage, EntryPart
@@ -28,6 +31,7 @@ class Host:
 
     `now` returns seconds since the epoch. `bus` announces changes of entries. `metrics` is the registry of collectors
     of prometheus-client. `replaced` has the parts of features that tests replace, by name.
+    `trace` wraps what is traced.
     """
 
     config: Config
@@ -38,6 +42,7 @@ class Host:
     bus: Bus
     metrics: Any
     replaced: Mapping[str, Any]
+    trace: Trace = untraced
 
 
 async def nothing() -> None:
@@ -58,6 +63,7 @@ class Running:
     `trail` records what operators, members and publishers do.
     `accepted` returns the accepted marks of an entry.
     `scopes` decide which entries a request may see. Without them every reader sees all.
+    `trace` wraps parts of the server and of later features.
     `faults` returns numbers of what does not work, by name, from memory.
     """
 
@@ -76,6 +82,7 @@ class Running:
     trail: AuditTrail | None = None
     accepted: AcceptedMarks | None = None
     scopes: Scopes | None = None
+    trace: Trace | None = None
     faults: Callable[[], Mapping[str, int]] = dict
 
 

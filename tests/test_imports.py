@@ -22,6 +22,7 @@ ONLY_IN = {
     "markdown_it": {"web.pages"},
     "nh3": {"web.pages"},
     "prometheus_client": {"features", "web.metrics"},
+    "opentelemetry": {"features"},
     "psycopg": {"postgres"},
     "orjson": {"serialization", "search.index"},
     "sqlite3": {"sqlite"},

@@ -179,7 +179,9 @@ def _upstreams(core: Core) -> list[UpstreamService]:
     from .. import mirror
 
     runtime, publish = core.runtime, core.search.directory.publish
-    following = mirror.mirror(core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ)
+    following = mirror.mirror(
+        core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ, core.trace
+    )
     return [
         mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), core.reactor, runtime.now)
         for each in core.config.upstream

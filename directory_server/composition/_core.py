@@ -12,6 +12,7 @@ from ..config import Config
 from ..domain.ports.additions import none_accepted
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
+from ..domain.ports.tracing import Trace, untraced
 from ..feature import Host, Running
 from ..http.proxies import Proxies
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
@@ -57,6 +58,7 @@ class Core:
     search: Search
     running: Sequence[Running]
     """The features that do something in a server."""
+    trace: Trace
 
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
@@ -64,10 +66,6 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     metrics = Metrics()
     storage = open_storage(config, evolve(runtime, database_timer=metrics.database_timer, lost=lost))
     serving = storage.serving()
-    folder = _index_folder(config)
-    keep = Spill(folder) if folder else in_memory
-    searches = Limited(runtime.offload, SEARCHES)
-    index = ImpactIndex(runtime.offload, pace=TurnPace(reactor, runtime.turn), keep=keep, searches=searches)
     running = run_features(
         Host(
             config=config,
@@ -80,11 +78,20 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
             replaced=runtime.replaced,
         )
     )
+    trace = first(feature.trace for feature in running) or untraced
+    folder = _index_folder(config)
+    index = ImpactIndex(
+        runtime.offload,
+        pace=TurnPace(reactor, runtime.turn),
+        keep=Spill(folder) if folder else in_memory,
+        searches=trace("threads", Limited(runtime.offload, SEARCHES)),
+        trace=trace,
+    )
     scopes = first(feature.scopes for feature in running)
     additions = [feature.additions for feature in running if feature.additions is not None]
     directory = Directory(
         storage.store,
-        index,
+        trace("search", index),
         serving.bus,
         searched=search_observer(running),
         additions=additions,
@@ -110,6 +117,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
             index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
         ),
         running=running,
+        trace=trace,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TypeVar
 
+from attrs import evolve
+
 from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.pages import Extension
@@ -34,8 +36,14 @@ def extensions() -> tuple[Extension, ...]:
 
 def run_features(host: Host) -> tuple[Running, ...]:
     """Return what the features do in a server, without those that do nothing: each costs time at each request."""
-    running = (feature.running(host) for feature in FEATURES)
-    return tuple(feature for feature in running if feature != Running())
+    features = []
+    for feature in FEATURES:
+        running = feature.running(host)
+        if running.trace is not None:
+            host = evolve(host, trace=running.trace)
+        if running != Running():
+            features.append(running)
+    return tuple(features)
 
 
 def first(parts: Iterable[T | None]) -> T | None:

@@ -95,7 +95,7 @@ def build_web(
     groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
     trail = first(feature.trail for feature in core.running)
     auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
-    routes = routing.Routes(all_routes(), groups, people.pages.layout, auditor)
+    routes = routing.Routes(all_routes(), groups, people.pages.layout, auditor, core.trace)
     log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
@@ -191,7 +191,7 @@ def _kernel(
     registry_reads = _limiter(core, core.config.registry.per_minute)
     authenticator = authentication.Authenticator(
         storage.keys,
-        storage.quota,
+        core.trace("charge", storage.quota),
         failed_keys,
         key_uses,
         core.metrics.count_exceeded_quota,
@@ -211,6 +211,7 @@ def _kernel(
         config=core.config,
         authenticator=authenticator,
         replaced=core.runtime.replaced,
+        trace=core.trace,
         storage=storage,
         catalogue=core.search.catalogue,
         directory=core.search.directory,

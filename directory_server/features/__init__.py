@@ -11,6 +11,8 @@ from attrs import AttrsInstance
 from ..feature import Feature
 
 FOLDERS = (
+    # Features after it may use the trace.
+    "traces",
     "operators",
     "quota_requests",
     "curation",

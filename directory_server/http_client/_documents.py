@@ -23,6 +23,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IResponse
 
 from .. import __version__
+from ..domain.ports.tracing import Trace, untraced
 from ._bounded_agent import BoundedAgent, HeadBoundedPool
 from ._certificates import CertificatePolicy
 from ._checked_agent import InvalidTarget, NotAllowed
@@ -115,10 +116,11 @@ class DocumentClient:
         return await agent.request(b"POST" if content else b"GET", url.encode("ascii"), headers, producer)
 
 
-def document_client(reactor: Any, purpose: str) -> DocumentClient:
+def document_client(reactor: Any, purpose: str, trace: Trace = untraced) -> DocumentClient:
     """Return a client on `reactor`. It trusts the machine's certificate authorities and keeps no connections."""
     pool = HeadBoundedPool(reactor, persistent=False)
-    return DocumentClient(Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool), reactor, purpose)
+    agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
+    return DocumentClient(trace("upstream", agent), reactor, purpose)
 
 
 def _late(result: Any, deadline: float) -> Failure:

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 
 from ..domain.errors import BadInput, Unavailable
 from ..domain.ports.runtime import Offload
+from ..domain.ports.tracing import Trace
 from ..http_client import BadResponse, document_client
 from ..serialization import decode
 from ._keys import VerificationKey, keys_of
@@ -141,6 +142,6 @@ class Issuer:
         return await self._documents.get(url, max_bytes=MAX_DOCUMENT, deadline=DEADLINE)
 
 
-def issuer_of(url: str, reactor: Any, offload: Offload, now: Callable[[], float]) -> Issuer:
+def issuer_of(url: str, reactor: Any, offload: Offload, now: Callable[[], float], trace: Trace) -> Issuer:
     """Return the issuer at `url`. Raises ValueError for an invalid URL."""
-    return Issuer(url, document_client(reactor, "tokens"), offload, reactor, now)
+    return Issuer(url, document_client(reactor, "tokens", trace), offload, reactor, now)

@@ -13,6 +13,7 @@ from twisted.web.client import Agent
 from twisted.web.iweb import IAgent
 
 from ..domain.ports.runtime import Offload
+from ..domain.ports.tracing import Trace, untraced
 from ..http_client import BoundedAgent, CertificatePolicy, CheckedAgent, CheckedNetwork, HeadBoundedPool, networks
 from ._fetcher import Fetcher
 
@@ -55,7 +56,7 @@ class Client:
         return Fetcher(client, self._clock, self._now, headers, home), agent.close
 
 
-def client(reactor: Any, now: Callable[[], float]) -> Client:
+def client(reactor: Any, now: Callable[[], float], trace: Trace = untraced) -> Client:
     """Return an HTTP/1.1 client on `reactor`, which trusts the machine's certificate authorities.
 
     `now` returns seconds since the epoch.
@@ -64,4 +65,4 @@ def client(reactor: Any, now: Callable[[], float]) -> Client:
     pool.maxPersistentPerHost = 1
     pool.cachedConnectionTimeout = IDLE
     agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
-    return Client(agent, reactor, now, pool.closeCachedConnections, reactor)
+    return Client(trace("upstream", agent), reactor, now, pool.closeCachedConnections, reactor)

@@ -15,6 +15,7 @@ from twisted.logger import Logger
 from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Mirrors
+from ..domain.ports.tracing import Trace, untraced
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
@@ -227,6 +228,7 @@ def mirror(
     offload: Offload,
     now: Callable[[], float],
     environ: Mapping[str, str],
+    trace: Trace = untraced,
 ) -> Mirror:
     """Return the mirror of this process, with a random lease holder id."""
-    return Mirror(client(reactor, now), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))
+    return Mirror(client(reactor, now, trace), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))

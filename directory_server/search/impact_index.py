@@ -12,6 +12,7 @@ from attrs import evolve
 from ..domain.changes import Change
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
+from ..domain.ports.tracing import Trace, untraced
 from ..domain.scopes import Scope
 from ..domain.search import CLOSE, Page, Position, Query, ToolHit
 from ..domain.views import Hit
@@ -53,7 +54,7 @@ class ImpactIndex:
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
     through `searches` or else `offload`; `pace` spreads the plans and searches of the others over turns of the reactor.
     Changes go to a new segment, which is merged with others by their `sizes` (see `tiers`). `keep` gets the large
-    arrays of a large index, and may move them to files.
+    arrays of a large index, and may move them to files. `trace` wraps the functions that plan and rank.
     """
 
     def __init__(
@@ -63,12 +64,16 @@ class ImpactIndex:
         pace: Pace = _at_once,
         keep: Keep = in_memory,
         searches: Offload | None = None,
+        trace: Trace = untraced,
     ) -> None:
         self._offload = offload
         self._searches = searches or offload
         self._keep = keep
         self._pace = pace
         self._sizes = sizes
+        self._plan = trace("plan", build_plan)
+        self._browse, self._search = trace("rank", _browse), trace("rank", _search)
+        self._search_tools = trace("rank", _search_tools)
         self._snapshot = Snapshot()
         self._write_lock = Lock()
         self._journal: list[Change] | None = None
@@ -129,13 +134,13 @@ class ImpactIndex:
             raise Unavailable(f"The tables of the search cannot be read now: {error.strerror}.") from error
 
     def search(self, query: Query) -> Coroutine[Any, Any, Page]:
-        return self._result(_browse if query.browse or query.sort != "relevance" else _search, query)
+        return self._result(self._browse if query.browse or query.sort != "relevance" else self._search, query)
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
         return self._snapshot.hits(mcp_ids)
 
     def search_tools(self, query: Query) -> Coroutine[Any, Any, Sequence[ToolHit]]:
-        return self._result(_search_tools, query)
+        return self._result(self._search_tools, query)
 
     async def _result(self, search: Callable[..., T], query: Query) -> T:
         """Return what `search` returns of the plan of `query`."""
@@ -146,11 +151,15 @@ class ImpactIndex:
             await self._load_tables()
         collection, live, pinned = self._collection(self._snapshot, query.scope)
         if len(query.keywords) > MAX_LENGTH:
-            return await self._searches(_in_thread, _condense_and_search, search, query, collection, live, pinned)
+            return await self._searches(
+                _in_thread, self._plan_and_search, search, query, None, collection, live, pinned
+            )
         parsed = parse(query.keywords)
         if is_expensive(query, parsed, collection):
-            return await self._searches(_in_thread, _plan_and_search, search, query, parsed, collection, live, pinned)
-        plan = build_plan(parsed, collection, query.likeness)
+            return await self._searches(
+                _in_thread, self._plan_and_search, search, query, parsed, collection, live, pinned
+            )
+        plan = self._plan(parsed, collection, query.likeness)
         if is_expensive_plan(plan, collection):
             return await self._searches(_in_thread, search, query, plan, collection, live, pinned)
         # A plan may take as long as its search.
@@ -158,6 +167,13 @@ class ImpactIndex:
         if waiting is not None:
             await waiting
         return search(query, plan, collection, live, pinned)
+
+    def _plan_and_search(
+        self, search: Callable[..., T], query: Query, parsed: ParsedQuery | None, collection: Collection, *within: Any
+    ) -> T:
+        """Return what `search` returns of the plan of `query`, which is condensed if it is not parsed yet."""
+        parsed = parsed or parse(condensed(query.keywords, collection))
+        return search(query, self._plan(parsed, collection, query.likeness), collection, *within)
 
     def explain(self, query: Query) -> str:
         """Return an explanation of the ranking of the hits for `query`, as text."""
@@ -202,23 +218,6 @@ def _in_thread(search: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> 
     found = search(*args, **kwargs)
     bound_pages()
     return found
-
-
-def _condense_and_search(
-    search: Callable[..., T], query: Query, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
-) -> T:
-    return _plan_and_search(search, query, parse(condensed(query.keywords, collection)), collection, live, pinned)
-
-
-def _plan_and_search(
-    search: Callable[..., T],
-    query: Query,
-    parsed: ParsedQuery,
-    collection: Collection,
-    live: Sequence[Bools],
-    pinned: Sequence[Ints],
-) -> T:
-    return search(query, build_plan(parsed, collection, query.likeness), collection, live, pinned)
 
 
 def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:

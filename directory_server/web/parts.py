@@ -10,6 +10,7 @@ from attrs import field, frozen
 from ..config import Config
 from ..domain.ports.access import TokenIssuer
 from ..domain.ports.runtime import Bus, Offload
+from ..domain.ports.tracing import Trace
 from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.catalogue import Catalogue
@@ -56,7 +57,7 @@ class RobotsLines:
 class Kernel:
     """The parts of a server that the handlers of features use.
 
-    `replaced` has the parts of features that tests replace, by name.
+    `replaced` has the parts of features that tests replace, by name. `trace` wraps what is traced.
     `catalogue` has the entries that a request may see. `directory` and the store have all entries: they are for
     operators, publishers and background work.
     `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
@@ -70,6 +71,7 @@ class Kernel:
 
     config: Config
     replaced: Mapping[str, Any]
+    trace: Trace
     authenticator: Authenticator
     storage: Any
     catalogue: Catalogue

@@ -13,6 +13,7 @@ from klein import Klein
 from twisted.python.failure import Failure
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
+from ..domain.ports.tracing import Trace, untraced
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query, values
@@ -74,16 +75,22 @@ class Routes:
 
     `groups` are the objects whose attributes handle requests, by the first part of a row's handler: `rest.search` is
     the attribute `search` of the group `rest`. The layout renders error pages. The auditor records requests, None if
-    there is no audit log.
+    there is no audit log. `trace` wraps all handlers.
     """
 
     def __init__(
-        self, rows: tuple[Route, ...], groups: Mapping[str, Any], layout: Layout, auditor: Auditor | None = None
+        self,
+        rows: tuple[Route, ...],
+        groups: Mapping[str, Any],
+        layout: Layout,
+        auditor: Auditor | None = None,
+        trace: Trace = untraced,
     ) -> None:
         self.rows = rows
         self.groups = groups
         self._layout = layout
         self._auditor = auditor
+        self._trace = trace
         self.app = _application(rows)
         self._adapter = self.app.url_map.bind("")
 
@@ -132,7 +139,7 @@ class Routes:
     def _handler(self, row: Route) -> Callable[..., Coroutine[Any, Any, bytes | None]]:
         group, _, attribute = row.handler.partition(".")
         handler: Callable[..., Coroutine[Any, Any, bytes | None]] = attrgetter(attribute)(self.groups[group])
-        return handler if self._auditor is None else self._auditor.wrap(row, handler)
+        return self._trace("request", handler if self._auditor is None else self._auditor.wrap(row, handler))
 
     def respond_with_error(self, request: Request, api: Api, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""

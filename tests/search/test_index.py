@@ -141,7 +141,7 @@ async def test_all_searches_of_a_large_collection_run_through_their_offload(monk
     # With feedback, a name, and without words: their plans as well.
     for text in ("letters parcels", "org.example/3", "official:false"):
         assert await search_names(index, text)
-    assert offloaded == [impact_index._plan_and_search] * 3
+    assert offloaded == [index._plan_and_search] * 3
 
 
 @awaited

@@ -12,6 +12,7 @@ from twisted.web.client import Agent
 from ... import serialization
 from ...domain.errors import DirectoryError
 from ...domain.ports.runtime import Offload
+from ...domain.ports.tracing import Trace
 from ...http_client import BadResponse, CertificatePolicy, DocumentClient, HeadBoundedPool
 from .responses import max_bytes, vectors_of
 from .settings import EmbeddingsConfig
@@ -71,12 +72,12 @@ class Endpoint:
             raise EndpointFailed(error.message) from None
 
 
-def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key: str) -> Endpoint:
+def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key: str, trace: Trace) -> Endpoint:
     """Return the endpoint of `settings`. The machine's certificate authorities are trusted."""
     pool = HeadBoundedPool(reactor)
     pool.maxPersistentPerHost = CONNECTIONS
     agent = Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool)
-    client = DocumentClient(agent, reactor, "embeddings", keeps=True)
+    client = DocumentClient(trace("upstream", agent), reactor, "embeddings", keeps=True)
     return Endpoint(client, offload, settings, key, pool.closeCachedConnections)
 
 

@@ -20,7 +20,7 @@ def running(host: Host) -> Running:
     """Return the service that makes vectors, and the likeness for searches. Raises Unavailable without the key."""
     settings = host.config.of(EmbeddingsConfig)
     metrics = EmbeddingMetrics(host.metrics)
-    endpoint = endpoint_of(host.reactor, host.offload, settings, _key(settings.key_file))
+    endpoint = endpoint_of(host.reactor, host.offload, settings, _key(settings.key_file), host.trace)
     builder = VectorBuilder(
         model_id(settings),
         settings.batch,

@@ -154,4 +154,4 @@ def _audiences(kernel: Kernel, name: str, audience: str) -> Sequence[str]:
 def _issuer(kernel: Kernel, url: str, replaced: LoginNetwork | None) -> Issuer:
     if replaced:
         return Issuer(url, replaced.documents, kernel.offload, kernel.reactor, kernel.now)
-    return issuer_of(url, kernel.reactor, kernel.offload, kernel.now)
+    return issuer_of(url, kernel.reactor, kernel.offload, kernel.now, kernel.trace)

@@ -151,7 +151,7 @@ def running(host: Host) -> Running:
     own = {base_url + "/", *(base_url + path for path in RESOURCES)}
     issuers = {
         issuer.url: TokenIssuer(
-            issuer_of(issuer.url, host.reactor, host.offload, host.now),
+            issuer_of(issuer.url, host.reactor, host.offload, host.now, host.trace),
             frozenset(own | {*issuer.audiences}),
             f"Access tokens: {issuer.title or issuer.name}",
             issuer,

@@ -52,14 +52,14 @@ def _serve(kernel: Kernel) -> Endpoints:
 
 def _provider(kernel: Kernel, settings: IssuerConfig, base_url: str) -> Provider:
     client = Client(
-        document_client(kernel.reactor, "sign-in"),
+        document_client(kernel.reactor, "sign-in", kernel.trace),
         settings,
         f"{base_url}{SIGN_IN}/{settings.name}/callback",
         _secret(settings),
     )
     if settings.kind == "github":
         return GitHubProvider(client)
-    return OpenIdProvider(client, issuer_of(settings.url, kernel.reactor, kernel.offload, kernel.now))
+    return OpenIdProvider(client, issuer_of(settings.url, kernel.reactor, kernel.offload, kernel.now, kernel.trace))
 
 
 def _secret(settings: IssuerConfig) -> str:

@@ -15,6 +15,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Site
 
+from directory_server.domain.ports.tracing import untraced
 from directory_server.features.embeddings.endpoint import PASSAGES_DEADLINE, QUERY_DEADLINE, EndpointFailed, endpoint_of
 from directory_server.features.embeddings.responses import max_bytes
 from directory_server.features.embeddings.settings import EmbeddingsConfig
@@ -61,7 +62,7 @@ class Harness:
         from twisted.internet import reactor
 
         url = f"http://127.0.0.1:{self.port}/v1/embeddings"
-        endpoint = endpoint_of(reactor, inline, EmbeddingsConfig(url=url, **settings), KEY)
+        endpoint = endpoint_of(reactor, inline, EmbeddingsConfig(url=url, **settings), KEY, untraced)
         if clock is not None:
             object.__setattr__(endpoint._client, "_clock", clock)
         self.opened.append(endpoint)

@@ -1,0 +1,56 @@
+"""Settings of traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from ...config import ConfigError, endpoint_url, setting
+
+MAX_HEADERS = 8_192
+"""Bytes of the file with the headers of the collector."""
+
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
+"""A field of HTTP, RFC 9110, section 5."""
+
+
+def _is_share(_: object, attribute: object, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1.")
+
+
+@frozen
+class TracesConfig:
+    """Traces of requests, sent to a collector of OpenTelemetry; they need the extra `traces`."""
+
+    endpoint: str = setting(
+        "", "URL for OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces; if empty: no traces.", endpoint_url
+    )
+    sample: float = setting(1.0, "Share of the traces that is recorded, from 0 to 1.", _is_share)
+    follow: bool = setting(
+        False, "Whether the sampled flag of a client's `traceparent` decides instead; for clients that are trusted."
+    )
+    service: str = setting("directory-server", "Name of the service in traces.")
+    headers_file: str = setting(
+        "", "File with headers for the collector, a line such as `Authorization: Bearer ...` each; if empty: none."
+    )
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers for the collector. Raises ConfigError."""
+        if not self.headers_file:
+            return {}
+        try:
+            with Path(self.headers_file).open("rb") as file:
+                text = file.read(MAX_HEADERS + 1).decode("ascii")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is not ASCII"
+            raise ConfigError(f"traces.headers_file: cannot read {self.headers_file}: {reason}.") from None
+        fields = [_HEADER.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+        if len(text) > MAX_HEADERS or not all(fields):
+            raise ConfigError(
+                f"traces.headers_file: must have at most {MAX_HEADERS:,} bytes, and lines such as Name: value only."
+            )
+        return {field[1]: field[2] for field in fields if field is not None}
