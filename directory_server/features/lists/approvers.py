@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ...domain.errors import BadInput
+from ...serialization import decode_stored
+from ...serialization import text as json_text
 from ...tables import Rows, Tables
 from .rules import MAX_APPROVERS, unknown_group
 from .tables import GROUPS, LOCK
@@ -16,11 +19,33 @@ _OF_LIST = "SELECT reader, group_name FROM list_approver WHERE list = :list ORDE
 
 _LISTS = "SELECT DISTINCT list FROM list_approver"
 
+_ACCOUNTS = """
+    SELECT account.id FROM account JOIN list_approver ON list_approver.reader = account.id WHERE list = :list
+    UNION
+    SELECT account.id FROM account JOIN group_member ON group_member.reader = account.id
+        JOIN list_approver ON list_approver.group_name = group_member.group_name WHERE list = :list
+    ORDER BY 1 LIMIT :limit
+"""
+
+_CLAIMS = """
+    SELECT issuer, value FROM group_claim
+    WHERE group_name IN (SELECT group_name FROM list_approver WHERE list = :list) ORDER BY issuer, value
+"""
+
+# The groups of a person are a JSON array. The pattern finds all that have the value, and a few others.
+_CLAIMING = """
+    SELECT account, groups FROM identity WHERE :issuer IN ('', issuer) AND groups LIKE :pattern ESCAPE '!'
+    ORDER BY signed_in_at DESC LIMIT :limit
+"""
+
 _DELETE = "DELETE FROM list_approver WHERE list = :list AND reader = :reader AND group_name = :group"
 
 _ADD = """
     INSERT INTO list_approver (list, reader, group_name) VALUES (:list, :reader, :group) ON CONFLICT DO NOTHING
 """
+
+MAX_ACCOUNTS = 50
+"""Accounts of approvers of a list that get e-mail."""
 
 Approver = tuple[str, str]
 """The id of an account and an empty text, or an empty text and the name of a group."""
@@ -40,6 +65,15 @@ class Approvers:
     async def lists(self) -> frozenset[str]:
         """Return the names of the lists that have approvers. Members can ask for entries on these."""
         return frozenset(name for (name,) in await self._tables.all(_LISTS))
+
+    async def accounts(self, list_name: str) -> Sequence[str]:
+        """Return the ids of at most MAX_ACCOUNTS accounts that decide for a list, of groups by claims too."""
+        found = [id for (id,) in await self._tables.all(_ACCOUNTS, list=list_name, limit=MAX_ACCOUNTS)]
+        for issuer, value in await self._tables.all(_CLAIMS, list=list_name):
+            pattern = re.sub("[!%_]", r"!\g<0>", json_text(value))
+            rows = await self._tables.all(_CLAIMING, issuer=issuer, pattern=f"%{pattern}%", limit=MAX_ACCOUNTS)
+            found += [account for account, groups in rows if value in decode_stored(groups.encode())]
+        return list(dict.fromkeys(found))[:MAX_ACCOUNTS]
 
     async def texts(self, list_name: str) -> Sequence[str]:
         """Return the approvers of a list as operators write them. Accounts that were deleted are left out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from attrs import frozen
 
@@ -14,6 +14,7 @@ from ...domain.ports.storage import Store
 from ...leases import Lease
 from .documents import digest_of
 from .request_tables import ListRequests
+from .requests import ListRequest
 from .rules import EntryList
 from .tables import Differences, Lists
 
@@ -31,7 +32,8 @@ BATCH, BATCH_BYTES = 500, 2_000_000
 class Keeper:
     """Writes the entries of lists, in the process that holds `lease`. `announce` tells other processes of changes.
 
-    Documents of approved entries that wait for an approver become `requests`. `now` returns seconds since the epoch.
+    Documents of approved entries that wait for an approver become `requests`, which `tell` announces. `now` returns
+    seconds since the epoch.
     """
 
     _lists: Lists
@@ -41,6 +43,7 @@ class Keeper:
     _offload: Offload
     _announce: Callable[[], None]
     _requests: ListRequests
+    _tell: Callable[[Sequence[ListRequest]], Awaitable[None]]
     _now: Callable[[], float]
 
     async def update(self) -> None:
@@ -89,7 +92,7 @@ class Keeper:
         held = await self._offload(held_documents, changes, approved) if approved else {}
         await self._write(await self._offload(differences, changes, lists, picks, self._matching, held))
         if held:
-            await self._requests.wait(held, self._now())
+            await self._tell(await self._requests.wait(held, self._now()))
 
     async def _write(self, found: Differences) -> None:
         if found and await self._lists.write(found):

@@ -1,4 +1,4 @@
-"""E-mail to members whose requests an approver has answered."""
+"""E-mail: messages of plain text, sent by a mail server in the background."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEADLINE = 30.0
 """Seconds after which a message is given up."""
 
 MAX_WAITING = 100
-"""Messages that wait. Further ones are not sent: the member sees the answer on her page."""
+"""Messages that wait. Further ones are not sent: members and approvers see the same on their pages."""
 
 MAX_AT_ONCE = 2
 """Connections to the mail server."""
@@ -86,6 +86,11 @@ class Mailer:
 
     _log = Logger()
 
+    @property
+    def sends(self) -> bool:
+        """Whether there is a mail server."""
+        return self._deliver is not None
+
     def send(self, address: str, subject: str, text: str) -> None:
         """Send a text to an address, unless too many messages wait."""
         if self._deliver is None:
@@ -104,6 +109,12 @@ class Mailer:
 
     def _done(self, _: object) -> None:
         self._waiting -= 1
+
+
+def mailer_of(settings: ListsConfig, reactor: Any, now: Callable[[], float]) -> Mailer:
+    """Return the mailer of `settings`. Raises ConfigError."""
+    deliver = Smtp(settings, settings.password(), reactor).deliver if settings.mail_host else None
+    return Mailer(settings.mail_sender, deliver, now)
 
 
 def message_of(sender: str, address: str, subject: str, text: str, at: float) -> bytes:

@@ -20,14 +20,12 @@ from ...web.audit import Values, changing
 from ...web.operator_requests import parameters
 from .approvers import Approvers
 from .documents import MAX_DIFFERENCES, approval_of, differences
-from .mail import Mailer
+from .notices import REQUESTS, RequestMails
 from .request_tables import ListRequests
 from .requests import MAX_TEXT, EventKind, ListRequest, State, unknown_request
 from .rules import EntryList
 from .scopes import ReaderScopes
 from .tables import Lists
-
-REQUESTS = "/account/requests"
 
 MAX_OWN, MAX_WAITING = 50, 100
 """Requests of a member, and requests that wait for an approver, on a page."""
@@ -54,7 +52,7 @@ class RequestPages:
     _scopes: ReaderScopes | None
     _directory: Directory
     _attempts: Attempts
-    _mailer: Mailer
+    _mails: RequestMails
     _now: Callable[[], float]
     _announce: Callable[[], None]
 
@@ -87,7 +85,8 @@ class RequestPages:
                 raise BadInput("entry: is on this list.", code="listed")
             # An invalid request does not count.
             await self._attempts.charge(_BY_ACCOUNT, member.account.id)
-            await self._requests.add(member.account.id, list_name, name, reason, self._now())
+            added = await self._requests.add(member.account.id, list_name, name, reason, self._now())
+            await self._mails.tell_approvers([await self._requests.find(added)])
         except DirectoryError:
             return self._accounts.form_error(request, REQUESTS, entry=name, list=list_name, reason=reason)
         return self._accounts.redirect(request, REQUESTS, "requested")
@@ -122,11 +121,14 @@ class RequestPages:
             async with changing(request, lambda: self._state(asked.id)):
                 if is_members:
                     kind = _OF_MEMBER[action]
-                    await self._requests.answer(asked.id, kind, member.account.id, text, self._now())
+                    answered = await self._requests.answer(asked.id, kind, member.account.id, text, self._now())
+                    if answered.is_open:
+                        await self._mails.tell_approvers([answered])
                 elif is_own:
                     raise BadInput("Another approver decides on your request.", code="own_request")
                 else:
-                    await self._tell(request, await self._decide(asked, action, form, member.account.id))
+                    changed = await self._decide(asked, action, form, member.account.id)
+                    await self._mails.tell_members(changed)
         except DirectoryError:
             return self._accounts.form_error(request, path, reason=text)
         self._announce()
@@ -148,15 +150,6 @@ class RequestPages:
         if (await self._lists.find(asked.list)).is_all:
             raise BadInput("The list has all entries.", code="listed")
         return await self._requests.approve(asked.id, approval, approver, text)
-
-    async def _tell(self, request: Request, changed: Sequence[ListRequest]) -> None:
-        """Send e-mails about requests to their members."""
-        for asked in changed:
-            listed = await self._storage.roster.account(asked.account) if asked.account else None
-            if listed is not None:
-                subject = f"{asked.name}: {_SUBJECTS[asked.state]}"
-                text = f"{subject}.\n\n{self._accounts.base_url(request)}{REQUESTS}/{asked.id}\n"
-                self._mailer.send(listed.account.email, subject, text)
 
     async def _find(self, account: Account, request_id: str) -> tuple[ListRequest, bool]:
         """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
@@ -248,10 +241,3 @@ class RequestBar:
 
 
 _STATES: Mapping[State, str] = {"open": "pending", "asked": "pending", "declined": "declined"}
-
-_SUBJECTS: Mapping[State, str] = {
-    "approved": "your request was approved",
-    "declined": "your request was declined",
-    "asked": "an approver has a question about your request",
-}
-"""Subjects of e-mails by the state of a request."""

@@ -32,6 +32,8 @@ _IS_OPEN = "state IN ('open', 'asked')"
 
 _COUNT = f"SELECT count(*) FROM list_request WHERE {_IS_OPEN}"
 
+_COUNT_STATES = "SELECT state, count(*) FROM list_request GROUP BY state"
+
 _COUNT_OWN = f"{_COUNT} AND account = :account"
 
 _FIELDS = "SELECT id, list, name, account, waits_for, state, created_at, updated_at FROM list_request"
@@ -140,6 +142,10 @@ class ListRequests:
         """Return the number of open requests."""
         return int((await self._tables.one(_COUNT))[0])
 
+    async def count_states(self) -> Mapping[State, int]:
+        """Return the numbers of stored requests by their states."""
+        return dict(await self._tables.all(_COUNT_STATES))
+
     async def states(self, name: str, lists: Sequence[str]) -> Mapping[str, ListRequest]:
         """Return the last request for an entry on each of `lists`."""
         if not is_storable(name):
@@ -209,14 +215,15 @@ class ListRequests:
 
         return await self._tables.write(write)
 
-    async def wait(self, held: Mapping[tuple[str, str], str], now: float) -> None:
-        """Make requests for documents that wait, whose digests are `held` by list and name of the entry.
+    async def wait(self, held: Mapping[tuple[str, str], str], now: float) -> list[ListRequest]:
+        """Make and return requests for documents that wait, whose digests are `held` by list and name of the entry.
 
         A document that was declined makes no second one.
         """
 
-        def write(rows: Rows) -> None:
+        def write(rows: Rows) -> list[ListRequest]:
             rows.lock(_LOCK)
+            made = []
             for (list_name, name), digest in held.items():
                 # The rule of the list matches it: nothing waits.
                 if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
@@ -231,9 +238,11 @@ class ListRequests:
                     continue
                 row = rows.one(_APPROVED_FOR, list=list_name, name=name)
                 account = row[0] if row and row[0] and rows.one(_HAS_ACCOUNT, id=row[0]) else None
-                _add(rows, list_name, name, account, digest, now, "version", "")
+                request_id = _add(rows, list_name, name, account, digest, now, "version", "")
+                made.append(ListRequest(*rows.one(_FIND, id=request_id)))
+            return made
 
-        await self._tables.write(write)
+        return await self._tables.write(write)
 
     async def forget(self, before: float, now: float) -> None:
         """Let open requests expire whose last event is before `before`, and delete decided ones."""

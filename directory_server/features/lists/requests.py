@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from attrs import frozen
 
@@ -23,6 +23,8 @@ MAX_EVENTS = 30
 
 State = Literal["open", "asked", "approved", "declined", "expired", "withdrawn"]
 """`open` waits for an approver, `asked` for an answer of the member. The others are ends."""
+
+STATES: tuple[State, ...] = get_args(State)
 
 OPEN: tuple[State, ...] = ("open", "asked")
 """The states of requests that are not decided."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from prometheus_client import CollectorRegistry, Gauge
+
 from ...feature import Host, Running
 from ...leases import Lease, LeasedTimer
 from ...search import percolate
 from ...timers import Timer
+from .approvers import Approvers
 from .keeper import INTERVAL, LEASE, LEASE_NAME, Keeper
+from .notices import mails_of
 from .request_tables import ListRequests
+from .requests import STATES
 from .scopes import ReaderScopes
 from .settings import ListsConfig
 from .tables import Lists
@@ -16,11 +21,23 @@ UPKEEP = 600.0
 """Seconds between two looks for old requests."""
 
 
+MEASURE = 60.0
+"""Seconds between two counts of requests."""
+
+
+def states_gauge(registry: CollectorRegistry) -> Gauge:
+    """Return the metric of requests by state."""
+    return Gauge("directory_list_requests", "Stored requests for entries by state.", ["state"], registry=registry)
+
+
 def running(host: Host) -> Running:
     """Return what decides the scopes of requests, and what keeps the entries of lists."""
     storage = host.storage
     requests = ListRequests(storage.background_tables)
     lease = Lease(storage.mirrors, LEASE_NAME, LEASE)
+    settings = host.config.of(ListsConfig)
+    approvers = Approvers(storage.background_tables, storage)
+    mails = mails_of(host.config, storage, approvers, host.reactor, host.now)
     keeper = Keeper(
         lists=Lists(storage.background_tables),
         store=storage.store,
@@ -29,18 +46,25 @@ def running(host: Host) -> Running:
         offload=host.offload,
         announce=host.bus.announce,
         requests=requests,
+        tell=mails.tell_waiting,
         now=host.now,
     )
-    age = host.config.of(ListsConfig).request_age
+    waiting = states_gauge(host.metrics)
+
+    async def measure() -> None:
+        counts = await requests.count_states()
+        for state in STATES:
+            waiting.labels(state).set(counts.get(state, 0))
 
     async def forget() -> None:
         now = host.now()
-        await requests.forget(now - age, now)
+        await requests.forget(now - settings.request_age, now)
 
     return Running(
         services=[
             LeasedTimer(INTERVAL, keeper.update, host.reactor, lease),
             Timer(UPKEEP, forget, host.reactor),
+            Timer(MEASURE, measure, host.reactor),
         ],
         scopes=ReaderScopes(storage.tables),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from ...config import AtLeast, ConfigError, Seconds, above_zero, line, setting
+from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, line, setting
 from ...domain.accounts import is_email
 
 MAX_PASSWORD = 1_000
@@ -24,7 +24,7 @@ class ListsConfig:
         7_776_000.0, "Time after which an open request for an entry expires, and a decided one is deleted.", above_zero
     )
     mail_host: str = setting(
-        "", "Mail server that tells members of answers to their requests; if empty: only pages do.", line(253)
+        "", "Mail server that tells members of answers, and approvers of requests; if empty: only pages do.", line(253)
     )
     mail_port: int = setting(587, "Port of the mail server.", AtLeast(1))
     mail_tls: bool = setting(True, "Whether the mail server must offer STARTTLS with a valid certificate.")
@@ -32,8 +32,10 @@ class ListsConfig:
     mail_user: str = setting("", "User at the mail server; if empty: none.", line(200))
     mail_password_file: str = setting("", "File with the password of the user, which is read at the start.")
 
-    def check(self, config: object) -> None:
-        """Raise ConfigError for a mail server without a sender, and for a user without TLS or without a password."""
+    def check(self, config: Config) -> None:
+        """Raise ConfigError for mail without a sender or links, and for a user without TLS or without a password."""
+        if self.mail_host and not config.web.url:
+            raise ConfigError("lists.mail_host: needs web.url, to which e-mails link.")
         if self.mail_host and not is_email(self.mail_sender):
             raise ConfigError("lists.mail_sender: must be an e-mail address.")
         if self.mail_user and not (self.mail_tls and self.mail_password_file):

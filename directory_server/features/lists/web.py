@@ -11,9 +11,9 @@ from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .approvers import Approvers
 from .groups import Groups
-from .mail import Mailer, Smtp
+from .notices import REQUESTS, mails_of
 from .pages import GROUPS, LISTS, OWN, ListPages, OwnLists
-from .request_pages import REQUESTS, RequestBar, RequestPages
+from .request_pages import RequestBar, RequestPages
 from .request_tables import ListRequests
 from .scopes import ReaderScopes
 from .settings import ListsConfig
@@ -29,7 +29,6 @@ def _serve(kernel: Kernel) -> Endpoints:
     lists, is_on = Lists(storage.tables), settings.enabled
     approvers, requests = Approvers(storage.tables, storage), ListRequests(storage.tables)
     scopes = ReaderScopes(storage.tables) if is_on else None
-    deliver = Smtp(settings, settings.password(), kernel.reactor).deliver if settings.mail_host else None
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
         {
@@ -53,7 +52,7 @@ def _serve(kernel: Kernel) -> Endpoints:
                 scopes=scopes,
                 directory=kernel.directory,
                 attempts=storage.attempts,
-                mailer=Mailer(settings.mail_sender, deliver, kernel.now),
+                mails=mails_of(kernel.config, storage, approvers, kernel.reactor, kernel.now),
                 now=kernel.now,
                 announce=kernel.bus.announce,
             ),

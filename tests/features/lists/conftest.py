@@ -10,8 +10,10 @@ from typing import Any
 from attrs import frozen
 
 from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.keeper import LEASE, LEASE_NAME, Keeper
+from directory_server.features.lists.notices import mails_of
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
@@ -19,7 +21,7 @@ from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
 
-from ...web.conftest import Server, entry, open_server
+from ...web.conftest import Server, configured, entry, open_server
 
 SECRET = entry(
     "io.github.secret/vault",
@@ -73,10 +75,13 @@ class Listed:
 def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
     """Open the server without SECRET."""
     folder.mkdir(exist_ok=True)
+    config = configured(folder, {**SETTINGS, **settings})
     with open_server(folder, {**SETTINGS, **settings}) as server:
         application = server.application
         storage = application.storage
         lists, groups = Lists(storage.tables), Groups(storage.tables)
+        approvers = Approvers(storage.tables, storage)
+        mails = mails_of(config, storage, approvers, server.clock, server.clock.seconds)
         keeper = Keeper(
             lists=lists,
             store=storage.store,
@@ -85,6 +90,7 @@ def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
             offload=inline,
             announce=application.feed.wake,
             requests=ListRequests(storage.tables),
+            tell=mails.tell_waiting,
             now=server.clock.seconds,
         )
         secrets = {}

@@ -21,7 +21,9 @@ from directory_server.features.lists.mail import DEADLINE, MAX_WAITING, Mailer, 
 from directory_server.features.lists.settings import ListsConfig
 
 from ...logs import captured_lines
+from ...web.conftest import configured
 
+CONFIG = configured(Path(), {"web.url": "https://directory.example.org"})
 SETTINGS = ListsConfig(mail_host="mail.example.org", mail_sender="directory@example.org", mail_tls=False)
 
 
@@ -150,12 +152,14 @@ def test_settings_are_checked(tmp_path: Path) -> None:
         ListsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file="x", mail_tls=False),
     ):
         with pytest.raises(ConfigError):
-            wrong.check(None)
-    SETTINGS.check(None)
+            wrong.check(CONFIG)
+    SETTINGS.check(CONFIG)
+    with pytest.raises(ConfigError, match=r"needs web\.url"):
+        SETTINGS.check(configured(tmp_path, {}))
     password = tmp_path / "password"
     password.write_text("secret\n")
     settings = ListsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file=str(password))
-    settings.check(None)
+    settings.check(CONFIG)
     assert settings.password() == "secret"
     password.unlink()
     with pytest.raises(ConfigError, match="cannot be read"):

@@ -17,8 +17,9 @@ from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.mail import Smtp
 from directory_server.features.lists.request_tables import ListRequests
-from directory_server.features.lists.requests import MAX_OPEN
+from directory_server.features.lists.requests import MAX_OPEN, STATES
 from directory_server.features.lists.rules import new_list
+from directory_server.features.lists.service import MEASURE
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import AUDITOR, OPERATOR, Browser, account_of
@@ -286,27 +287,83 @@ def page_of_visitor(office: Office, path: str) -> str:
     return browser.text
 
 
-def test_a_decision_is_told_by_e_mail_and_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[tuple[str, str]] = []
+MAIL = {"lists.mail_host": "mail.example.org", "lists.mail_sender": "d@example.org"}
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return the e-mails that are sent: address and message."""
+    messages: list[tuple[str, str]] = []
 
     def deliver(_: object, address: str, message: bytes) -> Deferred[None]:
-        sent.append((address, message.decode()))
+        messages.append((address, message.decode()))
         return succeed(None)
 
     monkeypatch.setattr(Smtp, "deliver", deliver)
-    settings = {"lists.mail_host": "mail.example.org", "lists.mail_sender": "d@example.org", "audit.enabled": True}
-    with open_listed(tmp_path, **settings) as listed:
+    return messages
+
+
+def test_a_decision_is_told_by_e_mail_and_recorded(tmp_path: Path, sent: list[tuple[str, str]]) -> None:
+    with open_listed(tmp_path, **MAIL, **{"audit.enabled": True}) as listed:
         office = open_office(listed)
         office.request()
-        assert sent == []
         office.decide("question", "Which project?")
         office.ann.submit(f"{office.path(ANN)}/answer", {"text": "Zoo."})
         office.decide("approve")
-        assert [address for address, _ in sent] == [ANN, ANN]
-        assert f"Subject: {SECRET.name}: your request was approved" in sent[1][1]
-        assert f"https://directory.example.org{office.path(ANN)}" in sent[1][1]
+        addresses = [address for address, _ in sent]
+        # Approvers are told of the request and of the answer.
+        assert [{*addresses[:2]}, addresses[2], {*addresses[3:5]}, *addresses[5:]] == [{AMY, EVE}, ANN, {AMY, EVE}, ANN]
+        assert f"Subject: {SECRET.name}: waits for a decision on the list team" in sent[0][1]
+        assert f"Subject: {SECRET.name}: your request was approved" in sent[-1][1]
+        for _, message in sent:
+            assert f"https://directory.example.org{office.path(ANN)}" in message
         exported = office.browsers[AUDITOR].get("/admin/audit/export").body.decode()
         [record] = [line for line in exported.splitlines() if "action=approve" in line]
         assert json.loads(record)["outcome"] == "done"
         for text in (AMY, r"\"state\":\"open\"", r"\"state\":\"approved\""):
             assert text in record
+
+
+def test_versions_that_wait_are_told_to_approvers_and_members(tmp_path: Path, sent: list[tuple[str, str]]) -> None:
+    with open_listed(tmp_path, **MAIL) as listed:
+        office = open_office(listed, holds_versions=True)
+        eve: Any = run_sync(listed.server.accounts.find(EVE))
+        run_sync(listed.server.accounts.disable(eve.id))
+        names = [SECRET.name, "io.github.secret/other"]
+        listed.publish(entry(names[1], "Another zebra."))
+        # Amy's own request waits for others.
+        for name, by in zip(names, (AMY, ANN), strict=True):
+            office.request(name, by=by)
+            office.decide("approve", by=OPERATOR)
+        listed.update()
+        sent.clear()
+        publish(listed, {**SECRET.server, "version": "2.0.0"})
+        assert [(address, message.partition("Subject: ")[2].partition("\n")[0]) for address, message in sent] == [
+            (AMY, f"{SECRET.name}: a new version waits for an approver")
+        ]
+        office.decide("decline", by=OPERATOR)
+        sent.clear()
+        listed.server.publish(*(entry(name, "Zebras.", version="3.0.0") for name in names))
+        listed.update()
+        subjects = [(address, message.partition("Subject: ")[2].partition("\n")[0]) for address, message in sent]
+        assert subjects[0] == (AMY, "2 entries: wait for a decision on the list team")
+        waits = "a new version waits for an approver"
+        assert sorted(subjects[1:]) == [(AMY, f"{names[0]}: {waits}"), (ANN, f"{names[1]}: {waits}")]
+        assert "https://directory.example.org/account/requests\n" in sent[0][1]
+
+
+def test_requests_are_counted_by_state(tmp_path: Path) -> None:
+    with open_listed(tmp_path) as listed:
+        office = open_office(listed)
+        office.request()
+        application = listed.server.application
+        timers = [service for running in application.running for service in running.services]
+        [measure] = [service for service in timers if getattr(service, "_interval", 0) == MEASURE]
+        measure.startService()
+        registry = application.metrics.registry
+        values = {state: registry.get_sample_value("directory_list_requests", {"state": state}) for state in STATES}
+        assert values == {**dict.fromkeys(STATES, 0), "open": 1}
+        office.decide("approve")
+        listed.server.clock.advance(MEASURE)
+        assert registry.get_sample_value("directory_list_requests", {"state": "approved"}) == 1
+        measure.stopService()
