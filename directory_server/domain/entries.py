@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -14,6 +13,7 @@ from ..client_config import installations
 from ..sanitize import Cleaner, clean_line, shorten
 from .checks import VerifiedStatus
 from .errors import BadInput
+from .fact_words import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
 from .identity import entry_identity
 from .licenses import UNKNOWN
@@ -33,15 +33,6 @@ PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 
 _ELLIPSES = "…", "..."
 """The ends of a description that its source has cut."""
-
-RETIRED = frozenset({"archived", "deprecated", "discontinued", "retired", "unmaintained"})
-"""Labels of servers that nobody maintains, and words that begin the description of one: `DEPRECATED: use …`."""
-
-_RETIRED_TEXT = re.compile(rf"\W*(?:{'|'.join(sorted(RETIRED))})(?:\W*$|\s*[^\w\s]\s|\s+v?\d)", re.IGNORECASE)
-"""Such a description. "Archived web pages" are a topic."""
-
-_RETIRED_REPOSITORY = re.compile(r"[-_/](?:archived|deprecated)(?:\.git)?/*$")
-"""The end of the URL of a repository that is kept for its past."""
 
 MAX_NAME, MAX_VERSION = 200, 255
 """Characters of a server's name (server.json schema: 3 to 200) and of a version. Cursors of the registry API hold both.
@@ -87,12 +78,13 @@ class Entry:
 
     Real documents hold values of unexpected types in optional fields; the properties skip such values. `is_official`
     is whether the official registry lists the entry. The operator or a trusted source sets it, because any publisher
-    can write `_meta`.
+    can write `_meta`. `has_proof` is whether the namespace was proven here when the entry was published here.
     """
 
     server: Mapping[str, Any]
     meta: Mapping[str, Any] = field(factory=dict)
     is_official: bool = False
+    has_proof: bool = False
 
     @property
     def name(self) -> str:
@@ -105,6 +97,11 @@ class Entry:
     @cached_property
     def mcp_id(self) -> str:
         return mcp_id_of(self.name)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the publisher has proven to own the namespace, at the official registry or here."""
+        return is_proven(self.name, self.is_official or self.has_proof)
 
     @property
     def title(self) -> str:
@@ -150,7 +147,7 @@ class Entry:
         """Whether nobody maintains the server, as far as its registry, description, labels or repository say."""
         labels = {label.casefold() for label in (*self.categories, *self.tags)}
         repository = _text(_mapping(self.server.get("repository")).get("url"))
-        is_stated = _RETIRED_TEXT.match(self.brief) or _RETIRED_REPOSITORY.search(repository[-MAX_NAME:])
+        is_stated = RETIRED_TEXT.match(self.brief) or RETIRED_REPOSITORY.search(repository[-MAX_NAME:])
         return self.status != ACTIVE or bool(is_stated) or not RETIRED.isdisjoint(labels)
 
     @property
@@ -271,7 +268,7 @@ class Entry:
             status_message=view.line("status_message", self.status_message, BRIEF),
             official=self.is_official,
             vendor=is_vendors_own(facts),
-            publisher=VERIFIED if is_proven(self.name, self.is_official) else UNKNOWN,
+            publisher=VERIFIED if self.is_proven else UNKNOWN,
             identity=entry_identity(self, is_vendor=is_vendors_own(facts)),
             published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
             updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,

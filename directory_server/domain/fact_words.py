@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+
+RETIRED = frozenset({"archived", "deprecated", "discontinued", "retired", "unmaintained"})
+"""Labels of servers that nobody maintains, and words that begin the description of one: `DEPRECATED: use …`."""
+
+RETIRED_TEXT = re.compile(rf"\W*(?:{'|'.join(sorted(RETIRED))})(?:\W*$|\s*[^\w\s]\s|\s+v?\d)", re.IGNORECASE)
+"""Such a description. "Archived web pages" are a topic."""
+
+RETIRED_REPOSITORY = re.compile(r"[-_/](?:archived|deprecated)(?:\.git)?/*$")
+"""The end of the URL of a repository that is kept for its past."""
 
 STATEMENTS: Mapping[str, Sequence[str]] = {
     "NO_KEY": (

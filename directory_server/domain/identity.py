@@ -50,6 +50,10 @@ class Source(Protocol):
     def official(self) -> Mapping[str, Any]: ...
     @property
     def categories(self) -> Sequence[str]: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def is_retired(self) -> bool: ...
 
 
 def entry_identity(entry: Source, *, is_vendor: bool) -> Sequence[IdentityView]:
@@ -64,6 +68,8 @@ def entry_identity(entry: Source, *, is_vendor: bool) -> Sequence[IdentityView]:
         found.append(IdentityView("vendor", OFFICIAL_REGISTRY, date, namespace))
     if any(label.casefold() == "archived" for label in entry.categories):
         found.append(IdentityView("archived", "lists of servers", None, ""))
+    elif entry.is_retired and entry.status == "active":
+        found.append(IdentityView("archived", "publisher", None, ""))
     return found
 
 

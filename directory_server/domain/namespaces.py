@@ -22,13 +22,12 @@ GENERIC = frozenset({"mcp", "server", "mcpserver"})
 """Parts of names that name no product."""
 
 
-def is_proven(name: str, is_official: bool) -> bool:
+def is_proven(name: str, has_proof: bool) -> bool:
     """Return whether the publisher of an entry has proven to own its namespace.
 
-    The official registry, if it lists the entry, requires the proof: a login at the code host, or a record of the
-    domain.
+    The official registry requires the proof of what it lists: a login at the code host, or a record of the domain.
     """
-    return is_official and "/" in name and not name.startswith(SHARED_NAMESPACES)
+    return has_proof and "/" in name and not name.startswith(SHARED_NAMESPACES)
 
 
 def bears_product(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from .check_views import VerificationView
-from .checks import VerifiedStatus
+from .checks import PackageStatus, VerifiedStatus
 from .licenses import UNKNOWN
 from .namespaces import VERIFIED
 from .views import ACTIVE, Detail, Hit
@@ -78,13 +78,15 @@ def listed_words(hit: Hit, checks: VerificationView | None) -> Sequence[Word]:
 
     Lists mark the status and the flags of entries apart.
     """
-    words = _publisher(hit.publisher), *_checks(hit.verified, checks)
+    retired = [Word("retired", is_bad=True)] if hit.retired and hit.status == ACTIVE else []
+    words = _publisher(hit.publisher), *retired, *_checks(hit.verified, checks)
     return [word for word in words if word.key != "tools_unknown"]
 
 
 def hit_text(hit: Hit) -> str:
-    """Return the values of `publisher`, `verified` and `tool_hints` of a hit that are known, on one line."""
-    values = hit.publisher, "" if hit.verified == VerifiedStatus.UNVERIFIED else hit.verified, *hit.tool_hints
+    """Return what is known of publisher, checks, maintenance and hints of tools of a hit, on one line."""
+    status = "" if hit.verified == VerifiedStatus.UNVERIFIED else hit.verified
+    values = hit.publisher, status, TEXTS["retired"] * hit.retired, *hit.tool_hints
     return ", ".join(value for value in values if value and value != UNKNOWN)
 
 
@@ -94,6 +96,7 @@ def known_of(text: str) -> Mapping[str, Any]:
     return {
         "publisher": VERIFIED if VERIFIED in values else UNKNOWN,
         "verified": next((value for value in values if value in CHECKS), VerifiedStatus.UNVERIFIED.value),
+        "retired": TEXTS["retired"] in values,
         "tool_hints": tuple(value for value in values if value in HINTED),
     }
 
@@ -102,11 +105,16 @@ def _words(detail: Detail) -> Iterator[Word]:
     yield _publisher(detail.publisher)
     if detail.status in STATUSES:
         yield Word(f"status_{detail.status}", is_bad=True)
-    elif detail.status != ACTIVE or any(fact.mark in ("archived", "package_deprecated") for fact in detail.identity):
+    elif detail.status != ACTIVE or _is_retired(detail):
         yield Word("retired", is_bad=True)
     if detail.flags:
         yield Word("flagged", about=tuple(detail.flags), is_bad=True)
     yield from _checks(detail.verified, detail.verification)
+
+
+def _is_retired(detail: Detail) -> bool:
+    is_archived = any(fact.mark == "archived" for fact in detail.identity)
+    return is_archived or (detail.verification is not None and detail.verification.package == PackageStatus.DEPRECATED)
 
 
 def _publisher(publisher: str) -> Word:

@@ -40,8 +40,8 @@ class Hit:
     """The view of an entry in lists: sanitized strings within limits.
 
     `summary` is the brief if that is whole and short, see `Entry.summary`. `updated` is the day of the last update (RFC
-    3339, full-date), empty if it is unknown. `flags` are the kinds of its flags. `tool_hints` are as
-    in VerificationView.
+    3339, full-date), empty if it is unknown. `flags` are the kinds of its flags. `retired` is whether nobody
+    maintains the server. `tool_hints` are as in VerificationView.
     """
 
     mcp_id: str
@@ -61,6 +61,7 @@ class Hit:
     updated: str = ""
     flags: Sequence[str] = ()
     publisher: str = "unknown"
+    retired: bool = False
     tool_hints: Sequence[str] = ()
 
 

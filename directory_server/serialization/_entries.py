@@ -129,7 +129,7 @@ def encode_detail(detail: Detail) -> bytes:
 def restore_entry(body: bytes) -> Entry:
     """Return the entry of `body`, the output of `encode_entry`. It is not validated."""
     value = orjson.loads(body)
-    return Entry(value["server"], value["_meta"], value.get("official") is True)
+    return Entry(value["server"], value["_meta"], value.get("official") is True, value.get("proven") is True)
 
 
 def fingerprint(entry: Entry) -> bytes:
@@ -158,7 +158,7 @@ def edited(entry: Entry, values: Mapping[str, Any]) -> Entry:
     changed = decode_entry({"server": server, "_meta": entry.meta})
     if changed.name != entry.name:
         raise BadInput("name: cannot be changed; add a new entry instead.")
-    return evolve(changed, meta=entry.meta, is_official=entry.is_official)
+    return evolve(entry, server=changed.server)
 
 
 def with_official_flag(entry: Entry) -> Entry:
@@ -173,8 +173,9 @@ def with_official_flag(entry: Entry) -> Entry:
 
 
 def _stored(entry: Entry) -> dict[str, Any]:
-    # Entries that were stored before the flag existed have no such member.
-    return {"server": entry.server, "_meta": entry.meta} | ({"official": True} if entry.is_official else {})
+    # Only facts that are true are members, so that a new fact changes no stored entry.
+    facts = {"official": entry.is_official, "proven": entry.has_proof}
+    return {"server": entry.server, "_meta": entry.meta, **{name: True for name, is_true in facts.items() if is_true}}
 
 
 def fields_of(text: str) -> Sequence[str]:

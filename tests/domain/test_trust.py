@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 from attrs import evolve
 
@@ -55,15 +56,18 @@ def test_lists_leave_out_what_they_mark_apart() -> None:
     hit, view = evolve(hit, publisher="verified", verified="works"), checked(2, "read-only").verification
     words = [(word.key, *word.about) for word in listed_words(hit, view)]
     assert words == [("publisher_verified",), ("check_works",), ("tools", "hinted_read-only"), ("checked",)]
+    # A deprecated package has no mark of its own.
+    assert [word.key for word in listed_words(evolve(hit, status="active", retired=True), None)][1] == "retired"
 
 
 def test_the_text_of_a_hit_has_all_that_is_known() -> None:
     hit = Hit("1", "a", "b", "c")
     assert hit_text(hit) == ""
     hints: tuple[tuple[str, ...], ...] = (), ("read-only",), ("may-delete",), ("no-hints",)
-    for publisher, status, given in product(("verified", "unknown"), VerifiedStatus, hints):
-        text = hit_text(evolve(hit, publisher=publisher, verified=status.value, tool_hints=given))
-        assert known_of(text) == {"publisher": publisher, "verified": status.value, "tool_hints": given}
+    for publisher, status, retired, given in product(("verified", "unknown"), VerifiedStatus, (True, False), hints):
+        known: dict[str, Any] = {"publisher": publisher, "verified": status.value}
+        known |= {"retired": retired, "tool_hints": given}
+        assert known_of(hit_text(evolve(hit, **known))) == known
 
 
 def test_what_is_bad_is_said() -> None:

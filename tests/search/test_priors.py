@@ -8,7 +8,14 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.search.index.document import MAX_STARS, OFFICIAL_PRIOR, STARS_PRIOR, VENDOR_PRIOR, build_document
+from directory_server.search.index.document import (
+    MAX_STARS,
+    OFFICIAL_PRIOR,
+    PUBLISHER_PRIOR,
+    STARS_PRIOR,
+    VENDOR_PRIOR,
+    build_document,
+)
 from tests.contract.index import make_entry
 
 
@@ -35,11 +42,13 @@ def test_more_stars_add_more_on_a_logarithmic_scale() -> None:
 def test_unverified_official_status_adds_nothing() -> None:
     claimed = {OFFICIAL: {"status": "active", "isLatest": True}}
     assert prior(meta=claimed) == 0
-    assert prior(meta=claimed, is_official=True) == pytest.approx(OFFICIAL_PRIOR)
+    assert prior(meta=claimed, is_official=True) == pytest.approx(OFFICIAL_PRIOR + PUBLISHER_PRIOR)
 
 
 def test_vendor_needs_an_official_listing() -> None:
     assert prior(vendorOfficial=True) == 0
-    assert prior(vendorOfficial=True, is_official=True) == pytest.approx(OFFICIAL_PRIOR)
+    assert prior(vendorOfficial=True, is_official=True) == pytest.approx(OFFICIAL_PRIOR + PUBLISHER_PRIOR)
     assert prior("com.stripe/stripe") == 0
-    assert prior("com.stripe/stripe", is_official=True) == pytest.approx(OFFICIAL_PRIOR + VENDOR_PRIOR)
+    assert prior("com.stripe/stripe", is_official=True) == pytest.approx(
+        OFFICIAL_PRIOR + PUBLISHER_PRIOR + VENDOR_PRIOR
+    )

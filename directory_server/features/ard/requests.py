@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 
 from ... import serialization
 from ...domain.errors import BadInput
-from ...domain.filters import MAX_ALTERNATIVES, OR, with_filter
+from ...domain.filters import FACETS, MAX_ALTERNATIVES, OR, with_filter
 from ...domain.search import DEFAULT_ORDER, Order, Position, Query
 from .names import domain_of
 
@@ -37,13 +37,8 @@ TYPE, PUBLISHER = "type", "publisher"
 FIELDS: Mapping[str, str] = {
     PUBLISHER: "namespace",
     "tags": "tag",
-    "metadata.auth": "auth",
-    "metadata.runs": "runs",
-    "metadata.language": "language",
-    "metadata.license": "license",
     "metadata.verified": "status",
-    "metadata.transport": "transport",
-    "metadata.package": "package",
+    **{f"metadata.{name}": name for name in FACETS if name != "status"},
 }
 """The fields of entries that can be filtered by and counted, and the name of the search filter of each."""
 

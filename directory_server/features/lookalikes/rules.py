@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from ...domain.entries import Entry
-from ...domain.namespaces import bears_product, is_proven
+from ...domain.namespaces import bears_product
 from ...domain.versions import epoch
 from .names import CLAIMS, COMPANY_WORDS, Name, is_inner_edit, is_one_edit, name_of
 
@@ -57,7 +57,7 @@ def subject_of(entry: Entry) -> Subject:
     published = epoch(entry.official.get("publishedAt"))
     return Subject(
         name=entry.name,
-        is_proven=is_proven(entry.name, entry.is_official),
+        is_proven=entry.is_proven,
         is_vendor=entry.is_official and bears_product(entry.name),
         published=inf if published is None else published,
         stars=entry.stars or 0,

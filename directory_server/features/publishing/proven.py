@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -36,10 +36,13 @@ class ProvenNamespaces:
         preferred = await self._store.preferred(detail.server_name)
         if preferred is None or preferred[0] != PUBLISHED:
             return detail
-        namespace = detail.server_name.rpartition("/")[0]
+        return evolve(detail, identity=(*detail.identity, *await self.facts(detail.server_name)))
+
+    async def facts(self, name: str) -> Sequence[IdentityView]:
+        """Return the proofs of the namespace of a name."""
+        namespace = name.rpartition("/")[0]
         proofs = (await self._proofs.of([namespace])).get(namespace, ())
-        facts = [_fact(proof, SOURCES[proof.kind]) for proof in proofs if proof.kind in SOURCES]
-        return evolve(detail, identity=(*detail.identity, *facts))
+        return [_fact(proof, SOURCES[proof.kind]) for proof in proofs if proof.kind in SOURCES]
 
     def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 
 from ...domain.entries import Entry
@@ -17,6 +17,7 @@ from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
 from ...feature import Host, Running
 from ...services.directory import Directory
+from ...storage import Storage
 from ...tables import NamespaceProofs
 from ...timers import Timer
 from .proven import ProvenNamespaces
@@ -55,6 +56,7 @@ class PublishingService:
     _attempts: Attempts
     _now: Callable[[], float]
     _limit: AttemptLimit
+    _proven: ProvenNamespaces | None = None
 
     async def authenticate(self, secret: str | SubjectPublisher, network: str) -> Publisher:
         """Return the publisher with this secret or access token, and count its request.
@@ -109,6 +111,8 @@ class PublishingService:
 
     async def _publish(self, publisher: Publisher, entry: Entry) -> Sequence[Entry]:
         self.check_permission(publisher, entry.name)
+        if self._proven is not None:
+            entry = evolve(entry, has_proof=bool(await self._proven.facts(entry.name)))
         (outcome,) = await self._directory.publish(PUBLISHED, [entry], new=True)
         if outcome == "exists":
             raise BadInput(
@@ -182,11 +186,15 @@ class PublishingService:
         )
 
 
+def proven_namespaces(settings: PublishConfig, storage: Storage) -> ProvenNamespaces | None:
+    """Return the proofs of namespaces, None if no login of the settings proves one."""
+    return ProvenNamespaces(NamespaceProofs(storage.tables), storage.store) if settings.has_logins else None
+
+
 def running(host: Host) -> Running:
     """Return the service that deletes old records of the audit log, and the proofs for the views of entries."""
     settings, storage = host.config.of(PublishConfig), host.storage
-    log = PublicationLog(storage.tables)
-    proven = ProvenNamespaces(NamespaceProofs(storage.tables), storage.store) if settings.has_logins else None
+    log, proven = PublicationLog(storage.tables), proven_namespaces(settings, storage)
 
     async def forget_publications() -> None:
         await log.forget(host.now() - settings.log)

@@ -12,7 +12,7 @@ from .handlers import PublisherAccess, PublishHandlers
 from .logins import AllowedLogin, LoginService
 from .openapi import PART as OPENAPI
 from .operator_pages import PUBLICATIONS, PublicationPages
-from .service import PublishingService
+from .service import PublishingService, proven_namespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
 
@@ -30,6 +30,7 @@ def _serve(kernel: Kernel) -> Endpoints:
         attempts=storage.attempts,
         now=kernel.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
+        proven=proven_namespaces(settings, storage),
     )
     logins = LoginService(
         logins=_logins(kernel, settings),

@@ -14,8 +14,9 @@ from attrs import evolve, frozen
 from ...domain.categories import categories_of
 from ...domain.entries import Entry
 from ...domain.facts import facts_of, is_configurable, is_vendors_own
+from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
-from ...domain.namespaces import CODE_HOSTS
+from ...domain.namespaces import CODE_HOSTS, VERIFIED
 from ...domain.placeholders import is_placeholder
 from ...domain.tools import hinted_values
 from ...domain.views import Hit
@@ -26,7 +27,7 @@ from .claims import claim_terms
 from .conversion_terms import conversion_terms
 from .facets import facet, fact_terms
 from .listing import Sorting, listed, sorting_of
-from .marked import MARKED_PENALTY, hint_terms
+from .marked import hint_terms
 from .meaning import long_texts, meaning_vector
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import translated_terms
@@ -60,12 +61,12 @@ host in the name, title or description of its entry. See also `facets`, `convers
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
 
-STARS_PRIOR, OFFICIAL_PRIOR, VENDOR_PRIOR, INSTALLABLE_PRIOR = 0.15, 0.03, 0.06, 0.01
-"""The parts of the prior: at most, for stars; for a listing in the official registry; for a vendor's own product that
-is listed there; and for a package or remote that can be configured."""
+STARS_PRIOR, OFFICIAL_PRIOR, PUBLISHER_PRIOR, VENDOR_PRIOR, INSTALLABLE_PRIOR = 0.15, 0.02, 0.01, 0.06, 0.01
+"""The parts of the prior: at most, for stars; for a listing in the official registry; for a verified publisher; for a
+vendor's own product that is listed there; and for a package or remote that can be configured."""
 
 DEPRECATED_PENALTY = 0.1
-"""What an entry that nobody maintains loses of its prior (`Entry.is_retired`)."""
+"""What an entry that nobody maintains loses of its prior (`Entry.is_retired`, or a deprecated package)."""
 
 MIN_NAMESAKE = 4
 """Letters of the shortest product name that is compared with the owner's name."""
@@ -167,6 +168,8 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         FULL_NAME + key((*words(namespace.rpartition(".")[2], humps=True), *short_words)),
         EXACT_NAME + phrase(name),
         facet("official", "true" if entry.is_official else "false"),
+        facet("retired", "true" if entry.is_retired else "false"),
+        facet("publisher", VERIFIED if entry.is_proven else UNKNOWN),
         facet("namespace", namespace),
         *(facet("tag", label) for label in labels),
         *(facet("category", name) for name in categories_of(entry.categories, entry.tags)),
@@ -188,7 +191,6 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         special_terms |= _product_names(short, products, short_words, title_words)
         if name.startswith(CODE_HOSTS) and any((brand := key(owner_words)) in counts[field][1] for field in (0, 2)):
             special_terms.add(VENDOR_PRODUCT + brand)
-    prior -= MARKED_PENALTY * bool(flags)
     sorting = sorting_of(entry)
     hit = evolve(listed(shown.hit(), facts.bits, sorting), flags=flags)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)
@@ -284,7 +286,8 @@ def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word
     popular = log10(1 + min(entry.stars or 0, MAX_STARS)) / log10(1 + MAX_STARS)
     product, is_account = key(short, without=COMMON_PARTS), entry.name.startswith(CODE_HOSTS)
     is_namesake = entry.is_official and _is_namesake(product, owner, is_account)
-    marks = OFFICIAL_PRIOR * entry.is_official + VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
+    marks = OFFICIAL_PRIOR * entry.is_official + PUBLISHER_PRIOR * entry.is_proven
+    marks += VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
     lost = DEPRECATED_PENALTY * entry.is_retired
     return STARS_PRIOR * popular + marks + INSTALLABLE_PRIOR * is_configurable(facts) - lost
 

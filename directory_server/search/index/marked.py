@@ -12,9 +12,6 @@ from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
 from .facets import facet
 
-MARKED_PENALTY = 0.1
-"""What an entry loses of its prior if a text of it may command a model: it comes after others of equal relevance."""
-
 
 def shown_tools(
     found: IndexedVerification, accepted: Collection[str]

@@ -17,6 +17,7 @@ from ...domain.checks import (
     MAX_SUMMARY,
     MAX_TOOLS,
     IndexedVerification,
+    PackageStatus,
     PackageTexts,
     VerifiedStatus,
     refined_auth,
@@ -24,13 +25,22 @@ from ...domain.checks import (
 from ...domain.facts import Fact
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
-from ...domain.namespaces import VERIFIED, is_proven
+from ...domain.namespaces import VERIFIED
 from ...serialization import restore_entry, restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
-from .document import FIELDS, WEIGHT, Document, build_document, positions, top_words
+from .document import (
+    DEPRECATED_PENALTY,
+    FIELDS,
+    PUBLISHER_PRIOR,
+    WEIGHT,
+    Document,
+    build_document,
+    positions,
+    top_words,
+)
 from .facets import facet, list_terms
-from .marked import MARKED_PENALTY, checked_terms, flag_terms, hinted_facts, shown_tools
+from .marked import checked_terms, flag_terms, hinted_facts, shown_tools
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
 
@@ -44,8 +54,8 @@ PRIORS: Mapping[VerifiedStatus, float] = {
 }
 """What the status of an entry adds to its prior. An entry that nobody has checked is not ranked lower."""
 
-FLAG_PENALTY = 0.1
-"""What an entry with flags loses of its prior."""
+MARKED_PENALTY = 0.3
+"""What an entry with flags loses of its prior: it comes after equal others, also those that are down and retired."""
 
 _TOOL_NAMES, _TOOL_DESCRIPTIONS = FIELDS[5:7]
 
@@ -77,28 +87,37 @@ def document_of(change: Change) -> Document | None:
     document = _flagged(document, change.flags)
     if change.lists:
         document = evolve(document, special_terms=[*document.special_terms, *list_terms(change.lists)])
-    document = _published(document, verification is not None and verification.names_server)
+    document = _published(document, verification)
     if change.texts is not None:
         document = _with_words(document, package_words(restore_texts(change.texts)))
     if verification is None:
         terms = {*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)}
-        return evolve(document, special_terms=sorted(terms))
-    return _verified(document, verification, accepted)
+        document = evolve(document, special_terms=sorted(terms))
+    else:
+        document = _verified(document, verification, accepted)
+    row = document.row
+    return evolve(document, row=evolve(row, prior=row.prior - MARKED_PENALTY)) if row.hit.flags else document
 
 
-def _published(document: Document, names_server: bool) -> Document:
-    row, terms = document.row, document.special_terms
-    is_official = facet("official", "true") in terms
-    publisher = VERIFIED if names_server or is_proven(row.name, is_official) else UNKNOWN
-    row = evolve(row, hit=evolve(row.hit, publisher=publisher))
-    return evolve(document, row=row, special_terms=[*terms, facet("publisher", publisher)])
+def _published(document: Document, found: IndexedVerification | None) -> Document:
+    """Return `document` with what the entry and its package say about the publisher and the maintenance."""
+    row, terms, prior = document.row, {*document.special_terms}, document.row.prior
+    is_verified, is_retired = facet("publisher", VERIFIED) in terms, facet("retired", "true") in terms
+    if found is not None and found.names_server and not is_verified:
+        is_verified, prior = True, prior + PUBLISHER_PRIOR
+        terms = terms - {facet("publisher", UNKNOWN)} | {facet("publisher", VERIFIED)}
+    if found is not None and found.package == PackageStatus.DEPRECATED and not is_retired:
+        is_retired, prior = True, prior - DEPRECATED_PENALTY
+        terms = terms - {facet("retired", "false")} | {facet("retired", "true")}
+    hit = evolve(row.hit, publisher=VERIFIED if is_verified else UNKNOWN, retired=is_retired)
+    return evolve(document, row=evolve(row, hit=hit, prior=prior), special_terms=sorted(terms))
 
 
 def _flagged(document: Document, kinds: Sequence[str]) -> Document:
     row = document.row
     flags = kinds_of([*row.hit.flags, *kinds])
     if kinds:
-        row = evolve(row, hit=evolve(row.hit, flags=flags), prior=row.prior - FLAG_PENALTY)
+        row = evolve(row, hit=evolve(row.hit, flags=flags))
     return evolve(document, row=row, special_terms=sorted({*document.special_terms, *flag_terms(flags)}))
 
 
@@ -135,8 +154,7 @@ def _verified(document: Document, found: IndexedVerification, accepted: Collecti
         terms = terms - {facet("auth", row.hit.auth)} | {facet("auth", auth)}
         facts = facts & ~int(_ANY_AUTH) | int(_AUTH[auth])
     hit = evolve(row.hit, auth=auth, verified=verification.status.value, flags=flags, tool_hints=found.hinted)
-    lost = MARKED_PENALTY * (bool(flags) and not row.hit.flags)
-    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status] - lost, facts=facts)
+    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status], facts=facts)
     document = evolve(document, row=row, special_terms=sorted(terms))
     return _with_tools(document, verification) if verification.tools else document
 

@@ -19,7 +19,7 @@ from ._translations import Translations
 SHOWN = 6
 """Values of a group that are shown at first."""
 
-MARKS = "installable", "vendor", "publisher", "official"
+MARKS = "installable", "vendor", "publisher", "official", "retired", "flag"
 """Filters that an entry satisfies or not. They are one group."""
 
 GROUPS = {"marks": MARKS, **{name: (name,) for name in FACETS if name not in MARKS}}

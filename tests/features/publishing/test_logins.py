@@ -181,6 +181,21 @@ def test_a_proof_is_a_fact_about_what_was_published(server: Server) -> None:
     assert (fact["mark"], fact["source"], fact["detail"]) == ("namespace_proven", "DNS", "com.acme")
     assert fact["date"].startswith("2027-01-15T08:00")
     assert identity(server, "com.acme/other") == []
+    # The filter, the words of the entry and the list know it as well.
+    found = server.get("/api/open/v1/search?keywords=publisher:verified&fields=server_name").json["data"]
+    assert [hit["server_name"] for hit in found] == ["com.acme/tool"]
+    assert server.get(f"/api/open/v1/entries/{mcp_id_of('com.acme/tool')}").json["publisher"] == "verified"
+    # A change of the status keeps it.
+    assert publisher.status("com.acme/tool", "1.0.0", "deprecated").status == 200
+    assert server.get(f"/api/open/v1/entries/{mcp_id_of('com.acme/tool')}").json["publisher"] == "verified"
+
+
+@with_all
+def test_what_an_issuer_of_the_operator_says_verifies_no_publisher(server: Server) -> None:
+    publisher = publisher_of(server, log_in(server, "oidc", gitlab(server)))
+    assert publisher.publish(server_json("io.acme/tool")).status == 200
+    assert identity(server, "io.acme/tool") == []
+    assert server.get(f"/api/open/v1/entries/{mcp_id_of('io.acme/tool')}").json["publisher"] == "unknown"
 
 
 def identity(server: Server, name: str) -> list[Any]:
