@@ -16,7 +16,7 @@ WORKERS ?= --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 # A stopped make ends its own child only: without this, workers, servers and databases go on.
 PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest
 
-.PHONY: run test types tests check coverage lock release share screenshots conformance ard clients slow clean
+.PHONY: run test types tests check coverage lock release share screenshots conformance ard publisher clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -79,6 +79,10 @@ conformance: .venv/run
 # The conformance tool of ARD against a server, as a registry and as a publisher: make ard TOOL=…/conformance-test
 ard: .venv/run
 	TOOL='$(TOOL)' tests/conformance/ard
+
+# The official publisher against a server; its requests are compared with the recorded ones: make publisher TOOL=…
+publisher: .venv/dev
+	MCP_PUBLISHER='$(abspath $(TOOL))' $(PYTEST) -q tests/features/publishing/test_mcp_publisher.py
 
 # The TypeScript SDK as a client of a server; needs npm. CLUSTER=1: with two servers on PostgreSQL.
 clients: .venv/run
