@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from socket import SOCK_STREAM, gaierror, getaddrinfo
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,6 +40,9 @@ MAX_TRIED = 4
 
 MAX_URL = 2_000
 """Characters of a URL."""
+
+_HIDDEN = "Its name is not known, or its address is not public."
+"""The message if others must not learn whether a name exists in a private network."""
 
 
 class InvalidTarget(DirectoryError):
@@ -90,7 +94,8 @@ def target_of(url: str) -> Target:
 class CheckedNetwork:
     """Shared parts of CheckedAgents. `lookup` runs the look-ups of names, which may take long.
 
-    `allowed` are networks that are not public and allowed all the same. `connect_timeout` is in seconds.
+    `allowed` are networks that are not public and allowed all the same. `connect_timeout` is in seconds. With
+    `hides_names`, names that are not known and names with an address that is not allowed have the same error.
     """
 
     reactor: Any
@@ -99,6 +104,7 @@ class CheckedNetwork:
     lookup: Offload
     connect_timeout: float
     resolve: Callable[..., Sequence[Any]] = getaddrinfo
+    hides_names: bool = False
 
 
 @implementer(IAgent)
@@ -138,19 +144,18 @@ class CheckedAgent:
         """Look `host` up, unless this was done before. Raises NotAllowed if one of its addresses is not allowed."""
         if host in self._checked:
             return
-        try:
+        found: Sequence[Any] = ()
+        with suppress(gaierror, UnicodeError):
             found = await self._network.lookup(self._network.resolve, host, None, type=SOCK_STREAM)
-        except (gaierror, UnicodeError):
-            raise DNSLookupError(host) from None
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         if not addresses:
-            raise DNSLookupError(host)
+            raise NotAllowed(_HIDDEN) if self._network.hides_names else DNSLookupError(host)
         if len(addresses) > MAX_ADDRESSES:
             raise NotAllowed(f"Its name has more than {MAX_ADDRESSES} addresses.")
         for address in addresses:
             if not is_allowed(address, self._network.allowed):
                 # Others may see the message: it must not say to which addresses names in a private network belong.
-                raise NotAllowed("Its address is not public.")
+                raise NotAllowed(_HIDDEN if self._network.hides_names else "Its address is not public.")
         self._checked[host] = addresses[:MAX_TRIED]
 
 

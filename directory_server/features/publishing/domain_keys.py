@@ -94,5 +94,6 @@ def well_known_file(reactor: Any, allowed_networks: Sequence[str]) -> WellKnownF
     """Return a reader of files, which connects to public addresses and to those in `allowed_networks` only."""
     # The threads are daemons, so that a look-up does not delay the end of the process.
     lookup = OwnThreads(reactor, most=LOOKUPS, waiting=WAITING)
-    network = CheckedNetwork(reactor, CertificatePolicy(), networks(allowed_networks), lookup, CONNECT)
+    allowed = networks(allowed_networks)
+    network = CheckedNetwork(reactor, CertificatePolicy(), allowed, lookup, CONNECT, hides_names=True)
     return WellKnownFile(lambda: CheckedAgent(network), reactor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from socket import gaierror
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from directory_server.run_sync import inline
 from tests.contract import awaited
 
 Answer = Callable[[Message], None]
+
+HIDDEN = r"cannot be read\. Its name is not known, or its address is not public\.$"
 
 
 @define(eq=False)
@@ -111,5 +114,21 @@ async def test_a_file_is_read_from_public_addresses_only() -> None:
 
         object.__setattr__(network, "resolve", resolve)
         object.__setattr__(network, "lookup", inline)
-        with pytest.raises(InvalidToken, match=r"cannot be read\. Its address is not public"):
+        with pytest.raises(InvalidToken, match=HIDDEN):
             await files("acme.example")
+
+
+@awaited
+async def test_an_unknown_name_has_the_error_of_an_internal_one() -> None:
+    from twisted.internet import reactor
+
+    files = well_known_file(reactor, [])
+    network = files._new_agent()._network
+
+    def resolve(*_: Any, **__: Any) -> Any:
+        raise gaierror("not known")
+
+    object.__setattr__(network, "resolve", resolve)
+    object.__setattr__(network, "lookup", inline)
+    with pytest.raises(InvalidToken, match=HIDDEN):
+        await files("acme.example")
