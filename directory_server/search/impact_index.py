@@ -225,7 +225,7 @@ def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Boo
     found = closest(plan, collection.segments, best, query.end + 1, query.after)
     if found.strength < CLOSE and query.after is None and plan.meaning is not None:
         # A claim makes no match closer, so it is still a weak one, which has one page.
-        first = with_nominees(plan, plan.meaning, collection, live, best)
+        first = with_nominees(plan, plan.meaning, collection, live, found.first)
         found = Closest(first[: query.end], first, found.strength)
     page = _page(plan, collection, found.ranked, query, found.strength)
     return evolve(page, relevance=relevance(found.ranked[query.offset : query.end], found))
