@@ -37,9 +37,12 @@ SETTINGS = {
     "WEB__SEARCH": "public",
     "WEB__PER_MINUTE": "1000000",
     "WEB__URL": "https://bench.example",
+    "ARD__ACCESS": "public",
 }
 
-LISTS = {
+ARD = "/api/ard/v1"
+
+LISTS: Mapping[str, str | tuple[str, object]] = {
     "start page": "/",
     "list of a word": "/?q=database",
     "list of a category": "/?q=tag:search",
@@ -54,8 +57,21 @@ LISTS = {
     "registry API, search": "/v0.1/servers?search=database",
     "change feed, first page": "/api/open/v1/changes?limit=100",
     "change feed, rare word": "/api/open/v1/changes?keywords=qqzzxx",
+    "registry API, one entry": "/v0.1/servers/{name}/versions/latest",
+    "gallery, page of a search": "/v0.1/servers?limit=50&version=latest&search=database",
+    "ARD search": (f"{ARD}/search", {"query": {"text": "read rows of a postgres database"}}),
+    "ARD explore": (
+        f"{ARD}/explore",
+        {"query": {"text": "database"}, "resultType": {"facets": [{"field": "publisher"}, {"field": "tags"}]}},
+    ),
+    "ARD list": f"{ARD}/agents?pageSize=30&offset=60&type=application/mcp-server-card%2Bjson",
+    "ARD manifest": "/.well-known/ai-catalog.json",
+    "server card of an entry": f"{ARD}/cards/{{mcp_id}}",
+    "server card of this server": "/api/open/mcp/server-card",
+    "marketplace": "/v0.1/claude/marketplace.json?limit=100",
+    "dump": "/v0.1/dump.jsonl.gz",
 }
-"""Pages that list entries, and their paths."""
+"""Pages and documents, and their paths, with the body of a POST."""
 
 BULK = 100
 """Entries that another process changes in one batch."""
@@ -101,9 +117,11 @@ class Kept:
         """Return the longest turns of the reactor since the last call."""
         return LongestTurns(**json.loads(self.get("/longest", port=self.turns)))
 
-    def get(self, path: str, *, port: int | None = None) -> bytes:
-        """Return the body of a response. Raises SystemExit unless its status is 200."""
-        return self._send("GET", path, {"Authorization": f"Bearer {self.key}"}, None, port or self.port)
+    def get(self, path: str, *, port: int | None = None, body: object = None) -> bytes:
+        """Return the body of a response, of a POST with `body`. Raises SystemExit unless its status is 200."""
+        headers = {"Authorization": f"Bearer {self.key}"} | ({"Content-Type": "application/json"} if body else {})
+        sent = json.dumps(body) if body else None
+        return self._send("POST" if body else "GET", path, headers, sent, port or self.port)
 
     def post(self, path: str, body: object) -> bytes:
         """Send JSON with the publisher token."""
@@ -178,15 +196,17 @@ class Kept:
         yield Row(f"{len(changed)} changes, CPU ms", f"{meter.seconds() * 1e3:.0f}")
         yield self.turn(f"{len(changed)} changes")
 
-    def lists(self) -> Iterator[Row]:
-        """Yield a row for each page that lists entries: the median and the longest of five requests."""
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        for name, path in LISTS.items():
+    def lists(self, entry: Entry) -> Iterator[Row]:
+        """Yield a row for each of LISTS: the median and the longest of five requests. `entry` is read alone."""
+        values = {"name": quote(entry.name, safe=""), "mcp_id": entry.mcp_id}
+        values["now"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        for name, request in LISTS.items():
+            path, body = (request, None) if isinstance(request, str) else request
             elapsed, cpu = [], []
             self.begin()
             for _ in range(5):
                 meter, began = CpuMeter([self.process]), time.monotonic()
-                size = len(self.get(path.format(now=now)))
+                size = len(self.get(path.format(**values), body=body))
                 elapsed.append((time.monotonic() - began) * 1e3)
                 time.sleep(0.01)
                 cpu.append(meter.seconds() * 1e3)
@@ -252,7 +272,7 @@ def rows(server: Kept, queries: Sequence[str], odd: Sequence[str], changes: int)
     yield from server.changes(entries[:changes])
     yield from server.bulk(entries)
     yield from server.memory("after changes")
-    yield from server.lists()
+    yield from server.lists(entries[0])
     yield from server.memory("after lists")
 
 
