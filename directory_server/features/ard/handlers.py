@@ -148,8 +148,9 @@ class ArdHandlers:
                 items, token = await self._items(request, asked.query)
         if asked.offset is None:
             return json_response(request, {"items": items, "total": total, **({"pageToken": token} if token else {})})
-        page_size = asked.query.limit if asked.query else 0
-        return json_response(request, {"results": items, "total": total, "offset": asked.offset, "pageSize": page_size})
+        return json_response(
+            request, {"results": items, "total": total, "offset": asked.offset, "pageSize": asked.size}
+        )
 
     async def card(self, request: Request, mcp_id: str) -> bytes:
         """Respond with the server card of an entry."""

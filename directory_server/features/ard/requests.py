@@ -74,9 +74,13 @@ class ExploreRequest:
 
 @frozen
 class ListRequest:
-    """A request for the list; `query` is None if nothing can match. `offset` is None unless it was given."""
+    """A request for the list; `query` is None if nothing can match. `offset` is None unless it was given.
+
+    `size` is the maximum number of entries.
+    """
 
     query: Query | None
+    size: int
     offset: int | None = field(default=None)
 
 
@@ -116,7 +120,7 @@ def list_request(parameters: Mapping[str, str], now: float) -> ListRequest:
     if offset is not None and "pageToken" in parameters:
         raise BadInput("offset: cannot be given with pageToken.")
     query = _query("", filters, size, parameters.get("pageToken"), browse=True, sort=_order(parameters), now=now)
-    return ListRequest(query and evolve(query, offset=offset or 0), offset)
+    return ListRequest(query and evolve(query, offset=offset or 0), size, offset)
 
 
 def next_token(query: Query, position: Position | None) -> str | None:
