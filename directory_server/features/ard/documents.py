@@ -159,8 +159,8 @@ def own_card(base_url: str) -> dict[str, Any]:
     }
 
 
-def manifest(base_url: str) -> dict[str, Any]:
-    """Return the manifest of this server: its registry and its MCP endpoint (ARD v0.9, section 4.1)."""
+def manifest(base_url: str, listed: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """Return the manifest of this server: its registry, MCP endpoint and `listed` entries (ARD v0.9, section 4.1)."""
     host = host_name(base_url)
     return {
         "specVersion": "1.0",
@@ -175,6 +175,7 @@ def manifest(base_url: str) -> dict[str, Any]:
                 "tags": ["registry", "search", "mcp"],
             },
             _own_entry(base_url, host),
+            *listed,
         ],
     }
 

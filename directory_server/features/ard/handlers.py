@@ -100,6 +100,8 @@ class ArdHandlers:
     _offload: Offload
     _now: Callable[[], float]
     _referrals: Sequence[str]
+    _listed: int
+    """The number of entries in the manifest, at most MAX_PAGE."""
 
     async def search(self, request: Request) -> bytes:
         """Respond with the entries that match a query, best first."""
@@ -170,9 +172,15 @@ class ArdHandlers:
         return _document(request, documents.own_card(self._layout.base_url(request)), CARD_TYPE)
 
     async def manifest(self, request: Request) -> bytes:
-        """Respond with the manifest, which needs no key."""
+        """Respond with the manifest, which needs no key. If it has entries, it costs what the list costs."""
         self._access.check_on()
-        return _document(request, documents.manifest(self._layout.base_url(request)))
+        listed: list[dict[str, Any]] = []
+        if self._listed and self._access.mode == "public":
+            async with self._access.caller(request) as caller:
+                await caller.charge()
+                asked = list_request({"pageSize": str(self._listed)}, self._now())
+                listed = (await self._items(request, asked.query))[0] if asked.query else []
+        return _document(request, documents.manifest(self._layout.base_url(request), listed))
 
     async def mcp_catalog(self, request: Request) -> bytes:
         """Respond with the catalog of MCP endpoints, which needs no key."""

@@ -17,7 +17,10 @@ ARD = Api("ARD", any_origin="write", error_body=error_body)
 def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(ArdConfig)
     access = ArdAccess(settings.access, kernel.authenticator, kernel.registry_reads)
-    handlers = ArdHandlers(access, kernel.catalogue, kernel.layout, kernel.offload, kernel.now, settings.referrals)
+    handlers = ArdHandlers(
+        *(access, kernel.catalogue, kernel.layout, kernel.offload, kernel.now),
+        *(settings.referrals, settings.manifest_entries),
+    )
     return Endpoints({"ard": handlers})
 
 

@@ -93,6 +93,23 @@ def test_the_manifest_names_the_registry_and_the_endpoint(server: Server, path: 
     assert (known.status, known.body) == (304, b"")
 
 
+@pytest.mark.parametrize(
+    ("server", "count"),
+    [
+        ({"ard.access": "public", "ard.manifest_entries": 1}, 1),
+        ({"ard.access": "public", "ard.manifest_entries": 100}, 2),
+        ({"ard.access": "key", "ard.manifest_entries": 100}, 0),
+    ],
+    indirect=["server"],
+)
+def test_the_manifest_of_a_public_registry_has_entries_if_the_operator_wants_it(server: Server, count: int) -> None:
+    _, _, *listed = server.get("/.well-known/ai-catalog.json", key=None).json["entries"]
+    assert len(listed) == count
+    for item in listed:
+        card = server.get(item["url"].removeprefix("http://localhost"), key=None)
+        assert (card.status, card.json["name"]) == (200, item["metadata"]["serverName"])
+
+
 def test_the_older_catalog_names_the_endpoint(server: Server) -> None:
     catalog = server.get("/.well-known/mcp/catalog.json", key=None).json
     assert catalog["specVersion"] == "draft"
