@@ -4,17 +4,15 @@
     python -m bench.claims --held   also the half that is held back
 
 Entries that were made for this, on topics of no table of words, are sought by their own queries: alone, and among the
-real catalogue. Their queries are no claims, claims, or each is sought while the two others are claims. Stuffers are
-real entries without a grade, that claim five judged queries of others: their gain is in places among the first hits.
+real catalogue. Their queries are no claims, claims, or each is sought while the two others are claims.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from random import Random
 from statistics import fmean
 
 from attrs import evolve, frozen
@@ -25,21 +23,14 @@ from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
 from directory_server.run_sync import run_sync
 from directory_server.search import TextAnalysis
-from directory_server.search.index.claims import MAX_QUERIES, QUERIES
+from directory_server.search.index.claims import QUERIES
 from directory_server.serialization import encode_entry
 
 from .catalogue.files import REAL, read_entries
-from .catalogue.sets import HELD, SETS, WORK, read_set
+from .catalogue.sets import HELD, SETS, WORK
 from .engines.ours import our_index
-from .measurement.relevance_metrics import ndcg
 
 MADE = SETS.parent / "search" / "unseen_entries.jsonl"
-
-JUDGED = ("capability", "english_2", "fresh_3", "fresh_4", "fresh_7", "sentences", "terms_5")
-"""The sets of the queries that stuffers claim."""
-
-STUFFERS, STUFFED = 300, 250
-"""Stuffers, and the judged queries that they claim."""
 
 DEPTH = 10
 
@@ -67,10 +58,10 @@ def claiming(entry: Entry, queries: Sequence[str]) -> Entry:
     return evolve(entry, server={**entry.server, "_meta": {PUBLISHER: {**entry.publisher, QUERIES: [*queries]}}})
 
 
-def publish(index: Index, entries: Iterable[Entry], seq: int) -> None:
+def publish(index: Index, entries: Iterable[Entry]) -> None:
     """Add or change `entries` in `index`."""
     analysis = TextAnalysis()
-    changes = [Change(seq, "changed", entry.mcp_id, encode_entry(entry), analysis(entry)) for entry in entries]
+    changes = [Change(1, "changed", entry.mcp_id, encode_entry(entry), analysis(entry)) for entry in entries]
     run_sync(index.apply(changes))
 
 
@@ -89,40 +80,12 @@ def found_shares(index: Index, made: Sequence[Made]) -> Iterator[tuple[str, floa
     ):
         ranks = list[int]()
         for at, claimed in enumerate(claims):
-            publish(index, (claiming(each.entry, claimed(each.queries, at)) for each in made), 1)
+            publish(index, (claiming(each.entry, claimed(each.queries, at)) for each in made))
             for each in made:
                 for query in each.queries if len(claims) == 1 else [each.queries[at]]:
                     names = first_names(index, query)
                     ranks.append(names.index(each.entry.name) + 1 if each.entry.name in names else 0)
         yield label, fmean(rank > 0 for rank in ranks), fmean(1 / rank if rank else 0.0 for rank in ranks)
-
-
-def stuffing(index: Index, entries: Mapping[str, Entry]) -> str:
-    """Return what stuffers gain among the first hits of the judged queries of others."""
-    random = Random(1)
-    judged = [query for name in JUDGED for query in read_set(SETS / f"{name}.jsonl") if query.half == WORK]
-    judged = random.sample(judged, STUFFED)
-    graded = {name for query in judged for name in query.grades}
-    names = random.sample(sorted(entries.keys() - graded), STUFFERS)
-
-    def run() -> tuple[int, int, float]:
-        hits = [first_names(index, query.query) for query in judged]
-        stuffers = {*names}
-        return (
-            sum(name in stuffers for found in hits for name in found),
-            sum(name in stuffers for found in hits for name in found[:3]),
-            fmean(ndcg(found, query.grades) for found, query in zip(hits, judged, strict=True)),
-        )
-
-    before = run()
-    publish(
-        index, (claiming(entries[name], random.sample([q.query for q in judged], MAX_QUERIES)) for name in names), 2
-    )
-    after = run()
-    return (
-        f"{STUFFERS} stuffers of {STUFFED} queries gain {after[0] - before[0]} places among the first {DEPTH}, "
-        f"{after[1] - before[1]} among the first 3; nDCG@10 {before[2]:.4f} -> {after[2]:.4f}"
-    )
 
 
 def main() -> None:
@@ -137,7 +100,6 @@ def main() -> None:
         for catalogue, index in (("alone", our_index([])), (f"among {len(entries):,}", real)):
             for label, recall, rank in found_shares(index, made):
                 print(f"{half}  {catalogue:14}  {label:14}  recall@{DEPTH} {recall:.3f}  reciprocal rank {rank:.3f}")
-    print(stuffing(real, {entry.name: entry for entry in entries}))
 
 
 if __name__ == "__main__":

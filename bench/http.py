@@ -3,9 +3,7 @@
     python -m bench.http [--requests 10000] [--repeats 3] [--entries FILE] [--only WORD]
 
 runs each server alone on the first core and a client with 64 open connections on the second. With two server processes
-there are 128 connections, and all processes share the cores. "two directories" are two processes on one port, each with
-a data directory of its own: they share the machine and nothing else. Their ratio to one process is what "two processes"
-on one directory cannot be below. All servers return the same page of 50 hits. For each
+there are 128 connections, and all processes share the cores. All servers return the same page of 50 hits. For each
 distinct query, ours joins stored records of hits, the others encode the page, and nginx sends a file. The rows "search
 end to end" search the entries of FILE instead. Each request to our server is charged to a key of 20 requests per hour;
 there are as many keys as needed.
@@ -34,7 +32,7 @@ from .clients.http_load import LoadError, Outcome, Settings, load
 from .clients.http_requests import MCP_PATH, REST_PATH, Credentials, rest_requests, tool_calls
 from .measurement.process_stats import wait_until_idle
 from .reports import http_report
-from .reports.http_report import HEADING, Row, goals, table
+from .reports.http_report import HEADING, Row, table
 from .servers.data_directory import create_keys
 from .servers.http_contenders import Contender, contenders, open_session, running
 from .servers.launch import DidNotStart, Running, directory_server, run_command
@@ -89,7 +87,7 @@ class HttpBenchmark:
 
     def repeat(self) -> None:
         """Measure each server once."""
-        ours = [http_report.STUB, http_report.TWO_PROCESSES, http_report.TWO_DIRECTORIES]
+        ours = [http_report.STUB, http_report.TWO_PROCESSES]
         if self._file.exists():
             ours.insert(1, self._real)
         for name in ours:
@@ -111,13 +109,7 @@ class HttpBenchmark:
         apis = {api: APIS[api] for api in (("REST", "MCP") if is_real else APIS)}
         keys = create_keys(self._folder / name, -(-self._count // PER_KEY) * len(apis) * 2, PER_KEY)
         credentials = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
-        folders = [self._folder / name]
-        if name == http_report.TWO_PROCESSES:
-            folders *= 2
-        elif name == http_report.TWO_DIRECTORIES:
-            folders.append(self._folder / f"{name}, copy")
-            shutil.rmtree(folders[1], ignore_errors=True)
-            shutil.copytree(folders[0], folders[1])
+        folders = [self._folder / name] * (2 if name == http_report.TWO_PROCESSES else 1)
         with directory_server(*folders, core=self._server_core, stub=not is_real) as server:
             for api, requests in apis.items():
                 for distinct in (True, False):
@@ -169,8 +161,7 @@ def main() -> None:
         for number in range(1, options.repeats + 1):
             print(f"\nrepeat {number} of {options.repeats}\n{HEADING}", flush=True)
             benchmark.repeat()
-    rows = benchmark.rows()
-    print("\nall repeats", *table(rows), "", *goals(rows), sep="\n")
+    print("\nall repeats", *table(benchmark.rows()), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clients of one server: a reader of the change feed, and a client that searches until its key is rejected."""
+"""A reader of the change feed of one server."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 PATIENCE = 60.0
-"""Seconds within which an event must arrive, and within which a revoked key must be rejected."""
+"""Seconds within which an event must arrive."""
 
 
 class DidNotHappen(Exception):
-    """An event did not arrive, or a revoked key was not rejected."""
+    """An event did not arrive."""
 
 
 @contextmanager
@@ -55,36 +55,3 @@ def arrival_times(port: int, key: str) -> Iterator[Callable[[str], float]]:
         if connection.sock is not None:
             connection.sock.close()
         response.close()
-
-
-def accepted_after(port: int, key: str, revoke: Callable[[], object]) -> float:
-    """Search with `key` while `revoke` runs; return for how many seconds after its end the key was accepted.
-
-    A request counts by the time at which it was sent. Raises DidNotHappen.
-    """
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    revoked: list[float] = []
-
-    def run() -> None:
-        revoke()
-        revoked.append(time.monotonic())
-
-    thread = threading.Thread(target=run)
-    last = 0.0
-    for number in range(10**9):
-        sent = time.monotonic()
-        connection.request("GET", "/api/open/v1/search?keywords=postgres", headers={"Authorization": f"Bearer {key}"})
-        response = connection.getresponse()
-        response.read()
-        if response.status != 200:
-            break
-        last = sent
-        if number == 5:
-            thread.start()
-        if revoked and sent - revoked[0] > PATIENCE:
-            raise DidNotHappen("A revoked key is still accepted.")
-    if number <= 5:
-        raise DidNotHappen(f"A valid key was rejected with the status {response.status}.")
-    thread.join()
-    connection.close()
-    return max(last - revoked[0], 0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from directory_server.domain.entries import Entry
@@ -14,15 +13,10 @@ Engine = Callable[[str], Sequence[str]]
 
 DEPTH = 50
 
-FUSION_RANK = 60
-"""Constant added to each rank in reciprocal rank fusion (Cormack et al. 2009)."""
-
 
 def baselines(entries: Sequence[Entry]) -> Mapping[str, Engine]:
     """Return the engines to compare with, by short name."""
-    words = full_text(entries, "porter unicode61", any_word)
-    trigrams = full_text(entries, "trigram", any_trigram)
-    return {"substr": substring(entries), "bm25": words, "trigram": trigrams, "fusion": fusion(words, trigrams)}
+    return {"substr": substring(entries), "bm25": full_text(entries)}
 
 
 def substring(entries: Sequence[Entry]) -> Engine:
@@ -35,19 +29,16 @@ def substring(entries: Sequence[Entry]) -> Engine:
     return search
 
 
-def full_text(entries: Sequence[Entry], tokenizer: str, expression: Callable[[str], str]) -> Engine:
-    """Return an engine on SQLite FTS5, ranked by its BM25. All text of an entry is one column.
-
-    `expression` converts a query to FTS5's syntax. An empty expression finds nothing.
-    """
+def full_text(entries: Sequence[Entry]) -> Engine:
+    """Return an engine on SQLite FTS5, ranked by its BM25. All text of an entry is one column."""
     names = [entry.name for entry in entries]
     database = sqlite3.connect(":memory:")
-    database.execute(f"CREATE VIRTUAL TABLE entry USING fts5(text, tokenize = '{tokenizer}', content = '')")
+    database.execute("CREATE VIRTUAL TABLE entry USING fts5(text, tokenize = 'porter unicode61', content = '')")
     rows = ((number, "\n".join(_texts(entry))) for number, entry in enumerate(entries))
     database.executemany("INSERT INTO entry (rowid, text) VALUES (?, ?)", rows)
 
     def search(q: str) -> Sequence[str]:
-        if not (match := expression(q)):
+        if not (match := any_word(q)):
             return []
         select = "SELECT rowid FROM entry WHERE entry MATCH ? ORDER BY rank LIMIT ?"
         return [names[number] for (number,) in database.execute(select, (match, DEPTH))]
@@ -57,31 +48,8 @@ def full_text(entries: Sequence[Entry], tokenizer: str, expression: Callable[[st
 
 def any_word(q: str) -> str:
     """Return FTS5's expression for any word of `q`; the last word is a prefix."""
-    words = _any(re.findall(r"\w+", q))
-    return words and f"{words}*"
-
-
-def any_trigram(q: str) -> str:
-    """Return FTS5's expression for any three consecutive characters of `q`."""
-    return _any([q[start : start + 3] for start in range(len(q) - 2)])
-
-
-def fusion(*engines: Engine) -> Engine:
-    """Return an engine that ranks by the sum of 1 / (FUSION_RANK + rank) over `engines`."""
-
-    def search(q: str) -> Sequence[str]:
-        scores: dict[str, float] = defaultdict(float)
-        for engine in engines:
-            for rank, name in enumerate(engine(q), 1):
-                scores[name] += 1 / (FUSION_RANK + rank)
-        return sorted(scores, key=lambda name: -scores[name])[:DEPTH]
-
-    return search
-
-
-def _any(words: Sequence[str]) -> str:
-    distinct = dict.fromkeys(word.casefold().replace('"', '""') for word in words)
-    return " OR ".join(f'"{word}"' for word in distinct)
+    distinct = dict.fromkeys(word.casefold() for word in re.findall(r"\w+", q))
+    return " OR ".join(f'"{word}"' for word in distinct) + ("*" if distinct else "")
 
 
 def _texts(entry: Entry) -> Iterator[str]:

@@ -11,14 +11,13 @@ _HEADINGS = ("", "SQLite", "PostgreSQL", "target", "reached")
 
 @frozen
 class Row:
-    """A measurement. `reached` is None without a target; a row of correctness decides the exit code."""
+    """A measurement. `reached` is None without a target."""
 
     name: str
     sqlite: str
     postgres: str
     target: str = ""
     reached: bool | None = None
-    is_correctness: bool = False
 
     @property
     def cells(self) -> Sequence[str]:
@@ -34,8 +33,3 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         yield "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
         if number == 0:
             yield "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-
-
-def failed(rows: Sequence[Row]) -> Sequence[str]:
-    """Return the names of the rows of correctness that do not hold."""
-    return [row.name for row in rows if row.is_correctness and not row.reached]

@@ -1,4 +1,4 @@
-"""Report of `bench.http`: a table of medians and the goals."""
+"""Report of `bench.http`: a table of medians."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from attrs import frozen
 from ..clients.http_load import Outcome
 
 STUB, TWO_PROCESSES = "ours, stub index", "ours, stub index, two processes"
-TWO_DIRECTORIES = "ours, stub index, two directories"
 REAL = "ours, search end to end"
 
 HEADING = (
@@ -73,48 +72,5 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def reference(rows: Sequence[Row], row: Row) -> Row | None:
     """Return the row of our server that `row` is compared with."""
-    return _find(rows, STUB, f"{row.api.partition(',')[0]}, distinct")
-
-
-def goals(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for each goal whose rows were measured."""
-    call = _find(rows, STUB, "MCP, distinct")
-    modes = [row for row in rows if row.server.startswith("Python SDK")]
-    if call is not None and modes:
-        best = min(modes, key=lambda row: row.cpu)
-        ratio = best.cpu / call.cpu
-        yield _goal(f"tools/call: {best.server}, CPU", ratio, "at least 6", ratio >= 6)
-    search = _find(rows, STUB, "REST, distinct")
-    nginx = _find(rows, "nginx, static file", "REST")
-    if search is not None and nginx is not None:
-        ratio = search.cpu / nginx.cpu
-        yield _goal("REST: ours beside nginx's static file, CPU", ratio, "at most 5.5", ratio <= 5.5)
-    for row in rows:
-        if row.server == TWO_PROCESSES:
-            yield from _two_processes(rows, row)
-        if row.server.startswith(REAL) and row.api.endswith(", distinct"):
-            yield _goal(f"distinct search end to end, {row.api}: CPU", row.cpu, "at most 900", row.cpu <= 900, "µs")
-
-
-def _two_processes(rows: Sequence[Row], both: Row) -> Iterator[str]:
-    """Yield the ratio of two processes to one, and its two factors: the floor of the machine, and sharing."""
-    one, apart = _find(rows, STUB, both.api), _find(rows, TWO_DIRECTORIES, both.api)
-    if one is not None:
-        ratio = both.cpu / one.cpu
-        yield _goal(f"two processes beside one, {both.api}: CPU", ratio, "at most 1.15", ratio <= 1.15)
-    if one is not None and apart is not None:
-        yield _part(f"    floor: two directories beside one, {both.api}", apart.cpu / one.cpu)
-    if apart is not None:
-        yield _part(f"    sharing: one directory beside two, {both.api}", both.cpu / apart.cpu)
-
-
-def _part(name: str, found: float) -> str:
-    return f"{name:<60} {found:>8.2f} ×"
-
-
-def _goal(name: str, found: float, bound: str, reached: bool, unit: str = "×") -> str:
-    return f"{name:<60} {found:>8.2f} {unit:<2}  {'reached' if reached else 'NOT reached'}: {bound}"
-
-
-def _find(rows: Sequence[Row], server: str, api: str) -> Row | None:
-    return next((row for row in rows if (row.server, row.api) == (server, api)), None)
+    api = f"{row.api.partition(',')[0]}, distinct"
+    return next((each for each in rows if (each.server, each.api) == (STUB, api)), None)

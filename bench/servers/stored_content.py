@@ -1,4 +1,4 @@
-"""What a storage holds: keys, entries, the log, the listing; the times of publishing entries."""
+"""The keys of a storage, and the times of publishing entries."""
 
 from __future__ import annotations
 
@@ -10,29 +10,10 @@ from directory_server.domain.entries import Entry
 from directory_server.run_sync import run_sync
 from directory_server.storage import Storage
 
-PAGE = 1_000
-
 
 def key_ids(storage: Storage) -> Sequence[str]:
     """Return the ids of all keys."""
     return [key.id for key in run_sync(storage.keys.list())]
-
-
-def contents(storage: Storage) -> Mapping[str, Sequence[object]]:
-    """Return the visible entries, the log of changes, all versions of the listing, and the keys of a storage."""
-    store = storage.store
-    found: dict[str, list[object]] = {"entries": [], "changes": [], "listing": []}
-    last, seq, after = "", 0, ("", "")
-    while page := run_sync(store.current(last, PAGE)):
-        found["entries"] += page
-        last = page[-1].mcp_id
-    while page := run_sync(store.changes(seq, PAGE)):
-        found["changes"] += page
-        seq = page[-1].seq
-    while versions := run_sync(store.listing(after, PAGE, versions="all", include_deleted=True)):
-        found["listing"] += versions
-        after = (versions[-1].name, versions[-1].version)
-    return {**found, "keys": list(run_sync(storage.keys.list()))}
 
 
 def publish_times(storage: Storage, count: int) -> Mapping[str, tuple[float, float]]:

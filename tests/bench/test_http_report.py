@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from bench.clients.http_load import Outcome
-from bench.reports.http_report import REAL, STUB, TWO_DIRECTORIES, TWO_PROCESSES, Row, goals, table
+from bench.reports.http_report import REAL, STUB, TWO_PROCESSES, Row, table
 
 OUTCOME = Outcome(requests=10_000, failed=0, seconds=2.0, cpu=1.0, client=0.4, p50=1.0, p99=2.0, size=6_000, first="{}")
 
@@ -40,25 +40,3 @@ def test_a_client_that_limits_the_rate_is_marked() -> None:
     assert TWO_PROCESSES in marked[0]
     assert marked[1].startswith("* The client used nearly a whole core")
     assert len(marked) == 2
-
-
-def test_goals_compare_cpu_times() -> None:
-    lines = list(goals(ROWS))
-    assert [("NOT reached" in line, line.split(":")[0]) for line in lines] == [
-        (False, "tools/call"),
-        (False, "REST"),
-        (True, "distinct search end to end, REST, distinct"),
-        (False, "two processes beside one, MCP, distinct"),
-    ]
-    assert "Python SDK, modern" in lines[0]
-    assert "10.00 ×" in lines[0]
-
-
-def test_goals_without_measurements_are_left_out() -> None:
-    assert list(goals(ROWS[4:])) == []
-
-
-def test_the_ratio_of_two_processes_is_printed_with_its_factors() -> None:
-    rows = [row(STUB, "REST", 1.0), row(TWO_DIRECTORIES, "REST", 1.1), row(TWO_PROCESSES, "REST", 1.21)]
-    found = {line.split(":")[0].strip(): line.split("×")[0].split()[-1] for line in goals(rows)}
-    assert found == {"two processes beside one, REST": "1.21", "floor": "1.10", "sharing": "1.10"}

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from bench.catalogue.queries import FORMS, KnownItem, known_items, misspelt
-from bench.engines.baselines import any_trigram, any_word, baselines, fusion
+from bench.engines.baselines import any_word, baselines
 from bench.measurement.relevance_metrics import interval, mean, ndcg, recall, recall_bound, reciprocal_rank
 from bench.reports.relevance_report import comparison, load, save, verdict
 from directory_server.domain.entries import Entry
@@ -108,23 +108,16 @@ def test_known_item_must_be_within_the_first_hits_of_its_form() -> None:
     assert not KnownItem("part", "meant", "meant").found(hits)
 
 
-def test_baselines_find_by_substring_words_and_trigrams() -> None:
+def test_baselines_find_by_substring_and_words() -> None:
     engines = baselines(named("io.github.a/weather", "io.github.b/wether-report", "io.github.c/maps"))
     assert engines["substr"]("WEATHER") == ["io.github.a/weather"]
     assert engines["bm25"]("weath") == ["io.github.a/weather"]
-    assert set(engines["trigram"]("weather")) == {"io.github.a/weather", "io.github.b/wether-report"}
-    assert engines["trigram"]("ma") == engines["bm25"]("?!") == []
+    assert engines["bm25"]("?!") == []
 
 
 def test_full_text_expressions_quote_the_query() -> None:
     assert any_word('say "Hi" OR') == '"say" OR "hi" OR "or"*'
-    assert any_word("...") == any_trigram("ab") == ""
-    assert any_trigram('a"bA') == '"a""b" OR """ba"'
-
-
-def test_fusion_prefers_hits_of_both_engines() -> None:
-    fused = fusion(lambda q: ["one", "both"], lambda q: ["other", "both"])
-    assert fused("") == ["both", "one", "other"]
+    assert any_word("...") == ""
 
 
 def test_comparison_pairs_runs_query_by_query(tmp_path: Path) -> None:
