@@ -103,7 +103,12 @@ def catalog_entry(version: Version, base_url: str, summary_of: Callable[[Entry],
         "capabilities": _labels(tool.name for tool in detail.tools),
         "version": detail.version,
         "updatedAt": detail.updated_at if detail.updated_at and _DATE.fullmatch(detail.updated_at) else "",
-        "metadata": {name: value for name, value in metadata.items() if value not in (None, "", [])},
+        "metadata": {
+            # The schema of catalogs allows no arrays here.
+            name: ", ".join(value) if isinstance(value, list) else value
+            for name, value in metadata.items()
+            if value not in (None, "", [])
+        },
     }
     return {name: value for name, value in found.items() if value not in ("", [])}
 

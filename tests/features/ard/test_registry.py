@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.entries import PUBLISHER, Entry
 
@@ -59,6 +60,11 @@ def test_an_entry_has_the_members_of_the_standard(server: Server) -> None:
         "source": f"http://localhost{BASE}/",
     }
     assert result["metadata"]["mcpId"] == POSTGRES_ID
+    server.publish(evolve(ODD, server={**ODD.server, "packages": [{"registryType": "npm", "identifier": "x"}] * 2}))
+    [odd] = search(server, ODD.name)["results"]
+    assert odd["metadata"]["runs"] == "local, remote"
+    # The schema of catalogs allows these types only.
+    assert all(isinstance(value, str | int | bool) for value in odd["metadata"].values())
 
 
 @public
