@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from attrs import evolve
 
-from bench.catalogue.files import REAL, read_entries
+from bench.catalogue.sets import HALVES
+from bench.claims import read_made
 from bench.engines.ours import our_index
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.ports.search import Index
@@ -19,9 +18,6 @@ from directory_server.run_sync import run_sync
 from directory_server.search.index.claims import CLAIM, MAX_CLAIMED, MAX_QUERIES
 from directory_server.search.index.document import build_document
 from directory_server.search.ranking.strength import KEPT
-
-OWN = Path(__file__).with_name("representative_queries.jsonl")
-"""Queries that we wrote for real entries, in the way of their publishers, from their descriptions."""
 
 RAIN = "Weather forecasts for cities: rain, wind and temperature of the next days."
 UMBRELLA = "do I need an umbrella against the rain tomorrow"
@@ -158,8 +154,8 @@ def test_stuffed_manifests_gain_no_place() -> None:
     assert [found(after, query) for _, query in queries] == [found(before, query) for _, query in queries]
 
 
-def test_the_queries_of_the_evaluation_are_of_real_entries(shared_data: Path) -> None:
-    names = {entry.name for entry in read_entries(REAL)}
-    rows = [json.loads(line) for line in OWN.read_text("utf-8").splitlines()]
-    assert [row["name"] for row in rows if row["name"] not in names] == []
-    assert all(2 <= len(row["queries"]) <= MAX_QUERIES and row["held"] for row in rows)
+def test_half_of_the_entries_of_the_evaluation_are_held_back() -> None:
+    work, held = (read_made([half]) for half in HALVES)
+    assert len(work) == len(held) == 32
+    assert {len(made.queries) for made in [*work, *held]} == {3}
+    assert len({query for made in [*work, *held] for query in made.queries}) == 192
