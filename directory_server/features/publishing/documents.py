@@ -23,8 +23,6 @@ STATUSES = ("active", "deprecated", "deleted")
 
 _STATUS = Object({"status": Text(allowed=STATUSES), "statusMessage": Text(MAX_MESSAGE)}, ["status"])
 
-_LOGIN = Object({"github_token": Text(1_000)}, ["github_token"])
-
 
 def published_entry(server: Any, now: float) -> Entry:
     """Return the entry of a published server.json at `now`, in seconds since the epoch. Raises InvalidServer."""
@@ -63,11 +61,11 @@ def status_change(body: Any, now: float) -> tuple[str, Callable[[Entry], Entry |
     return str(body["status"]), change
 
 
-def login_secret(body: Any) -> str:
-    """Return the secret in the request of `mcp-publisher login github`. Raises InvalidServer."""
-    if issues := _LOGIN(body, ""):
+def login_token(body: Any, member: str, most: int) -> str:
+    """Return the token of at most `most` characters in the request of a login. Raises InvalidServer."""
+    if issues := Object({member: Text(most, 1)}, [member])(body, ""):
         raise InvalidServer(issues)
-    return str(body["github_token"])
+    return str(body[member])
 
 
 def published_response(entry: Entry, latest: bool, now: float) -> bytes:

@@ -25,7 +25,7 @@ from ...web.responses import json_response
 from ...web.throttling import AddressLimiter
 from .documents import (
     changed_response,
-    login_secret,
+    login_token,
     published_entry,
     published_response,
     server_issues,
@@ -155,7 +155,7 @@ class PublishHandlers:
         """
         self._access.check_enabled()
         if method == LOGIN:
-            secret = login_secret(_body(request))
+            secret = login_token(_body(request), "github_token", 1_000)
             token = (await self._access.authenticate(request, secret)).token
         elif method in self._logins.methods:
             self._validations.charge(request)

@@ -10,11 +10,11 @@ from typing import Any
 from attrs import define, field, frozen
 from twisted.logger import Logger
 
-from ...domain.errors import InvalidServer, InvalidToken, Unavailable
+from ...domain.errors import InvalidToken, Unavailable
 from ...domain.namespace_proofs import ProofKind
-from ...domain.shapes import Object, Text
 from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of
 from ...web.parts import Kernel
+from .documents import login_token
 from .domain_keys import DomainTexts, text_records, well_known_file
 from .domain_proofs import check_time, domain_proof, public_keys, signing_key
 from .logins import AllowedLogin
@@ -27,19 +27,10 @@ MAX_DOMAINS, MAX_PER_CLIENT = 50, 5
 _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 """A name at GitHub, as far as it is a label of a namespace."""
 
-_LOGIN = Object({"oidc_token": Text(MAX_TOKEN, 1)}, ["oidc_token"])
-
 NETWORK = "publishing.network"
 """The name of a LoginNetwork in `Kernel.replaced`."""
 
 _log = Logger()
-
-
-def oidc_token(body: Any) -> str:
-    """Return the token in the request of `mcp-publisher login github-oidc`. Raises InvalidServer."""
-    if issues := _LOGIN(body, ""):
-        raise InvalidServer(issues)
-    return str(body["oidc_token"])
 
 
 Claims = Mapping[str, Any]
@@ -55,7 +46,7 @@ class IssuerLogin:
     _namespaces_of: Callable[[Claims], Sequence[str]]
 
     async def prove(self, body: Any, client: str) -> Proven:
-        token = await self._issuer.verify(oidc_token(body), self._audiences)
+        token = await self._issuer.verify(login_token(body, "oidc_token", MAX_TOKEN), self._audiences)
         return Proven(self._kind, token.subject, tuple(self._namespaces_of(token.claims)))
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from twisted.web.client import Agent
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent, IResponse
+from twisted.web.iweb import IAgent
 
 from ... import __version__
 from ...http_client import (
@@ -20,16 +20,12 @@ from ...http_client import (
     HeadBoundedPool,
     drop,
     exchanged,
-    header,
     read_body,
-    redirect_target,
 )
 from .sources import MAX_ARCHIVE, SourceFailed
 
 CONNECT, DEADLINE = 10.0, 300.0
 """Timeouts in seconds of a connection attempt, and of a download."""
-
-MAX_REDIRECTS = 3
 
 Download = Callable[[str, Path], Awaitable[None]]
 """`download(url, path)` writes the body of a URL to `path`. Raises SourceFailed."""
@@ -57,21 +53,13 @@ def downloader(reactor: Any) -> Download:
 
 
 async def _fetch(agent: IAgent, url: str, path: Path) -> None:
-    for _ in range(MAX_REDIRECTS + 1):
-        response = await _get(agent, url)
-        if response.code == 200:
-            with path.open("wb") as file:
-                await read_body(response, file.write)
-            return
-        drop(response)
-        if response.code not in REDIRECT_CODES:
-            raise SourceFailed(f"It answered {response.code}.")
-        url, is_same_host = redirect_target(url, header(response, b"location"))
-        if not is_same_host:
-            raise SourceFailed("It redirects to another host. Configure the final URL.")
-    raise SourceFailed(f"It redirects more than {MAX_REDIRECTS} times.")
-
-
-async def _get(agent: IAgent, url: str) -> IResponse:
     headers = Headers({"User-Agent": [f"directory-server/{__version__} (advisories)"]})
-    return await agent.request(b"GET", url.encode("ascii"), headers, None)
+    response = await agent.request(b"GET", url.encode("ascii"), headers, None)
+    if response.code == 200:
+        with path.open("wb") as file:
+            await read_body(response, file.write)
+        return
+    drop(response)
+    if response.code in REDIRECT_CODES:
+        raise SourceFailed(f"It answered {response.code}. Redirects are not followed: configure the final URL.")
+    raise SourceFailed(f"It answered {response.code}.")

@@ -107,7 +107,10 @@ async def test_each_directory_of_a_chain_has_every_version(
     clock.advance(10)
     first = await dump_of(origin, tmp_path / "origin", clock)
     await sync(tables, middle, first, clock)
-    assert versions_in(await dump_of(middle, tmp_path / "middle", clock)) == versions_in(first)
+    second = await dump_of(middle, tmp_path / "middle", clock)
+    await sync(others[1], last, second, clock)
+    assert versions_in(second) == versions_in(first)
+    assert versions_in(await dump_of(last, tmp_path / "last", clock)) == versions_in(first)
     statuses = {each["server"]["name"]: each["_meta"][OFFICIAL]["status"] for each in versions_in(first)}
     assert (statuses["x/old"], statuses["x/new"]) == ("deleted", "active")
 
