@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from ..sanitize import clean
 from .canonical import canonical_form
-from .shapes import LOOK_ALIKES, invisible, mixed_letters, payloads, turns
+from .shapes import LOOK_ALIKES, SECRET, invisible, key_files, mixed_letters, payloads, turns
 from .words import rules
 
 MAX_SCANNED = 1_000_000
@@ -37,13 +37,6 @@ _WORD = re.compile(r"[a-z0-9'-]+")
 _STOPS = frozenset(".!?;\n")
 
 _TOOL = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-
-_SECRET = re.compile(
-    r"(?:^|[/\\~])\.(?:ssh|aws|gnupg|kube|netrc|git-credentials|pgpass|azure|gcloud)(?:$|[/\\.])"
-    r"|id_(?:rsa|ed25519|ecdsa|dsa)\b|/etc/(?:passwd|shadow|sudoers)|/proc/self/environ|\.(?:bash|zsh)_history"
-    r"|authorized_keys|wallet\.dat|login\.keychain",
-    re.I,
-)
 
 _TOPICS = {
     "ssh": ".ssh",
@@ -105,6 +98,7 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
         *_found("fake-turn", turns(text)),
         *_found("invisible", invisible(text)),
         *_found("look-alike", mixed_letters(text)),
+        *_found("secret-file-foreign", key_files(text)),
         *_found("payload", payloads(text, lambda decoded: any(_commands(decoded, None)))),
         *_commands(text, own),
     ]
@@ -245,7 +239,7 @@ def _whole(sentence: _Sentence) -> Iterator[_Sentence]:
 
 def _shapes_of(word: str, own_tools: Collection[str] | None, topics: Sequence[str]) -> Iterator[str]:
     """Yield the classes of a word by its shape."""
-    if _SECRET.search(word):
+    if SECRET.search(word):
         yield "SETTINGS" if any(path in word.lower() for path in topics) else "SECRET"
     elif _SETTINGS.search(word):
         yield "SETTINGS"

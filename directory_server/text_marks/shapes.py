@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import regex
 
 from ..sanitize import invisible_spans
+from .words import rules
 
 Span = tuple[int, int]
 
@@ -27,16 +28,44 @@ _BRACKETED = re.compile(
     re.I,
 )
 
-_LABEL = re.compile(
-    r"(?:(?<=[.!?\n>\])] )|(?<=[\n])|(?<![\s\S]))"
-    r"(?:SYSTEM|ASSISTANT|ADMIN)(?: (?:NOTE|MESSAGE|OVERRIDE|PROMPT|INSTRUCTIONS?|DIRECTIVE))?:"
-)
+_LABEL = re.compile(r"(?:SYSTEM|ASSISTANT|ADMIN)(?: (?:NOTE|MESSAGE|OVERRIDE|PROMPT|INSTRUCTIONS?|DIRECTIVE))?:")
+
+_LABELLED = re.compile(r"(?:[.!?\n>\])] |\n|\A)\Z")
+"""What stands before a label: a sentence or line that has ended, or nothing."""
 
 _CODED = re.compile(
     r"[A-Za-z0-9+/_-]{24,4096}|(?:\\x[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}){8,1024}|(?:&#x?[0-9a-fA-F]{1,6};){8,1024}"
 )
 
-_ESCAPED = re.compile(r"\S*%[0-9a-fA-F]{2}\S*")
+# Possessive, and a start only where a word begins: the time is linear in the text.
+_ESCAPED = re.compile(r"(?<!\S)[^\s%]*+(?:%(?![0-9a-fA-F]{2})[^\s%]*+)*+%[0-9a-fA-F]{2}\S*+")
+
+SECRET = re.compile(
+    r"(?:^|[/\\~])\.(?:ssh|aws|gnupg|kube|netrc|git-credentials|pgpass|azure|gcloud)(?:$|[/\\.])"
+    r"|id_(?:rsa|ed25519|ecdsa|dsa)\b|/etc/(?:passwd|shadow|sudoers)|/proc/self/environ|\.(?:bash|zsh)_history"
+    r"|authorized_keys|wallet\.dat|login\.keychain",
+    re.I,
+)
+"""The path of a file of keys."""
+
+_TOPIC = re.compile(r"(?<![a-z0-9./\\~])(?:ssh|aws|kubectl|kubernetes|gpg|kubeconfig)(?![a-z0-9])", re.I)
+"""What a text is about that may read such files."""
+
+_END = re.compile(r"[.!?;](?=\s)|[。！？；\n]")
+
+_PATH = re.compile(r"(?<![A-Za-z0-9_~.:@-])[A-Za-z0-9_~.:@-]*+[/\\][A-Za-z0-9_~.:@/\\-]*+")
+
+_LETTERS = re.compile(r"(?<!\S)[^\W\d_]+|(?:(?![A-Za-z])[^\W\d_])+")
+"""Words after a space, and runs of letters of scripts that have none."""
+
+MAX_AROUND = 300
+"""Characters of a sentence before and after the path of a file that tell its language."""
+
+MIN_FOREIGN_WORDS, MAX_KNOWN_SHARE = 4, 0.25
+"""Words of a sentence in ASCII that may be of another language than English, and how many of them rules may know."""
+
+MAX_KEY_FILES = 50
+"""Paths of files of keys of a text whose sentences are read."""
 
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 
@@ -72,7 +101,9 @@ def turns(text: str) -> Iterator[Span]:
     """Yield the places of what looks like the beginning of a system message or of another turn of a chat."""
     if not {*"<[#{"}.isdisjoint(text):
         yield from (match.span() for match in _BRACKETED.finditer(text))
-    yield from (match.span() for match in _LABEL.finditer(text))
+    for match in _LABEL.finditer(text):
+        if _LABELLED.search(text[max(0, match.start() - 2) : match.start()]):
+            yield match.span()
 
 
 def invisible(text: str) -> Iterator[Span]:
@@ -88,6 +119,18 @@ def mixed_letters(text: str) -> Iterator[Span]:
     for match in _WORD.finditer(text) if not text.isascii() else ():
         word = match[0]
         if not word.isascii() and _LATIN.search(word) and word.translate(LOOK_ALIKES).isascii():
+            yield match.span()
+
+
+def key_files(text: str) -> Iterator[Span]:
+    """Yield the paths of files of keys in sentences of other languages than English, whose words no rule knows."""
+    for match in islice(SECRET.finditer(text), MAX_KEY_FILES):
+        before = _END.split(text[max(0, match.start() - MAX_AROUND) : match.start()])[-1]
+        after = _END.split(text[match.end() : match.end() + MAX_AROUND], maxsplit=1)[0]
+        words = [word.lower() for word in _LETTERS.findall(_PATH.sub(" ", f"{before}{match[0]}{after}"))]
+        known = sum(word in rules().vocabulary for word in words)
+        is_foreign = len(words) >= MIN_FOREIGN_WORDS or not all(map(str.isascii, words))
+        if is_foreign and known <= MAX_KNOWN_SHARE * len(words) and not _TOPIC.search(text):
             yield match.span()
 
 
