@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from ..sanitize import clean
 from .canonical import canonical_form
-from .shapes import LOOK_ALIKES, SECRET, invisible, key_files, mixed_letters, payloads, turns
+from .shapes import LOOK_ALIKES, SECRET, SECRET_HINT, invisible, key_files, mixed_letters, payloads, turns
 from .words import rules
 
 MAX_SCANNED = 1_000_000
@@ -32,7 +32,7 @@ NEGATED_AFTER = 2
 
 _TOKEN = re.compile(r"[^\W_][^\s\"“”‘«»()\[\]{}<>|,;:!?*`]*|[~.$/\\][\w.~$/\\-]+|[.!?;](?=\s|$)|\n\s*\n")
 
-_WORD = re.compile(r"[a-z0-9'-]+")
+_WORD = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
 _STOPS = frozenset(".!?;\n")
 
@@ -118,10 +118,15 @@ def _found(rule: str, spans: Iterator[tuple[int, int]]) -> Iterator[Finding]:
 
 def _commands(text: str, own_tools: frozenset[str] | None) -> Iterator[Finding]:
     """Yield the findings of the rules of words."""
-    given, bits = rules().bits, 0
-    for word in _WORD.findall(_visible(text).lower()):
+    given, expressions, shown = rules().bits, rules().expressions, _visible(text).lower().replace("’", "'")
+    bits = given["SECRET"] if SECRET_HINT.search(shown) else 0
+    words = tuple(_WORD.findall(shown))
+    for place, word in enumerate(words):
         if word in given:
             bits |= given[word]
+        for expression, _ in expressions.get(word, ()):
+            if words[place : place + len(expression)] == expression:
+                bits |= given.get(" ".join(expression), 0)
     candidates = [
         rule
         for rule in rules().rules

@@ -40,13 +40,18 @@ _CODED = re.compile(
 # Possessive, and a start only where a word begins: the time is linear in the text.
 _ESCAPED = re.compile(r"(?<!\S)[^\s%]*+(?:%(?![0-9a-fA-F]{2})[^\s%]*+)*+%[0-9a-fA-F]{2}\S*+")
 
-SECRET = re.compile(
-    r"(?:^|[/\\~])\.(?:ssh|aws|gnupg|kube|netrc|git-credentials|pgpass|azure|gcloud)(?:$|[/\\.])"
-    r"|id_(?:rsa|ed25519|ecdsa|dsa)\b|/etc/(?:passwd|shadow|sudoers)|/proc/self/environ|\.(?:bash|zsh)_history"
-    r"|authorized_keys|wallet\.dat|login\.keychain",
-    re.I,
+_KEY_FOLDER = r"\.(?:ssh|aws|gnupg|kube|netrc|git-credentials|pgpass|azure|gcloud)"
+
+_KEY_FILE = (
+    r"id_(?:rsa|ed25519|ecdsa|dsa)\b|/etc/(?:passwd|shadow|sudoers)|/proc/self/environ|\.(?:bash|zsh)_history"
+    r"|authorized_keys|wallet\.dat|login\.keychain"
 )
-"""The path of a file of keys."""
+
+SECRET = re.compile(rf"(?:^|[/\\~]){_KEY_FOLDER}(?:$|[/\\.])|{_KEY_FILE}", re.I)
+"""A word that is the path of a file of keys."""
+
+SECRET_HINT = re.compile(f"{_KEY_FOLDER}|{_KEY_FILE}")
+"""What a text in lower case has if a word of it is SECRET."""
 
 _TOPIC = re.compile(r"(?<![a-z0-9./\\~])(?:ssh|aws|kubectl|kubernetes|gpg|kubeconfig)(?![a-z0-9])", re.I)
 """What a text is about that may read such files."""

@@ -12,14 +12,17 @@ from attrs import frozen
 SHAPES = frozenset({"FOREIGN", "SECRET", "SETTINGS", "NAMED", "URL", "MAIL"})
 """The classes that are no lists of words."""
 
+HINTED = frozenset({"SECRET"})
+"""Those of them that few texts have, and that a search of the whole text finds."""
+
 Expression = tuple[str, ...]
 
 
 @frozen
 class Rule:
-    """A rule of words. `steps` are alternative classes. `needed` has a bit for each step that has words.
+    """A rule of words. `steps` are alternative classes. `needed` has a bit for each step that has words or is HINTED.
 
-    A text without a word of each of these steps has no match. `of_tools` says that the rule is for texts of tools.
+    A text without one of each of these steps has no match. `of_tools` says that the rule is for texts of tools.
     """
 
     id: str
@@ -37,8 +40,9 @@ class Rules:
     """The rules, with the classes of words and, by their first word, of expressions. `kinds` has those of all rules,
     `explanations` a sentence for each kind.
 
-    `bits` has those bits of `Rule.needed` that a word gives. `vocabulary` has all words, also those of expressions,
-    `beginnings` how they begin, and `longest` is the number of letters of the longest one.
+    `bits` has those bits of `Rule.needed` that a word, an expression or the name of a HINTED class gives. `vocabulary`
+    has all words, also those of expressions, `beginnings` how they begin, and `longest` is the number of letters of the
+    longest one.
     """
 
     version: int
@@ -76,12 +80,12 @@ def rules() -> Rules:
     for each in table["rule"]:
         needed = 0
         steps = [step.split("|") for step in each.get("steps", ())]
-        for step in filter(SHAPES.isdisjoint, steps):
+        for step in filter((SHAPES - HINTED).isdisjoint, steps):
             bit = 1 << number
             number += 1
             needed |= bit
-            for first in {item[0] for name in step for item in classes[name]}:
-                bits[first] = bits.get(first, 0) | bit
+            for item in {item for name in step for item in classes.get(name, {(name,)})}:
+                bits[" ".join(item)] = bits.get(" ".join(item), 0) | bit
         if steps:
             gap = each.get("gap", 0)
             gaps = gap if isinstance(gap, list) else [gap] * len(steps)
