@@ -115,7 +115,8 @@ def _plain_letters(text: str) -> Iterator[Replacement]:
 
 def _emphasis(text: str) -> Iterator[Replacement]:
     """Yield the emphasis around words, which becomes nothing."""
-    return ((*match.span(), "") for match in _EMPHASIS.finditer(text))
+    for match in _EMPHASIS.finditer(text) if "_" in text or "~" in text else ():
+        yield *match.span(), ""
 
 
 def _joined_words(text: str) -> Iterator[Replacement]:

@@ -129,7 +129,8 @@ def mixed_letters(text: str) -> Iterator[Span]:
 
 def key_files(text: str) -> Iterator[Span]:
     """Yield the paths of files of keys in sentences of other languages than English, whose words no rule knows."""
-    for match in islice(SECRET.finditer(text), MAX_KEY_FILES):
+    # The search for the hint, in lower case, is several times faster.
+    for match in islice(SECRET.finditer(text), MAX_KEY_FILES) if SECRET_HINT.search(text.lower()) else ():
         before = _END.split(text[max(0, match.start() - MAX_AROUND) : match.start()])[-1]
         after = _END.split(text[match.end() : match.end() + MAX_AROUND], maxsplit=1)[0]
         words = [word.lower() for word in _LETTERS.findall(_PATH.sub(" ", f"{before}{match[0]}{after}"))]

@@ -110,6 +110,19 @@ def test_hidden_entries_are_still_checked(server: Server) -> None:
     assert run_sync(storage_of(server).curation.find(GOOD.name)).rule == "hide status:works"
 
 
+@pytest.mark.parametrize("server", [{"verify.remotes": True}], indirect=True, ids=["remotes"])
+def test_entries_that_an_operator_hides_are_not_checked(server: Server) -> None:
+    url = "https://zebra.example.org/mcp"
+    publish(server, entry(GOOD.name, "Counts zebras.", remotes=[{"type": "streamable-http", "url": url}]))
+    curation, checked = storage_of(server).curation, server.fakes.remotes.checked
+    run_sync(curation.mark(GOOD.name, "hidden", True))
+    server.verify()
+    assert url not in checked
+    run_sync(curation.mark(GOOD.name, "hidden", False))
+    server.verify()
+    assert url in checked
+
+
 def test_new_rules_apply_at_the_start(server: Server) -> None:
     publish(server, BAD, GOOD)
     ruled = configured(server.folder, {"policy.require": ("flag:none",)})
