@@ -198,6 +198,7 @@ class RequestPages:
             **values,
             "entry": await self._directory.detail_of(entry),
             "digest": approval_of(entry, self._now()).digest,
+            "now": self._now(),
             "differences": changed[:MAX_DIFFERENCES],
             "has_more": len(changed) > MAX_DIFFERENCES,
         }
