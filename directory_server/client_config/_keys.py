@@ -10,7 +10,7 @@ from attrs import frozen
 _HOSTING = ("io.github", "com.github", "io.gitlab", "com.gitlab")
 """Namespaces in which the next label is the owner."""
 
-_GENERIC = frozenset({"mcp", "server", "mcpserver"})
+_GENERIC = frozenset({"mcp", "server", "servers", "mcpserver", "remote"})
 """Words that say nothing about a server. No key begins with one, so none is `mcp-directory`, the key of ours."""
 
 _RESERVED = frozenset({"ide", "workspace", "claude-in-chrome", "computer-use"})
@@ -19,7 +19,7 @@ _RESERVED = frozenset({"ide", "workspace", "claude-in-chrome", "computer-use"})
 MAX_KEY = 20
 """Characters of a key."""
 
-MIN_KEY = 6
+MIN_KEY = 3
 """Characters that a key may always have, however long the names of the tools are."""
 
 MAX_TOOL_NAME = 60
