@@ -178,7 +178,7 @@ class Entry:
     def categories(self) -> tuple[str, ...]:
         return _texts(self.publisher.get("categories"))
 
-    @property
+    @cached_property
     def tools(self) -> tuple[Tool, ...]:
         return tuple(
             Tool(_text(tool["name"]), _text(tool.get("description")))

@@ -109,7 +109,9 @@ def _words(detail: Detail) -> Iterator[Word]:
         yield Word("retired", is_bad=True)
     if detail.flags:
         yield Word("flagged", about=tuple(detail.flags), is_bad=True)
-    yield from _checks(detail.verified, detail.verification)
+    words = _checks(detail.verified, detail.verification)
+    # A publisher may have declared tools that no check has read.
+    yield from (word for word in words if not (detail.tools and word.key == "tools_unknown"))
 
 
 def _is_retired(detail: Detail) -> bool:

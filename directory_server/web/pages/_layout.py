@@ -225,6 +225,7 @@ def templates(
         auto_reload=False,
         cache_size=-1,
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
     environment.filters.update(
         {**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS, **INSTALL_FILTERS, **PUBLISHER_FILTERS}
     )
