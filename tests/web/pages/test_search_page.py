@@ -162,7 +162,7 @@ def test_a_card_has_one_line_of_facts(get_page: GetPage, server: Server) -> None
     package = {"registryType": "npm", "identifier": "zebra", "version": "1.0.0", "environmentVariables": [secret]}
     server.publish(listed(1, stars=12_345, updated="2026-12-30T04:05:06Z", packages=[package]))
     page = Document(get_page("/?q=zebra"))
-    facts = "★ 12k Stars Can be installed npm Needs a key Updated 2 days ago"
+    facts = "★ 12k Can be installed npm Needs a key Updated 2 days ago"
     # The server's clock is in January 2027.
     assert facts in re.sub(r"Updated \d+ days", "Updated 2 days", " ".join(page.text.split()))
     assert [each["datetime"] for each in page.all("time")] == ["2026-12-30"]
