@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
 from directory_server.cli.main import main as command
 from directory_server.config import describe, load
@@ -22,6 +23,8 @@ from .container import ROOT
 pytestmark = pytest.mark.process
 
 PAGES = ["directory-server.1", "twistd-directory.1"]
+
+SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
@@ -123,30 +126,48 @@ def test_man_shows_the_pages(share: Path) -> None:
     assert "manage a directory of MCP servers" in shown
 
 
-@pytest.mark.parametrize(
-    ("shell", "words", "completed"),
-    [
-        # The command completes the words of all shells. Their scripts differ: in what they do with a description, which
-        # commands have, and with a word that continues.
-        *((shell, ["account", "dis"], ["disable"]) for shell in ("bash", "zsh", "fish")),
-        *((shell, ["--set", "quota.l"], ["quota.limit="]) for shell in ("bash", "zsh", "fish")),
-        ("bash", ["status", "--js"], ["--json"]),
-    ],
-)
-def test_shells_complete_commands_and_options(share: Path, shell: str, words: list[str], completed: list[str]) -> None:
-    needs(shell)
+def completions(share: Path, shell: str, words: list[str], **variables: str) -> list[str]:
+    """Return what a shell completes the last of `words` to."""
     if shell == "bash":
         script = share / "share/bash-completion/completions/directory-server"
-        found = run("bash", "--norc", "-c", BASH, "bash", script, *words).splitlines()
-    elif shell == "zsh":
+        return run("bash", "--norc", "-c", BASH, "bash", script, *words, **variables).splitlines()
+    if shell == "zsh":
         script = share / "share/zsh/site-functions/_directory-server"
-        found = [each.partition(":")[0] for each in run("zsh", "-f", "-c", ZSH, "zsh", script, *words).splitlines()]
-    else:
-        script = share / "share/fish/vendor_completions.d/directory-server.fish"
-        line = " ".join(["directory-server", *words])
-        shown = run("fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'")
-        found = [each.partition("\t")[0] for each in shown.splitlines()]
-    assert found == completed
+        shown = run("zsh", "-f", "-c", ZSH, "zsh", script, *words, **variables)
+        return [line.partition(":")[0] for line in shown.splitlines()]
+    script = share / "share/fish/vendor_completions.d/directory-server.fish"
+    line = " ".join(["directory-server", *words])
+    shown = run("fish", "--no-config", "-c", f"source {script}; complete --do-complete '{line}'", **variables)
+    return [line.partition("\t")[0] for line in shown.splitlines()]
+
+
+# The command completes the words of all shells. Their scripts differ: in what they do with a description, which
+# commands have, and with a word that continues.
+@pytest.mark.parametrize(
+    ("words", "completed"), [(["account", "dis"], ["disable"]), (["--set", "quota.l"], ["quota.limit="])]
+)
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shells_complete_commands_and_options(
+    share: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, words: list[str], completed: list[str]
+) -> None:
+    """A program in place of the command records the question of the shell, then gives the answer of the command."""
+    needs(shell)
+    program, asked, answer = (tmp_path / name for name in ("directory-server", "asked", "answer"))
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$COMP_WORDS" "$COMP_CWORD" > {asked}\ncat {answer}\n')
+    program.chmod(0o755)
+    answer.touch()
+    path = f"{tmp_path}:{PATH}"
+    completions(share, shell, words, PATH=path)
+    # Bash has a line for each word.
+    all_words, _, current = asked.read_text().rstrip("\n").rpartition("\n")
+    monkeypatch.setenv("COMP_WORDS", all_words)
+    monkeypatch.setenv("COMP_CWORD", current)
+    answer.write_text(f"{SHELLS[shell](command, {}, 'directory-server', '').complete()}\n")
+    assert completions(share, shell, words, PATH=path) == completed
+
+
+def test_the_command_answers_a_shell(share: Path) -> None:
+    assert completions(share, "bash", ["status", "--js"]) == ["--json"]
 
 
 @pytest.mark.parametrize(
