@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 from attrs import evolve
-from mcp.server.mcpserver import MCPServer
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.entries import mcp_id_of
@@ -32,6 +31,9 @@ from .verification.network.test_sdk_servers import prober as prober
 from .verification.network.test_sdk_servers import serving
 from .webhooks.stubs import SERVER_SECRET, StubSender, items, webhook
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
 URL, HOOK = "https://mail.example/mcp", "https://a.example/"
 
 ID, QUOTED = mcp_id_of(NAME), quote(NAME, safe="")
@@ -49,6 +51,8 @@ verifying = pytest.mark.parametrize("server", [{"verify.remotes": True}], indire
 
 def sdk_server(description: str) -> MCPServer:
     """Return a server of the SDK with a tool that has a description."""
+    from mcp.server.mcpserver import MCPServer
+
     made = MCPServer("mail", version="1")
 
     @made.tool(description=description)

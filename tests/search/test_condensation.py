@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import ParamSpec, TypeVar
 
 import pytest
@@ -38,19 +39,20 @@ CHATTER = (
 )
 
 
-def make_index() -> ImpactIndex:
-    index = ImpactIndex(inline)
-    run_sync(index.apply(additions(*(make_entry(name, brief) for name, brief in BRIEFS.items()))))
-    return index
+@cache
+def index() -> ImpactIndex:
+    made = ImpactIndex(inline)
+    run_sync(made.apply(additions(*(make_entry(name, brief) for name, brief in BRIEFS.items()))))
+    return made
 
 
-INDEX = make_index()
-COLLECTION = INDEX.snapshot.collection
+def collection() -> Collection:
+    return index().snapshot.collection
 
 
 @pytest.mark.parametrize("keywords", ["", "weather", "a" * MAX_LENGTH, "tag:x " * 40])
 def test_short_keywords_are_unchanged(keywords: str) -> None:
-    assert condensed(keywords, COLLECTION) is keywords
+    assert condensed(keywords, collection()) is keywords
 
 
 @pytest.mark.parametrize("before", [0, 1, 4, 9])
@@ -66,7 +68,7 @@ def test_short_keywords_are_unchanged(keywords: str) -> None:
 async def test_a_request_is_found_anywhere_in_a_long_text(before: int, request_: str, name: str) -> None:
     text = f"{CHATTER * before}{request_}. {CHATTER * (9 - before)}"[:LONGEST]
     assert len(text) > 3_000
-    assert (await search_names(INDEX, text))[0].startswith(name)
+    assert (await search_names(index(), text))[0].startswith(name)
 
 
 @awaited
@@ -79,12 +81,12 @@ async def test_filters_of_a_long_text_are_kept() -> None:
 
 
 def test_the_last_word_is_complete() -> None:
-    found = condensed(f"{CHATTER * 5} Forecasts of the weather", COLLECTION)
+    found = condensed(f"{CHATTER * 5} Forecasts of the weather", collection())
     assert found == "Forecasts of the weather. "
 
 
 def test_hyphens_of_a_long_text_exclude_nothing() -> None:
-    assert condensed(f"{CHATTER * 3} A forecast of the weather. Use -v and -weather", COLLECTION) == (
+    assert condensed(f"{CHATTER * 3} A forecast of the weather. Use -v and -weather", collection()) == (
         "A forecast of the weather. "
     )
 
@@ -116,15 +118,15 @@ def test_hostile_texts_are_bounded(kind: str, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(condensation, "_word_weight", counted)
     text = HOSTILE[kind][:LONGEST]
-    assert len(condensed(text, COLLECTION)) <= MAX_LENGTH
+    assert len(condensed(text, collection())) <= MAX_LENGTH
     assert len(weighed) <= LONGEST / 3
-    run_sync(INDEX.search(Query(text)))
+    run_sync(index().search(Query(text)))
 
 
 @given(st.text(min_size=MAX_LENGTH, max_size=1_000))
 def test_any_text_is_condensed(text: str) -> None:
-    assert len(condensed(text, COLLECTION)) <= MAX_LENGTH
-    assert condensed(text, COLLECTION) == condensed(text, COLLECTION)
+    assert len(condensed(text, collection())) <= MAX_LENGTH
+    assert condensed(text, collection()) == condensed(text, collection())
 
 
 def test_long_texts_are_condensed_in_a_thread() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -27,6 +28,7 @@ def test_keywords_of_words_only_are_parsed_like_others(keywords: str) -> None:
         assert parsing.parse(keywords) == found
 
 
+@cache
 def known_words() -> Sequence[str]:
     """Return words of several languages, names, beginnings of expressions, function words, and unknown words."""
     lexicon = translations()
@@ -37,7 +39,11 @@ def known_words() -> Sequence[str]:
     return sorted(parts | {"weather", "music", "send", "invoices", "xy", "zzyzx", "rechnungsverwaltung", "a", "to"})
 
 
-@given(st.lists(st.sampled_from(known_words()), max_size=5), st.sets(st.sampled_from(known_words())))
+# The words are read when the test runs: each worker collects all tests.
+KNOWN = st.deferred(lambda: st.sampled_from(known_words()))
+
+
+@given(st.lists(KNOWN, max_size=5), st.sets(KNOWN))
 def test_plain_words_tell_no_language_and_are_not_translated(parts: list[str], known: set[str]) -> None:
     lexicon = translations()
     if lexicon.are_plain(parts, known.__contains__):
