@@ -282,7 +282,7 @@ def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
         assert "49" not in page.text
 
 
-@pytest.mark.parametrize("letter", ["a", "<", "界", "\u202e", "\ud83d", '"'])
+@pytest.mark.parametrize("letter", ["<", "界", "\u202e"])
 def test_pages_of_huge_entries_are_bounded(get_page: GetPage, server: Server, letter: str) -> None:
     letters = letter.encode("utf-8", "replace")
     # Each text alone is larger than a page may be, and so is each list.
