@@ -23,7 +23,7 @@ from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.percolator import percolate
 from directory_server.search.query.parsing import parse
 
-SIZE = 300_000
+SIZE = 60_000
 """Characters of a large text."""
 
 WORDS = " ".join(map("".join, islice(product(ascii_lowercase, repeat=5), SIZE // 6)))
@@ -71,7 +71,7 @@ def test_document_and_caches_of_a_large_entry_are_bounded(kind: str) -> None:
     finally:
         tracemalloc.stop()
     # The caches hold a limited number of tokens of short words and of short filters.
-    assert size < 6_000_000
+    assert size < 3_000_000
     assert len(document.words.split()) <= MAX_WORDS
     assert len(document.words) <= MAX_LETTERS + MAX_WORDS
     assert sum(map(len, document.special_terms)) < 30_000

@@ -86,7 +86,7 @@ def test_a_search_without_words_is_a_strong_match(index: ImpactIndex) -> None:
     assert search(index, "tag:none").match == "none"
 
 
-@pytest.mark.parametrize("size", [50, 400, 2_000])
+@pytest.mark.parametrize("size", [50, 1_000])
 def test_one_answer_is_enough_in_a_small_catalogue_of_any_size(size: int) -> None:
     """A small catalogue has one entry for most topics, and its words weigh less."""
     answer = make_entry("org.example/chat", "Slack tools for an agent: read channels and post messages")
