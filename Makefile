@@ -105,15 +105,12 @@ define install
 	    else echo 'pip cannot install the dependencies: see .venv/pip.log, and run make again.'; fi >&2; exit 1; }
 endef
 
-.venv/run: setup.py pyproject.toml $(wildcard docs/*.md docs/decisions/*.md docs/render.py)
+# A development environment runs the server, too: it is installed at once.
+.venv/run .venv/dev: setup.py pyproject.toml $(wildcard docs/*.md docs/decisions/*.md docs/render.py)
 	@test -x .venv/bin/python || { $(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \
 	    && $(PYTHON) -m venv .venv; } > /dev/null 2>&1 || { \
 	    echo '$(PYTHON) is not Python 3.11 or later with venv: name one that is, as in make run PYTHON=python3.12.' >&2; exit 1; }
-	$(call install,.)
+	$(call install,.$(if $(filter %/dev,$@),[dev]))
 	@# Twisted caches its list of plugins. In a system-wide installation only this user may write the cache.
 	@.venv/bin/twistd --help > /dev/null
-	@touch $@
-
-.venv/dev: .venv/run
-	$(call install,.[dev])
-	@touch $@
+	@touch .venv/run $@
