@@ -133,45 +133,14 @@ def test_ignores_upgrade(body: bytes) -> None:
     ("data", "expected"),
     [
         (b"GET / HTTP/1.1\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", (400, "bad_request")),
-        (b"GET http://a@b/ HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET * HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET x HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\nHost: a\n\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.1\r\nHost: a\x00\r\n\r\n", (400, "bad_request")),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01", (400, "bad_request")),
-        (b"get / HTTP/1.1\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"FOO / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
-        (b"PROPFIND / HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
-        (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", (501, "not_implemented")),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (505, "http_version")),
         (b"GET /\r\n\r\n", (505, "http_version")),
-        (b"GET / RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"OPTIONS / RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET /" + b"a" * 8000 + b" RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
+        (b"GET /" + b" " * 8000 + b"RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"GET / ICE/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
         (b"SOURCE / ICE/1.0\r\nHost: a\r\n\r\n", (501, "not_implemented")),
-        (b"GET /" + b" " * 8000 + b"RTSP/1.0\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", (400, "bad_request")),
-        (
-            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            (400, "bad_request"),
-        ),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZ\r\n", (400, "bad_request")),
-        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy", (400, "bad_request")),
         (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", (413, "too_large")),
         (b"GET /" + b"a" * 8192 + b" HTTP/1.1\r\n", (414, "uri_too_long")),
         (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 102, (431, "head_too_large")),
@@ -179,6 +148,7 @@ def test_ignores_upgrade(body: bytes) -> None:
     ],
 )
 def test_rejects(data: bytes, expected: tuple[int, str]) -> None:
+    """Each error, and requests of other protocols. `tests/hostile/_framing.py` has the other forms."""
     assert error_of(data) == expected
 
 
@@ -217,15 +187,6 @@ def test_limits_the_received_bytes_of_a_chunked_body() -> None:
         fed += 1_000
         assert fed < 1_000_000
     assert parsed.error.response.status == 413
-
-
-def test_limits_an_endless_header_field() -> None:
-    parsed = read(b"GET / HTTP/1.1\r\nX: ")
-    fed = 0
-    while parsed.error is None:
-        parsed.feed(b"x" * 1_000)
-        fed += 1_000
-        assert fed < 1_000_000
 
 
 def test_recognises_expect_100_continue() -> None:

@@ -1,17 +1,13 @@
-"""SQLite adapter of Quota: pruning, full disks and concurrent processes."""
+"""SQLite adapter of Quota: pruning and full disks."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.domain.errors import QuotaExceeded, Unavailable
+from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
@@ -152,55 +148,3 @@ def test_the_cost_of_a_charge_is_independent_of_the_number_of_requests(
     before = steps()
     charge(quota, "k", 3000)
     assert steps() == before
-
-
-def test_a_large_limit_is_exact(quota: SqliteQuota) -> None:
-    for _ in range(1000):
-        run_sync(quota.charge("k", 1000))
-    with pytest.raises(QuotaExceeded):
-        run_sync(quota.charge("k", 1000))
-
-
-CHARGER = """
-    import sys, time
-    from pathlib import Path
-    from directory_server.run_sync import run_sync
-    from directory_server.sqlite import Database, SqliteQuota, _database
-    from directory_server.domain.errors import QuotaExceeded
-
-    # Four processes on a busy machine may wait for the lock for longer than the default of five seconds.
-    _database.BUSY_TIMEOUT = 60.0
-    print(flush=True)
-    sys.stdin.readline()
-    quota = SqliteQuota(Database(Path(sys.argv[1]), "quota"), time.time)
-    admitted = 0
-    for _ in range(200):
-        try:
-            run_sync(quota.charge("k", 300))
-            admitted += 1
-        except QuotaExceeded:
-            pass
-    print(admitted)
-"""
-
-
-@pytest.mark.process
-def test_is_exact_between_concurrent_processes(tmp_path: Path) -> None:
-    chargers = [
-        subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(CHARGER), str(tmp_path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(4)
-    ]
-    for charger in chargers:
-        assert charger.stdout is not None
-        charger.stdout.readline()
-    for charger in chargers:
-        assert charger.stdin is not None
-        charger.stdin.write("\n")
-        charger.stdin.flush()
-    admitted = [int(charger.communicate()[0]) for charger in chargers]
-    assert sum(admitted) == 300
