@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -12,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from .. import engines
-from ..faults.conftest import Faults, library
+from ..faults.conftest import Faults, library, mounted
 from ._machines import DETECTION, RECOVERY, running_machines
 from ._workload import Workload
 
@@ -38,14 +37,8 @@ def public_folder() -> Iterator[Path]:
 @pytest.fixture
 def small_disk(public_folder: Path) -> Iterator[Path]:
     """Mount a file system of 64 MB and return its folder; skip the test if it cannot be mounted."""
-    folder = public_folder / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    mounted = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", folder], check=False)
-    if not mounted or mounted.returncode:
-        pytest.skip("mounting a small file system needs root")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
+    with mounted(public_folder / "disk", "size=64m,mode=755") as folder:
+        yield folder
 
 
 def fill(folder: Path) -> Path:

@@ -45,25 +45,6 @@ def test_requests_go_to_both_and_the_quota_is_exact(site: Site) -> None:
     assert len({each.body for each in responses[:10]}) == 1
 
 
-def test_sdk_client_searches_until_its_quota_is_spent(site: Site) -> None:
-    cluster, _, client = site
-    script = Path(test_python_sdk.__file__).with_name("sdk_client.py")
-    done = subprocess.run(
-        [sys.executable, script, client.url + MCP, cluster.new_key("--limit", 3), "legacy"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=2 * TIMEOUT,
-    )
-    assert done.returncode == 0, done.stderr
-    results = json.loads(done.stdout)
-    assert results["tools"] == ["search_mcp", "get_mcp_detail"]
-    hits = results["found"]["structured_content"]["data"]
-    assert results["detail"]["structured_content"]["data"]["mcp_id"] == hits[0]["mcp_id"]
-    assert results["detail"]["is_error"] is results["last"] is False
-    assert results["over"]["is_error"] is True
-
-
 def test_sdk_client_is_notified_of_an_import(site: Site) -> None:
     cluster, _, client = site
     script = Path(test_python_sdk.__file__).with_name("sdk_listener.py")

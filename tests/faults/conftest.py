@@ -111,17 +111,23 @@ def installation(tmp_path: Path) -> Installation:
     return Installation(tmp_path)
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of 4 MB and return its folder; skip the test if it cannot be mounted."""
-    folder = tmp_path / "data"
+@contextmanager
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    """Mount a file system in memory; skip the test if it cannot be mounted."""
     folder.mkdir(mode=0o700)
     mount = shutil.which("mount")
-    mounted = mount and subprocess.run([mount, "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", folder], check=False)
-    if not mounted or mounted.returncode:
+    done = mount and subprocess.run([mount, "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False)
+    if not done or done.returncode:
         pytest.skip("mounting a small file system needs root")
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of 4 MB and return its folder; skip the test if it cannot be mounted."""
+    with mounted(tmp_path / "data", "size=4m,mode=700") as folder:
+        yield folder
 
 
 @contextmanager

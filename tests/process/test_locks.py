@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
@@ -103,6 +103,19 @@ def assert_uncharged_requests_work(server: Server, key: str) -> None:
     assert (listed.status, "tools" in listed.json["result"]) == (200, True)
 
 
+def statuses_after(release: Callable[[], object], server: Server, key: str) -> list[int]:
+    """Send ten searches that wait, and `release` them; return the statuses of their responses."""
+    waiting = send_searches(server, key, 10)
+    assert_uncharged_requests_work(server, key)
+    early = select([each.sock for each in waiting], [], [], 0)[0]
+    release()
+    statuses = [each.status for each in responses(waiting)]
+    # A loaded machine may delay charges for longer than they wait: then all early responses are rejections.
+    assert len(early) <= statuses.count(503)
+    assert set(statuses) <= {200, 503}
+    return statuses
+
+
 def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: Installation) -> None:
     key = installation.new_key("--limit", 100)
     with (
@@ -125,18 +138,10 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
         charged = 1
 
         def lock_briefly() -> bool:
-            """Return whether all charges that wait for the end of a lock succeed."""
             nonlocal charged
             writer.execute("BEGIN IMMEDIATE")
-            waiting = send_searches(server, key, 10)
-            assert_uncharged_requests_work(server, key)
-            early = select([each.sock for each in waiting], [], [], 0)[0]
-            writer.execute("ROLLBACK")
-            statuses = [each.status for each in responses(waiting)]
+            statuses = statuses_after(lambda: writer.execute("ROLLBACK"), server, key)
             charged += statuses.count(200)
-            # A loaded machine may hold the lock longer than a charge waits: then all early responses are rejections.
-            assert len(early) <= statuses.count(503)
-            assert set(statuses) <= {200, 503}
             return statuses == [200] * 10
 
         until(lock_briefly, "a lock shorter than the wait of a charge")
@@ -236,19 +241,11 @@ def test_slow_disk_delays_only_durable_charges(installation: Installation, held_
     with server_with_held_fsync(installation, held_fsync, "--set", "quota.synchronous=full") as (server, log, hold):
 
         def hold_briefly() -> bool:
-            """Return whether all charges that wait for the disk succeed."""
             nonlocal charged
             hold.touch()
             log.write_text("")
-            waiting = send_searches(server, key, 10)
-            assert_uncharged_requests_work(server, key)
-            early = select([each.sock for each in waiting], [], [], 0)[0]
-            hold.unlink()
-            statuses = [each.status for each in responses(waiting)]
+            statuses = statuses_after(hold.unlink, server, key)
             charged += statuses.count(200)
-            # A loaded machine may hold the disk longer than a charge waits: then all early responses are rejections.
-            assert len(early) <= statuses.count(503)
-            assert set(statuses) <= {200, 503}
             return statuses == [200] * 10
 
         assert server.search("a", key).status == 200
