@@ -130,5 +130,5 @@ def _index() -> ImpactIndex:
     return filled(3)
 
 
-TARGETS = {"look_ups": (look_ups, 150), "searches": (searches, 50), "files": (files, 50)}
+TARGETS = {"look_ups": (look_ups, 100), "searches": (searches, 30), "files": (files, 30)}
 """Targets by name, and the number of inputs of each."""

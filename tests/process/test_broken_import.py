@@ -17,7 +17,7 @@ from .conftest import TIMEOUT, Installation, entry_line, until
 
 pytestmark = pytest.mark.process
 
-TOTAL = 8 * BATCH
+TOTAL = 4 * BATCH
 
 
 def write(pipe: IO[bytes], text: bytes) -> None:

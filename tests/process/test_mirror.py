@@ -77,7 +77,7 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
 
 
 def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Installation) -> None:
-    with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
+    with registry(700, stall="500") as official, closing(Database(installation.data, "directory")) as database:
         file, mirrors = configured(installation, official.port), StoredMirrors(SqliteTables(database), time.time)
 
         with sync(installation, file) as killed:
@@ -91,14 +91,14 @@ def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Instal
         run_sync(later.release("official", "test"))
         continued = run_command(*sync_arguments(installation, file), cwd=installation.folder)
         assert continued.stderr == ""
-        assert continued.stdout.startswith("official: full sync of 500 entries in 5 pages and ")
-        assert continued.stdout.endswith(" seconds: 500 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
-        assert run_sync(mirrors.entries("official")) == 2_500
-        assert "upstream        official: 2,500 entries, last sync 20" in installation.command("status")
+        assert continued.stdout.startswith("official: full sync of 200 entries in 2 pages and ")
+        assert continued.stdout.endswith(" seconds: 200 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
+        assert run_sync(mirrors.entries("official")) == 700
+        assert "upstream        official: 700 entries, last sync 20" in installation.command("status")
 
 
 def test_sync_stopped_by_a_signal_prints_one_line(installation: Installation) -> None:
-    with registry(2_500, stall="2000") as official:
+    with registry(200, stall="100") as official:
         file = configured(installation, official.port)
         with sync(installation, file) as stopped:
             official.wait_until_stalled()
@@ -129,7 +129,7 @@ def test_server_syncs_its_upstream_and_reports_it(installation: Installation) ->
 
 
 def test_server_that_stops_during_a_sync_releases_the_lease(installation: Installation) -> None:
-    with registry(2_500, stall="2000") as official, closing(Database(installation.data, "directory")) as database:
+    with registry(200, stall="100") as official, closing(Database(installation.data, "directory")) as database:
         mirrors = StoredMirrors(SqliteTables(database), time.time)
         with installation.serve("-c", configured(installation, official.port)) as server:
             official.wait_until_stalled()

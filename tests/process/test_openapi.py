@@ -24,7 +24,7 @@ def run_schemathesis(server: Server, secret: str, folder: Path, *options: str) -
     """Test the operations that `options` select, with `secret` in the Authorization header; return the report."""
     command: list[str | Path] = [Path(sys.executable).with_name("schemathesis"), "--no-color"]
     command += ["--config-file", Path(__file__).with_name("schemathesis.toml")]
-    command += ["run", f"{server.url}/api/open/openapi.json", "--max-examples", "10", *options]
+    command += ["run", f"{server.url}/api/open/openapi.json", "--max-examples", "5", *options]
     command += ["--generation-deterministic", "--request-timeout", "60"]
     # Without the Accept header, the change feed could open streams.
     command += ["-H", f"Authorization: Bearer {secret}", "-H", "Accept: application/json"]
