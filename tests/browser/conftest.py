@@ -37,7 +37,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
     playwright = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
     # The sandbox of Chromium does not run as root.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    arguments = ["--disable-gpu", "--disable-software-rasterizer", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=arguments)
         yield browser
