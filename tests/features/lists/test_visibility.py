@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from attrs import define
 
 from directory_server.composition import all_routes
 from directory_server.features.lists.approvers import Approvers
@@ -126,6 +128,47 @@ def curate(listed: Listed, name: str, mark: Any) -> None:
 def test_no_response_tells_of_an_entry_that_the_reader_may_not_see(servers: tuple[Listed, Listed], name: str) -> None:
     having, lacking = servers
     assert answer(having, ASKED[name], "bob") == answer(lacking, ASKED[name], "bob")
+
+
+@define
+class Profile:
+    """Counts events of the interpreter: calls of functions and their returns."""
+
+    calls: int = 0
+
+    def run(self, *_: object) -> None:
+        self.calls += 1
+
+
+def work(listed: Listed, request: ValidRequest) -> int:
+    """Return the number of calls of functions for a request of `bob`, when its caches are filled."""
+    counts = []
+    for _ in range(3):
+        profile = Profile()
+        sys.setprofile(profile.run)
+        answer(listed, request, "bob")
+        sys.setprofile(None)
+        counts.append(profile.calls)
+    return min(counts)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/api/open/v1/entries/{SECRET_ID}",
+        "/api/open/v1/search?keywords=zebra&limit=10&fields=mcp_id,packages,tools",
+        f"/v0.1/servers/{NAME}/versions",
+        "/v0.1/servers?search=zebra",
+        f"/servers/{SECRET_ID}",
+        "/?q=zebra",
+        "/r/red/v0.1/servers",
+    ],
+)
+def test_a_request_for_an_entry_outside_the_scope_takes_the_same_work(
+    servers: tuple[Listed, Listed], path: str
+) -> None:
+    having, lacking = servers
+    assert work(having, ValidRequest("GET", path)) == work(lacking, ValidRequest("GET", path))
 
 
 def test_the_requests_find_the_entry_for_a_reader_who_may_see_it(servers: tuple[Listed, Listed]) -> None:
