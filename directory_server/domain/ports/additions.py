@@ -18,22 +18,25 @@ def none_accepted(mcp_id: str) -> Collection[str]:
 
 
 class EntryAdditions(Protocol):
-    """Adds what a feature knows of an entry to its views."""
+    """Adds what a feature knows of an entry to its views. Features override what they add to."""
 
     def add_summary(self, detail: Detail) -> Detail:
         """Return `detail` with what is in memory. This reads no database."""
+        return detail
 
     async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
         """Return `detail` with all that is known, without texts with marks. Raises Unavailable.
 
         `accepted` are the ids of the marks that an operator has accepted.
         """
+        return self.add_summary(detail)
 
     def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return members of `_meta` in the registry API, for the latest version of the entry `name`.
 
         Without `names_others` they name no other entry.
         """
+        return {}
 
 
 class PublishedCheck(Protocol):

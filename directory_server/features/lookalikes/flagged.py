@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from attrs import define, evolve, field
 
 from ...domain.entries import mcp_id_of
 from ...domain.flags import LOOKALIKE, EntryFlag, FlagView
 from ...domain.limits import NAME
+from ...domain.ports.additions import EntryAdditions
 from ...domain.views import Detail
 from ...sanitize import clean_line
 from ...serialization import FLAG_META, rfc3339
@@ -19,7 +20,7 @@ MAX_NOTES = 20
 
 
 @define
-class Flagged:
+class Flagged(EntryAdditions):
     """Flags of look-alikes, by the ids of both entries. A look-up reads no database."""
 
     _tables: Tables
@@ -46,10 +47,6 @@ class Flagged:
             return detail
         kinds = (*detail.flags, LOOKALIKE) if detail.mcp_id in self._flagged else detail.flags
         return evolve(detail, flags=kinds, flag_notes=(*detail.flag_notes, *notes))
-
-    async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
-        """Return the same as `add_summary`."""
-        return self.add_summary(detail)
 
     def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return the flags of the entry `name` for the registry API."""

@@ -9,6 +9,7 @@ from attrs import evolve, frozen
 from ...domain.identity import IdentityView
 from ...domain.limits import NAME
 from ...domain.namespace_proofs import NamespaceProof, ProofKind
+from ...domain.ports.additions import EntryAdditions
 from ...domain.ports.storage import Store
 from ...domain.versions import PUBLISHED
 from ...domain.views import Detail
@@ -21,15 +22,11 @@ SOURCES: Mapping[ProofKind, str] = {"dns": "DNS", "http": "website of the domain
 
 
 @frozen
-class ProvenNamespaces:
+class ProvenNamespaces(EntryAdditions):
     """Adds the proofs of the namespace to the full view of an entry that this directory has published."""
 
     _proofs: NamespaceProofs
     _store: Store
-
-    def add_summary(self, detail: Detail) -> Detail:
-        """Return `detail`: proofs are in the database."""
-        return detail
 
     async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
         """Return `detail` with the proofs of its namespace, if a publisher token has published it."""
@@ -43,10 +40,6 @@ class ProvenNamespaces:
         namespace = name.rpartition("/")[0]
         proofs = (await self._proofs.of([namespace])).get(namespace, ())
         return [_fact(proof, SOURCES[proof.kind]) for proof in proofs if proof.kind in SOURCES]
-
-    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
-        """Return nothing."""
-        return {}
 
 
 def _fact(proof: NamespaceProof, source: str) -> IdentityView:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from ...serialization import decode_stored, encode
 from ...tables import Rows, Tables
@@ -87,12 +87,7 @@ class Advisories:
 
     async def put_reading(self, reading: Reading) -> None:
         """Store when the sources were read."""
-        values = {"read_at": reading.read_at, "signature": reading.signature}
-
-        def write(rows: Rows) -> None:
-            rows.execute(_PUT_READING, **values)
-
-        await self._tables.write(write)
+        await self._tables.run(_PUT_READING, **asdict(reading))
 
 
 def key_of(package: str, number: str) -> int:

@@ -13,6 +13,7 @@ from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
 from ...domain.identity import package_identity
 from ...domain.namespaces import VERIFIED
+from ...domain.ports.additions import EntryAdditions
 from ...domain.views import Detail
 from ...domain.withholding import with_marks
 from ...serialization import VERIFICATION, rfc3339
@@ -27,7 +28,7 @@ PAGE = 2_000
 """Summaries that are read at a time."""
 
 
-class VerifiedEntries:
+class VerifiedEntries(EntryAdditions):
     """Summaries of the checks of entries by their ids, at most REFRESH_INTERVAL seconds old.
 
     A look-up reads no database. An entry takes about 500 bytes; entries without checks take none.

@@ -41,16 +41,18 @@ class FakeProber:
 
 @define
 class FakePackages:
-    """Answers that each package exists, unless `statuses` has another status by its identifier."""
+    """Answers `results` by identifier, else that the package exists or has the status in `statuses`."""
 
     now: Callable[[], float]
     statuses: Mapping[str, PackageStatus] = field(factory=dict)
+    results: dict[str, PackageCheck] = field(factory=dict)
     checked: list[str] = field(factory=list)
 
     async def check(self, registry_type: str, identifier: str, version: str, server_name: str) -> PackageCheck:
         self.checked.append(identifier)
         status = self.statuses.get(identifier, PackageStatus.EXISTS)
-        return PackageCheck(registry_type, identifier, version, self.now(), status)
+        usual = PackageCheck(registry_type, identifier, version, self.now(), status)
+        return self.results.get(identifier, usual)
 
 
 @define

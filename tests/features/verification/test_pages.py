@@ -7,8 +7,9 @@ import json
 import pytest
 from attrs import evolve
 
-from directory_server.domain.checks import LoginKind, RemoteStatus
-from directory_server.features.verification.results import FoundTool
+from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatus
+from directory_server.domain.entries import OFFICIAL
+from directory_server.features.verification.results import FoundTool, PackageCheck
 
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import Document, GetPage
@@ -121,6 +122,43 @@ def test_every_status_has_a_text(server: Server, get_page: GetPage) -> None:
     server.verify()
     for path in [each for each in Document(get_page("/?q=server")).links if each.startswith("/servers/")]:
         assert "Checks" in Document(get_page(path)).text
+
+
+@pytest.mark.parametrize("server", [{"verify.packages": True}], indirect=True, ids=["packages"])
+def test_the_page_and_the_tool_have_each_fact_with_its_source_and_date(server: Server, get_page: GetPage) -> None:
+    repository, package = "https://github.com/acme/mail", {"registryType": "npm", "identifier": "acme-mail"}
+    published = {OFFICIAL: {"status": "active", "publishedAt": "2026-01-02T03:04:05Z"}}
+    mail = entry("com.acme/mail", packages=[{**package, "version": "1.0.0"}], repository={"url": repository})
+    server.fakes.packages.results["acme-mail"] = PackageCheck(
+        *("npm", "acme-mail", "1.0.0", server.clock.seconds(), PackageStatus.DEPRECATED),
+        latest_version="1.1.0",
+        released_at=1_790_000_000.0,
+        deprecation="Use acme-post.",
+        names_server=True,
+        provenance=repository,
+    )
+    server.publish(evolve(mail, meta=published, is_official=True))
+    server.verify()
+    text = " ".join(Document(get_page(f"/servers/{mail.mcp_id}")).text.split())
+    for line in (
+        "com.acme official registry, 2026-01-02",
+        "acme-mail 1.0.0 npm, 2027-01-15",
+        f"{repository} npm, 2027-01-15",
+        "Use acme-post. npm, 2027-01-15",
+        "acme-mail 1.1.0 npm, 2026-09-21",
+    ):
+        assert line in text
+    detail = server.call("get_mcp_detail", {"mcp_id": mail.mcp_id})["structuredContent"]["data"]
+    assert [(fact["mark"], fact["source"], fact["date"][:10]) for fact in detail["identity"]] == [
+        ("namespace_proven", "official registry", "2026-01-02"),
+        ("package_names_server", "npm", "2027-01-15"),
+        ("provenance", "npm", "2027-01-15"),
+        ("package_deprecated", "npm", "2027-01-15"),
+        ("released", "npm", "2026-09-21"),
+    ]
+    assert detail["trust"].startswith("Publisher verified · not maintained · package exists")
+    [hit] = server.call("search_mcp", {"keywords": "acme mail retired:true"})["structuredContent"]["data"]
+    assert hit["trust"] == "verified, available, not maintained"
 
 
 @verifying
