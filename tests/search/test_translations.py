@@ -10,6 +10,7 @@ from importlib.resources import files
 import pytest
 
 from directory_server.search.text.analysis import fold, words
+from directory_server.search.text.dictionary import dictionary
 from directory_server.search.text.translation_tables import read_translations, translations
 from directory_server.search.text.translations import Match
 from directory_server.search.text.word_forms import with_accents
@@ -110,7 +111,7 @@ def test_data_and_memory_are_bounded() -> None:
     texts = [folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words")]
     assert sum(len(text.encode()) for text in texts) <= MAX_BYTES
     tracemalloc.start()
-    lexicon = read_translations(*texts)
+    lexicon = read_translations(dictionary(), *texts)
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert lexicon.senses
@@ -227,10 +228,10 @@ def test_known_words_are_translated_in_their_language_only() -> None:
 RUNS = {
     "データベース管理": {"データベース": "database", "管理": "manage"},
     "アナリティクス": {"アナリティクス": "analytics"},
-    "コンバーター": {"コンバーター": "convert"},
+    "コンバーター": {"コンバーター": "converter"},
     "スキーマ": {"スキーマ": "schema"},
-    "スキージャンプ場": {},
-    "雨が降る": {"雨": "rain"},
+    "スキージャンプ場": {"スキー": "ski", "ジャンプ": "jump"},
+    "雨が降る": {"雨": "rain", "降る": "come"},
     "谷雨茶": {},
     "A股行情": {"a股": "stock china", "行情": "quote"},
     "B站视频下载": {"b站": "bilibili", "视频下载": "video download"},
@@ -238,7 +239,7 @@ RUNS = {
     "發票": {"发票": "invoice"},
     "일정관리": {"일정": "schedule", "관리": "manage"},
     "책을": {"책": "book"},
-    "산책하기": {},
+    "산책하기": {"산책": "stroll"},
 }
 
 

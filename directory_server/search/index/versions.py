@@ -15,10 +15,10 @@ from sys import byteorder
 
 from ...text_marks import rules
 
-ANALYSIS, ANALYSED_SAMPLE = 15, "eaadb1359b4275a6"
+ANALYSIS, ANALYSED_SAMPLE = 16, "3b19578daf543d18"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 10, "e57e9b0b6181152a"
+FILE, INDEXED_SAMPLE = 10, "36719011fe48ab2d"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

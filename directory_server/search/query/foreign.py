@@ -11,8 +11,9 @@ from attrs import evolve
 from ..index.collection import Collection
 from ..index.translated_terms import translated_term
 from ..text.analysis import Word, is_unsegmented, stem
+from ..text.division import KATAKANA
 from ..text.pinyin import pinyin
-from ..text.translations import KATAKANA, Match
+from ..text.translations import Match
 from .groups import Part, TermGroup, add_terms, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions

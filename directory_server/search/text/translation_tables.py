@@ -12,6 +12,7 @@ from itertools import chain
 from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
+from .dictionary import Dictionary, dictionary
 from .lazy import Lazy
 from .single_words import NAMES
 from .translations import MIN_SOUNDS, Alternatives, Translations
@@ -36,16 +37,15 @@ _LATIN = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 def _translations() -> Translations:
     folder = files("directory_server.search").joinpath("data")
-    return read_translations(
-        *(folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words"))
-    )
+    tables = (folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words"))
+    return read_translations(dictionary(), *tables)
 
 
 translations = Lazy(_translations)
-"""Return the lexicon of the package. The first call takes about 0.1 seconds."""
+"""Return the lexicon of the package. The first call takes about 0.2 seconds."""
 
 
-def read_translations(senses: str, names: str, function_words: str) -> Translations:
+def read_translations(dictionary: Dictionary, senses: str, names: str, function_words: str) -> Translations:
     """Return the lexicon of three tables of tab-separated values.
 
     `senses` has a row of languages, and a row for each sense: English expressions, then those of the other languages.
@@ -98,6 +98,7 @@ def read_translations(senses: str, names: str, function_words: str) -> Translati
         _by_sound(english_words),
         _homographs(senses, stems),
         {language: _in_order(words) for language, words in stems.items()},
+        dictionary,
     )
 
 

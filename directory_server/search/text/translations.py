@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 
 from attrs import field, frozen
 from rapidfuzz.distance import JaroWinkler
 
+from .dictionary import LONGEST, Dictionary
+from .division import KATAKANA, MAX_KNOWN, divide, is_alone, may_end
 from .single_words import NAMES, SingleWords
 from .transliteration import romanised, sound_key
 from .word_forms import (
     COMPOUND_LANGUAGES,
+    LATIN,
     cached_forms,
     compound_parts,
     forms_of,
@@ -25,10 +28,6 @@ from .word_forms import (
 
 MIN_UNTOLD = 4
 """Letters of the shortest word that is translated where the language is not known."""
-
-KATAKANA = re.compile("[ァ-ヺー]+")
-_PARTICLE = re.compile("(?:을|를|이|가|은|는|의|에|로|와|과|도|만)?$")
-"""Korean particles that follow a word of one syllable."""
 
 Alternatives = Sequence[Sequence[str]]
 """English expressions for one sense, the most common first, each of one word or more."""
@@ -50,7 +49,8 @@ class Translations:
     first words of expressions of several words, `longest` the number of words of the longest expression of a language.
     `runs` has the words of languages without spaces. `sounds` has English words by the key of their sound.
     `homographs` has the accented words that are equal when folded, with their senses.
-    `ordered` has the single words of MIN_COMMON letters or more of each language in order.
+    `ordered` has the single words of MIN_COMMON letters or more of each language in order. `dictionary` has words that
+    the table of senses lacks, and further English words for those that it has.
     """
 
     senses: Sequence[Alternatives]
@@ -64,6 +64,7 @@ class Translations:
     sounds: Mapping[str, Sequence[str]]
     homographs: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]
     ordered: Mapping[str, Sequence[str]]
+    dictionary: Dictionary
     _single: SingleWords = field(init=False, repr=False, eq=False)
 
     @_single.default
@@ -90,11 +91,35 @@ class Translations:
             only, shared, exact = counts[language]
             counts[language] = only + (2 if len(lettered) == 1 else not english), shared, exact
         best = max(counts, key=lambda language: (sum(counts[language][:2]), counts[language][2]), default="")
-        if not best:
-            return ""
-        only, shared, _ = counts[best]
+        only, shared, _ = counts[best] if best else (0, 0, 0)
         is_complete = len(latin) > 1 and only + shared >= len(latin)
-        return best if only > max(english - shared, 0 if is_complete else 1) else ""
+        told = only + shared if only > max(english - shared, 0 if is_complete else 1) else 0
+        other = self._language_by_dictionary(others, lettered, told) if 2 * len(others) >= len(latin) else ""
+        return other or (best if told else "")
+
+    def _language_by_dictionary(self, words: Sequence[str], lettered: Sequence[str], told: int) -> str:
+        """Return the only language that has at least half of `words`, and more of them than `told`; else nothing.
+
+        A language that has one word only must have a function word. The letters of the query allow some languages.
+        """
+        others = self.dictionary.without_english(words)
+        if len(others) < 2:
+            return ""
+        forms = {
+            (language, form): (language, word)
+            for language in lettered or LATIN
+            for word in others
+            for form in cached_forms(language, word)
+        }
+        known = {word for word, is_known in zip(forms.values(), self.dictionary.has([*forms]), strict=True) if is_known}
+        known |= {(language, word) for language, word in forms.values() if self._is_told(language, word)}
+        counts = Counter(language for language, _ in known)
+        (best, count), (_, second) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
+        is_sure = count > 1 or any(self._is_function_word(word, best) for word in others)
+        return best if is_sure and count > max(second, told) and 2 * count >= len(others) else ""
+
+    def _is_told(self, language: str, word: str) -> bool:
+        return self._is_function_word(word, language) or bool(self._single.senses(language, word))
 
     def _coverage(self, parts: Sequence[str], language: str) -> tuple[int, int, int]:
         """Return how many of `parts` are words of a language and not of English, and how many are words of both.
@@ -158,10 +183,13 @@ class Translations:
             size, found = self._longest_at(parts, place, each)
             if size > 1 or (size and not self._is_function_word(part, each)):
                 piece = parts[place : place + size]
-                return self._result(piece, self._as_written(each, " ".join(piece), accented) or found)
+                english = self._in_dictionary(each, piece)
+                return self._result(piece, self._as_written(each, " ".join(piece), accented) or found, english)
         known = script or language
-        if known and not self._is_function_word(part, known) and (found := self._inflected(known, part)):
-            return self._result([part], found)
+        if known and not self._is_function_word(part, known):
+            english = self._in_dictionary(known, [part])
+            if english or (found := self._inflected(known, part)):
+                return self._result([part], () if english else found, english)
         if script:
             return None if self._is_function_word(part, script) else self._sounding(part)
         is_short = not language and len(part) < MIN_UNTOLD
@@ -170,52 +198,28 @@ class Translations:
         found = self._single.senses_in_any(part)
         return self._result([part], found) if found else self._compound(part, language)
 
+    def _in_dictionary(self, language: str, piece: Sequence[str]) -> Sequence[str]:
+        return self.dictionary.find(language, cached_forms(language, piece[0])) if len(piece) == 1 else ()
+
     def in_run(self, run: str) -> list[Match]:
-        """Return the translations of the words in a run of a script without spaces, the longest first at each place."""
+        """Return the translations of the words in the likeliest division of a run of a script without spaces."""
+        known = self.dictionary.words_in(run)
+
+        def cost(piece: str, place: int) -> float | None:
+            word = known.get(piece)
+            if piece in self.runs and (len(piece) > 1 or is_alone(run, place)):
+                return min(word.rarity, MAX_KNOWN) if word else MAX_KNOWN
+            return word.rarity if word and may_end(run, place + len(piece)) else None
+
         found: list[Match] = []
-        place = 0
-        katakana = {each.start(): each.end() for each in KATAKANA.finditer(run)}
-        while place < len(run):
-            match = self._longest_in(run, place)
-            end = katakana.get(place, place)
-            # A word may go on in other letters after katakana.
-            if end > place and not (match and len(match.words[0]) > end - place):
-                found += self._in_katakana(run[place:end])
-                place = end
-                continue
-            if match:
+        for start, end in divide(run, max(self.longest_run, LONGEST), cost):
+            piece = run[start:end]
+            word = known.get(piece)
+            if word or piece in self.runs:
+                found.append(self._result([piece], self.runs.get(piece, ()), word.english if word else ()))
+            elif match := self._sounding(piece):
                 found.append(match)
-            place += len(match.words[0]) if match else 1
         return found
-
-    def _longest_in(self, run: str, place: int) -> Match | None:
-        for size in range(min(self.longest_run, len(run) - place), 0, -1):
-            piece = run[place : place + size]
-            if (senses := self.runs.get(piece)) and (size > 1 or _is_alone(run, place)):
-                return self._result([piece], senses)
-        return None
-
-    def _in_katakana(self, run: str) -> list[Match]:
-        """Return the translations of a run of katakana: of all of it, of all its parts, or by its sound."""
-        if senses := self.runs.get(run):
-            return [self._result([run], senses)]
-        if parts := self._cover(run):
-            return [self._result([part], self.runs[part]) for part in parts]
-        sounding = self._sounding(run)
-        return [sounding] if sounding else []
-
-    def _cover(self, run: str) -> list[str]:
-        """Return the fewest words that cover a run together; an empty list if none do."""
-        best: list[list[str] | None] = [[], *[None] * len(run)]
-        for end in range(1, len(run) + 1):
-            for start in range(max(0, end - self.longest_run), end - 1):
-                before = best[start]
-                if before is None or run[start:end] not in self.runs:
-                    continue
-                now = best[end]
-                if now is None or len(before) + 1 < len(now):
-                    best[end] = [*before, run[start:end]]
-        return best[-1] or []
 
     def _sounding(self, word: str) -> Match | None:
         """Return the English words that sound like a loanword of another script."""
@@ -269,8 +273,12 @@ class Translations:
     def _is_function_word(self, part: str, *languages: str) -> bool:
         return any(part in self.function_words.get(language, ()) for language in languages)
 
-    def _result(self, piece: Sequence[str], senses: Sequence[int]) -> Match:
-        return Match(piece, [self.senses[number] for number in senses])
+    def _result(self, piece: Sequence[str], senses: Sequence[int], english: Sequence[str] = ()) -> Match:
+        """Return the match of a piece, with a further sense for the `english` of the dictionary that is new."""
+        found = [self.senses[number] for number in senses]
+        known = {word for sense in found for expression in sense for word in expression}
+        others = [words for words in map(str.split, english) if known.isdisjoint(words)]
+        return Match(piece, [*found, others] if others else found)
 
 
 MIN_SOUNDS = 3
@@ -278,11 +286,3 @@ MIN_SOUNDS = 3
 
 MIN_ALIKE = {True: 0.5, False: 0.7}
 """The least similarity (Jaro-Winkler) of a loanword in Latin letters and the English word; less for katakana."""
-
-
-def _is_alone(run: str, place: int) -> bool:
-    """Return whether one character of a run is a word of its own: no character of its kind is beside it."""
-    if "가" <= run[place] <= "힣":
-        return place == 0 and _PARTICLE.match(run, 1) is not None
-    beside = run[max(place - 1, 0) : place] + run[place + 1 : place + 2]
-    return not any("\u3400" <= character <= "\u9fff" for character in beside)

@@ -29,6 +29,9 @@ SCRIPTS = {
 }
 """Scripts that identify a language."""
 
+LATIN = tuple(language for language in (*STEMMERS, VIETNAMESE) if language not in SCRIPTS)
+"""Languages that are written in Latin letters."""
+
 UKRAINIAN = "uk"
 """A language that shares the words of its script with Russian: single words of a query often do not tell them apart."""
 
