@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from ..process.conftest import Installation
 from ._audit import Audit
-from ._states import invitation_path, states
+from ._states import PASSWORD, invitation_path, states
 from .conftest import Open, Site
 
 LOCALES = ["en-GB", "zh-CN"] if os.environ.get("FAULTS") == "all" else ["en-GB"]
@@ -35,4 +37,65 @@ def test_the_page_of_a_sign_in_link_is_accessible(open_page: Open, tmp_path: Pat
         audit = Audit(page)
         audit.check("sign-in link")
         audit.finish()
+        server.stop()
+
+
+def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: Path) -> None:
+    """A member requests an entry, an approver asks back and approves, and an operator edits the list."""
+    installation = Installation(tmp_path)
+    command = installation.command
+    command("quickstart")
+    command("lists", "put", "everybody", "--open", "--all")
+    command("lists", "put", "team", "--open", "--holds-versions")
+    emails = "ann@example.org", "amy@example.org", "op@example.org"
+    paths = {email: urlsplit(command("account", "add", email).strip()).path for email in emails}
+    command("account", "role", "op@example.org", "operator")
+    command("lists", "approver", "team", "amy@example.org")
+    with installation.serve("--set", "web.search=public", "--set", "lists.enabled=true") as server:
+
+        def signed_in(email: str) -> Any:
+            page = open_page(server.url + paths[email], reduced_motion="reduce")
+            page.locator("#password").fill(PASSWORD)
+            page.locator("form[action^='/account/invitation/'] button").click()
+            page.wait_for_url("**/account/keys")
+            return page
+
+        def press(page: Any, name: str) -> None:
+            with page.expect_navigation():
+                page.get_by_role("button", name=name, exact=True).first.click()
+
+        def visit(audit: Audit, *paths: str) -> None:
+            for path in paths:
+                audit.page.goto(server.url + path)
+                audit.check(path)
+
+        ann, amy, op = (Audit(signed_in(email)) for email in emails)
+        visit(ann, "/account/lists", "/account/requests")
+        ann.page.locator("#entry").fill("io.github.github/github-mcp-server")
+        ann.page.locator("#reason").fill("W" * 200)
+        press(ann.page, "Send request")
+        ann.check("request, sent")
+        visit(ann, "/account/requests")
+        ann.page.get_by_role("link", name="io.github.github").click()
+        ann.check("request of a member")
+        visit(amy, "/account/requests")
+        amy.page.get_by_role("link", name="io.github.github").click()
+        amy.page.wait_for_url("**/requests/*")
+        amy.check("request for an approver")
+        request = amy.page.url.removeprefix(server.url)
+        amy.page.locator("#reason").fill("What for?")
+        press(amy.page, "Ask back")
+        amy.check("request, asked back")
+        visit(ann, request)
+        ann.page.locator("#answer").fill("Work.")
+        press(ann.page, "Send answer")
+        visit(amy, request)
+        press(amy.page, "Approve")
+        visit(op, "/admin/lists", "/admin/lists/team", "/admin/lists/team/remove", request)
+        ann.page.goto(server.url + "/?q=github")
+        ann.page.locator("#results h3 a").first.click()
+        ann.page.wait_for_url("**/servers/*")
+        ann.check("entry on a list")
+        for audit in (ann, amy, op):
+            audit.finish()
         server.stop()
