@@ -152,6 +152,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
         lambda: core.search.index.generation,
         core.runtime.now,
         _entry_parts(core),
+        core.config.registry.access == "public",
     )
 
 

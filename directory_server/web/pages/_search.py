@@ -54,6 +54,7 @@ class SearchPage:
     _generation: Callable[[], int]
     _now: Callable[[], float]
     _parts: Sequence[EntryPart]
+    _has_open_registry: bool
     _homes: dict[Scope, HomeRows] = field(factory=dict, init=False)
 
     async def get(self, request: Request) -> bytes:
@@ -67,6 +68,7 @@ class SearchPage:
         values: dict[str, Any] = {
             "keywords": keywords,
             "longest": serialization.MAX_KEYWORDS,
+            "has_json": self._has_open_registry,
             "words": words or keywords,
             "corrected": "",
             "is_weak": False,

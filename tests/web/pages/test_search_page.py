@@ -362,3 +362,19 @@ def test_a_card_leaves_out_tags_that_repeat_others_or_that_readers_cannot_read(
     entry = listed(1, title=title, publisher={"tags": published, "categories": []})
     assert tags(entry, "en") == expected
     assert ("海" in tags(entry, "zh")) == ("海" in published)
+
+
+def json_links(page: Document) -> list[str]:
+    return [link for link in page.links if link.startswith("/v0.1/")]
+
+
+def test_a_list_links_to_its_entries_as_json(get_page: GetPage, server: Server) -> None:
+    server.publish(listed(1), listed(2, publisher={"license": "MIT"}))
+    [link] = json_links(Document(get_page("/?q=zebra+license:mit")))
+    names = [each["server"]["name"] for each in json.loads(server.get(link, key=None).body)["servers"]]
+    assert names == ["io.github.acme/zebra-2"]
+
+
+@pytest.mark.registry("key", False)
+def test_a_list_has_no_link_to_json_that_visitors_cannot_read(get_page: GetPage) -> None:
+    assert json_links(Document(get_page("/?q=github"))) == []
