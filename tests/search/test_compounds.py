@@ -38,6 +38,7 @@ async def test_words_that_are_together_by_chance_are_no_compound() -> None:
     assert "content + full" not in index.explain(Query("contentfull", 1))
 
 
+@pytest.mark.usefixtures("large_collection")
 @awaited
 async def test_a_misspelt_name_is_no_compound_of_words_that_few_entries_have() -> None:
     entries = [make_entry(f"org.example/x{n}", "Hubs") for n in range(4)]
@@ -63,6 +64,7 @@ async def test_few_words_of_a_query_are_split() -> None:
     assert "ableton + live" not in index.explain(Query(f"{unknown} abletonlive", 1))
 
 
+@pytest.mark.usefixtures("large_collection")
 @awaited
 async def test_name_written_as_one_word_comes_before_the_name_written_as_two() -> None:
     two = [make_entry(f"io.github.a{n}/ground-truth-{n}", "Ground truth") for n in range(6)]

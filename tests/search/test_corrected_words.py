@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
 from tests.contract import awaited
@@ -33,6 +35,7 @@ async def test_feedback_runs_on_one_misspelt_word() -> None:
     assert await allows_feedback("kalendars")
 
 
+@pytest.mark.usefixtures("large_collection")
 @awaited
 async def test_a_rare_word_is_rarer_than_its_corrections() -> None:
     servers = [make_entry(f"org.example/{number}", "A server of meetinks") for number in range(20)]

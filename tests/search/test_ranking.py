@@ -85,6 +85,16 @@ async def test_each_word_of_a_query_may_be_misspelt() -> None:
 
 
 @awaited
+async def test_words_of_one_entry_are_known_in_a_small_catalogue() -> None:
+    index = await index_of(
+        make_entry("org.example/one", "Reads pull requests of a repository"),
+        *(make_entry(f"org.example/{n}", "Retouches a photo") for n in range(5)),
+    )
+    assert await search_names(index, "reqests repositroy reding") == ["org.example/one"]
+
+
+@pytest.mark.usefixtures("large_collection")
+@awaited
 async def test_query_of_mostly_unknown_words_is_not_corrected() -> None:
     index = await index_of(
         make_entry("org.example/maker", "A builder of things"),

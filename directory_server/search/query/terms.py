@@ -21,8 +21,9 @@ from .spelling import COMPLETION_WEIGHT, completions, corrections
 from .stop_words import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
 from .translation import Translation
 
-MIN_KNOWN = 4
-"""Documents with a word, below which it may be a misspelling."""
+MIN_KNOWN, DOCUMENTS_FOR_EACH = 4, 5_000
+"""Documents with a word, below which it may be a misspelling, and those of a collection for each of them: in a small
+collection most words of one document are spelt rightly."""
 
 PREFIX_RATIO = 10
 """The last word is taken as a prefix if this many times as many documents have its completions as have the word."""
@@ -59,6 +60,11 @@ JOINED_WEIGHT = 0.7
 
 JOINED_SHARE = 0.8
 """The weight of two words written as one for each of the two, as a share of that of the word itself."""
+
+
+def min_known(collection: Collection) -> int:
+    """Return the number of documents with a word of a collection, below which it may be a misspelling."""
+    return min(MIN_KNOWN, 1 + collection.size // DOCUMENTS_FOR_EACH)
 
 
 def fragment_groups(query: ParsedQuery, collection: Collection) -> list[TermGroup]:
@@ -121,7 +127,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         is_name = part in query.capitals and translation.language != GERMAN
         may_be_corrected = corrected < MAX_CORRECTIONS or (is_name and named < MAX_CORRECTIONS)
         # Halves that few documents have together may be so by chance: "hubs" and "pt" of "hubspt".
-        is_compound = compound is not None and compound.frequency >= MIN_KNOWN
+        is_compound = compound is not None and compound.frequency >= min_known(collection)
         if not is_compound and may_be_misspelt and may_be_corrected and term not in known:
             corrected, named = corrected + 1, named + is_name
             is_corrected = not weights
@@ -157,7 +163,7 @@ def _word_groups(word: str, weights: Mapping[int, float], collection: Collection
     """
     own, frequency = collection.word(word)
     others = {term: weight for term, weight in weights.items() if term != own}
-    are_minor = frequency >= MIN_KNOWN and max(others.values(), default=0.0) <= EXTRA_COMPLETION_WEIGHT
+    are_minor = frequency >= min_known(collection) and max(others.values(), default=0.0) <= EXTRA_COMPLETION_WEIGHT
     if own is None or not frequency or are_minor:
         found = [group_of(word, weights, collection)]
     else:
@@ -190,7 +196,7 @@ def _is_foreign(parts: Sequence[str], language: str, collection: Collection) -> 
     distinct = {stem(part): part for part in parts}
     if len(distinct) < MIN_FOREIGN:
         return False
-    unknown = [part for part in distinct.values() if collection.word(part)[1] < MIN_KNOWN]
+    unknown = [part for part in distinct.values() if collection.word(part)[1] < min_known(collection)]
     if not language and len(distinct) <= MAX_MISSPELT:
         unknown = [part for part in unknown if not _resembles_known(part, collection)]
     return 2 * len(unknown) > len(distinct)
@@ -200,7 +206,7 @@ def _resembles_known(word: str, collection: Collection) -> bool:
     if not word.isascii() or len(word) <= CORRECTABLE_LENGTHS.start:
         return False
     likely = [term for term, weight in corrections(word, collection, 0).items() if weight >= MIN_LIKE]
-    return any(count >= MIN_KNOWN for count in collection.document_frequencies(likely)) if likely else False
+    return any(count >= min_known(collection) for count in collection.document_frequencies(likely)) if likely else False
 
 
 def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple[dict[int, float], int, bool]:
@@ -209,12 +215,12 @@ def _word_terms(part: str, collection: Collection, *, unfinished: bool) -> tuple
     weights: dict[int, float] = {own: 1.0} if own is not None and frequency else {}
     longer = completions(part, collection) if unfinished and len(part) > 1 else {}
     prefixed = sum(longer.values()) if longer else 0
-    if frequency < MIN_KNOWN or prefixed > PREFIX_RATIO * frequency:
+    if frequency < min_known(collection) or prefixed > PREFIX_RATIO * frequency:
         most = max(longer.values(), default=1)
         raise_weights(weights, {term: COMPLETION_WEIGHT * (0.7 + 0.3 * count / most) for term, count in longer.items()})
     elif longer and len(part) > CORRECTABLE_LENGTHS.start:
         raise_weights(weights, dict.fromkeys(longer, EXTRA_COMPLETION_WEIGHT))
-    is_rare = frequency < MIN_KNOWN and prefixed < MIN_KNOWN and part not in GENERAL_WORDS
+    is_rare = frequency < min_known(collection) and prefixed < min_known(collection) and part not in GENERAL_WORDS
     may_be_misspelt = is_rare and len(part) > CORRECTABLE_LENGTHS.start and part.isascii()
     # A word that documents and the table have is a word, however few documents have it.
     is_word = may_be_misspelt and frequency > 0 and word_vectors().knows([stem(part)])
