@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy as np
 
-from directory_server.search.query.stop_words import FUNCTION_WORDS
+from directory_server.search.query.exclusions import FUNCTION_WORDS
 from directory_server.search.text import dictionary
 from directory_server.search.text.analysis import fold, is_unsegmented
 from directory_server.search.text.dictionary import ENGLISH_BYTES, KEY_BYTES, LONGEST, NOTHING, RUNS

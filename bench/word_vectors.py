@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from directory_server.domain.entries import Entry
 from directory_server.features.embeddings.texts import text_of
-from directory_server.search.index.meaning import meaning
-from directory_server.search.query.stop_words import FUNCTION_WORDS, STOP_WORDS
+from directory_server.search.index.claims import meaning
+from directory_server.search.query.exclusions import FUNCTION_WORDS, STOP_WORDS
 from directory_server.search.text import word_vectors
 from directory_server.search.text.analysis import stem, words
 from directory_server.search.text.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors

@@ -1,10 +1,14 @@
-"""Periodic calls that no error ends."""
+"""Periodic calls that no error ends, leases of work that one process does at a time, and a Bus that polls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from functools import partial
+from secrets import token_hex
 from typing import Any
 
+from attrs import field, frozen
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
@@ -13,6 +17,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from .domain.errors import Unavailable
+from .domain.ports.storage import Mirrors
 
 
 class Timer(Service):
@@ -75,3 +80,64 @@ class Timer(Service):
             else:
                 self._log.failure("{name} failed; it is called again", failure=failure, name=name)
         self._is_failing = True
+
+
+@frozen
+class Lease:
+    """The lease `name`, for `seconds` unless it is renewed. `holder` identifies the process."""
+
+    _leases: Mirrors
+    name: str
+    _seconds: float
+    _holder: str = field(factory=partial(token_hex, 8))
+
+    async def hold(self) -> bool:
+        """Acquire or renew the lease; return False if another process has it. Raises Unavailable."""
+        return await self._leases.hold(self.name, self._holder, seconds=self._seconds)
+
+    async def release(self) -> None:
+        """Release the lease, so that another process continues at once."""
+        # It ends by itself.
+        with suppress(Unavailable):
+            await self._leases.release(self.name, self._holder)
+
+
+class LeasedTimer(Timer):
+    """A timer whose `function` holds `lease`, which is released at the end."""
+
+    def __init__(
+        self,
+        interval: float,
+        function: Callable[[], Coroutine[Deferred[Any], Any, None]],
+        clock: IReactorTime,
+        lease: Lease,
+    ) -> None:
+        super().__init__(interval, function, clock, finish=lease.release)
+        self.name = lease.name
+
+
+class Listeners:
+    """Functions that `announce` calls, in the order in which they subscribed. An exception of one is logged."""
+
+    _log = Logger()
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[], None]] = []
+
+    def announce(self) -> None:
+        for wake in self._listeners:
+            try:
+                wake()
+            except Exception:
+                self._log.failure("A listener failed when it was woken")
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        self._listeners.append(wake)
+
+
+class PollingBus(Listeners, Timer):
+    """A Bus that calls `poll` at its start, then every `interval` seconds of `clock`."""
+
+    def __init__(self, poll: Callable[[], object], clock: IReactorTime, interval: float) -> None:
+        Listeners.__init__(self)
+        Timer.__init__(self, interval, poll, clock)

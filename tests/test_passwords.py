@@ -190,7 +190,7 @@ def test_a_group_with_few_calls_replaces_a_call_of_the_largest() -> None:
 
 
 def test_networks_of_one_provider_are_a_group() -> None:
-    from directory_server.composition._runtime import _provider_of
+    from directory_server.composition._core import _provider_of
 
     assert _provider_of("2001:db8:1::/48") == _provider_of("2001:db8:ffff::/48") == "2001:db8::/32"
     assert _provider_of("192.0.2.0/24") == "192.0.2.0/24"

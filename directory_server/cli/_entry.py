@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 from urllib.parse import urlencode
@@ -14,10 +15,13 @@ from attrs import asdict
 from .. import importer, serialization
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
+from ..domain.search import Page, Query
 from ..domain.versions import LOCAL
 from ..domain.visibility import Mark
-from ._search import search_once
-from .context import command_context, wait_for
+from ..run_sync import inline
+from ..search import ImpactIndex
+from ..services.feed import Feed
+from .context import CommandContext, command_context, wait_for
 from .output import Group, echo, json_option, print_json, print_listing
 
 _MCP_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -183,3 +187,26 @@ def _values(fields: Sequence[str]) -> Mapping[str, Any]:
             raise BadInput(f"{text!r}: must be FIELD=VALUE.")
         values[field] = _value(field, value) if value else ""
     return values
+
+
+class _NoBus:
+    """A Bus without listeners: a command ends before a change matters."""
+
+    def announce(self) -> None:
+        """Wake nobody."""
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        """Forget `wake`."""
+
+
+async def search_once(context: CommandContext, query: Query) -> Page:
+    """Return the hits for `query` in all entries. It reads the file of the index, if there is one, and writes none."""
+    # It imports the server, which other commands do not need.
+    from twisted.internet.task import Clock
+
+    from ..composition import index_keeper
+
+    index, store = ImpactIndex(inline), context.storage.store
+    keeper = index_keeper(context.config, index, store, inline, time.monotonic)
+    await Feed(store, _NoBus(), [index], [], Clock(), keeper).load()
+    return await index.search(query)

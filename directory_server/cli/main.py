@@ -16,9 +16,8 @@ from ..features import FEATURES, SECTIONS
 from ..sanitize import clean
 from ..storage import place
 from ._account import account
-from ._after_restore import after_restore
 from ._config import config
-from ._database import database
+from ._database import after_restore, database
 from ._entry import entry
 from ._import import import_
 from ._key import key

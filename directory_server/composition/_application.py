@@ -26,12 +26,10 @@ from ..timers import Timer
 from ..web import metrics
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ..web.origins import Origins
-from ._core import Core, Search, build_core
-from ._hosts import loopback_hosts
+from ._core import Core, Runtime, Search, build_core, machine_runtime
 from ._people import People, build_people
 from ._publishers import Publishers, build_publishers
-from ._runtime import Runtime, machine_runtime
-from ._web import Web, build_web
+from ._web import Web, build_web, loopback_hosts
 
 if TYPE_CHECKING:
     from ..mirror import UpstreamService

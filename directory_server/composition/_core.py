@@ -1,30 +1,37 @@
-"""Core: configuration, runtime, storage, search and metrics, which all other parts use."""
+"""Core: clocks and threads, configuration, storage, search and metrics, which all other parts use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from .. import threads
 from ..config import Config
+from ..domain.accounts import Account
+from ..domain.ports.accounts import Passwords
 from ..domain.ports.additions import none_accepted
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Store
 from ..domain.ports.tracing import Trace, untraced
 from ..feature import Host, Running
-from ..http.proxies import Proxies
+from ..http.proxies import Proxies, network_of
+from ..machine import anchored, machine_time
+from ..passwords import Argon2Passwords
 from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
-from ..storage import Serving, Storage, open_storage
+from ..storage import Environment, Serving, Storage, open_storage
 from ..threads import Limited
-from ..turn import TurnPace
+from ..turn import ReactorTurn, TurnPace
 from ..web.metrics import Metrics
+from ..web.pages import STREAMS
 from ._features import first, open_observer, run_features, search_observer
-from ._runtime import Runtime
 
 SEARCHES = 2
 """Searches that run in threads at once. More of them take several times the processor time each: they wait for the
@@ -132,3 +139,50 @@ def index_keeper(
 def _index_folder(config: Config) -> Path | None:
     folder = config.index_dir or ("" if config.database else config.data_dir)
     return Path(folder) if folder else None
+
+
+FindViewer = Callable[[Any], Awaitable[Account | None]]
+"""Returns the account that is signed in and sent the request, None if there is none."""
+
+
+@frozen(kw_only=True)
+class Runtime(Environment):
+    """The part of the environment that tests replace: what storage uses of it, and the rest."""
+
+    passwords: Passwords
+    new_random: Callable[[], Random] = Random
+    wrap_viewer: Callable[[FindViewer], FindViewer] = lambda find: find
+    page_streams: int = STREAMS
+    """Open page streams per address."""
+    replaced: Mapping[str, Any] = field(factory=dict)
+    """The parts of features that tests replace, by name."""
+    stop: Callable[[], None] = lambda: None
+    """Ends the threads of `account_writes`."""
+
+
+def _provider_of(network: str) -> str:
+    """Return the provider's part of a client's network: a /32 of IPv6, the network itself for IPv4.
+
+    One customer may get many /48 (RFC 6177), and a provider has a /32 or more.
+    """
+    return network_of(network.partition("/")[0], ipv6_prefix=32, ipv4_prefix=24)
+
+
+def machine_runtime(reactor: Any) -> Runtime:
+    """Return the runtime of a server process: the machine's clocks, and threads."""
+    offload = threads.Offload(reactor)
+    # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
+    writes = threads.OwnThreads(reactor, most=2, waiting=100)
+    now = anchored(time.time, time.monotonic)
+    return Runtime(
+        reactor=reactor,
+        now=now,
+        wall=time.time,
+        monotonic=time.monotonic,
+        machine_time=machine_time(),
+        offload=offload,
+        account_writes=writes,
+        passwords=Argon2Passwords(offload, reactor, _provider_of),
+        turn=ReactorTurn(reactor),
+        stop=writes.stop,
+    )

@@ -1,18 +1,25 @@
-"""Accounts and their pages, and the search pages."""
+"""Accounts and their pages, and the search pages with the look that the settings describe.
+
+`preload` loads the tables and templates that requests need: before processes are forked, or in a thread beside the
+start.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from attrs import frozen
 
+from ..config import Config, ConfigError, WebConfig
 from ..domain.throttling import Limiter
+from ..search import file_version, load_tables
 from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
 from ..web import account, mcp, pages
+from ..web.pages import Brand
 from ..web.parts import Endpoints
 from ..web.throttling import AddressLimiter
-from ._brand import brand_of
 from ._core import Core
 from ._features import extensions, first
 from ._publishers import Publishers
@@ -110,3 +117,26 @@ def account_pages(
         account.SessionPages(requests, people.accounts),
         account.SettingsPages(requests, people.accounts, attempts, user_keys),
     )
+
+
+def brand_of(config: Config) -> Brand:
+    """Return the brand of the pages. Raises ConfigError for a logo that cannot be used."""
+    return _brand(config.web)
+
+
+# Before a fork and after it, the same logo is read.
+@cache
+def _brand(web: WebConfig) -> Brand:
+    try:
+        return Brand.of(web.name, web.about, web.logo, web.accent)
+    except OSError as error:
+        raise ConfigError(f"web.logo: cannot be read: {error.strerror}: {web.logo}") from None
+    except ValueError as error:
+        raise ConfigError(f"web.logo: {error}") from None
+
+
+def preload(config: Config) -> None:
+    """Load the tables of words, the texts and the templates. They are loaded once in a process."""
+    load_tables()
+    file_version()
+    pages.preload(config.web.search, account.SIGN_IN, extensions(), brand_of(config))

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from attrs import frozen
 
-from .. import http
+from .. import hosts, http
+from ..config import Config, endpoints
 from ..domain.upstreams import UpstreamState
 from ..run_sync import run_until_done
 from ..search import percolate
 from ..web import (
+    access_file,
+    access_log,
     authentication,
     changes,
     health,
     mcp,
     pages,
     registry,
-    registry_status,
     rest,
     routing,
 )
@@ -30,10 +33,8 @@ from ..web.origins import Origins
 from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
-from ._access_log import AccessLogging, build_access_log
 from ._core import Core
 from ._features import all_routes, first, web_parts
-from ._hosts import loopback_hosts
 from ._people import People, account_pages
 from ._publishers import Publishers
 
@@ -129,7 +130,7 @@ def _handlers(
         ),
         "mcp": endpoint,
         "registry": registry.RegistryHandlers(access, catalogue, config.registry.listed == "curated", offload),
-        "status": registry_status.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
+        "status": registry.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
         "pages": people.pages,
         "search": _search_page(core, people),
         "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
@@ -247,3 +248,45 @@ def _kernel(
 
 def _limiter(core: Core, per_minute: int) -> AddressLimiter:
     return AddressLimiter(core.proxies, core.reactor.seconds, rate=per_minute / 60, burst=per_minute)
+
+
+@frozen
+class AccessLogging:
+    """Records finished requests; `reopen` opens the log file again after a rotation."""
+
+    recorder: access_log.AccessRecorder
+    reopen: Callable[[], None] = lambda: None
+
+
+def build_access_log(core: Core) -> AccessLogging:
+    """Return the recorder of requests: metrics always, log lines unless log.access is off."""
+    config = core.config.log
+    observers: list[access_log.Observer] = [core.metrics.observe, *(feature.observe for feature in core.running)]
+    # The reactor's clock is monotonic and does not show the time of day.
+    recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
+    if config.access == "off":
+        return AccessLogging(recorder)
+    # The server log has a prefix before each line, which is no JSON.
+    is_bare = config.access == "json" and access_file.has_standard_output()
+    path = Path(config.access_file) if config.access_file else access_file.STANDARD_OUTPUT if is_bare else None
+    file = None if path is None else access_file.AccessFile(path)
+    observers.append(access_log.AccessLog(config.access, file.logger if file else None))
+    return AccessLogging(recorder, file.reopen) if file else AccessLogging(recorder)
+
+
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+def loopback_hosts(config: Config, listen: Sequence[str]) -> frozenset[str]:
+    """Return the hosts that requests name if all endpoints in `listen` are on loopback; otherwise an empty set."""
+    read = [*map(endpoints.read, listen)]
+    if not all(endpoint.is_loopback for endpoint in read):
+        return frozenset()
+    names = _LOOPBACK_NAMES.union(endpoint.host for endpoint in read)
+    # DNS rebinding: a page in a browser must not reach a private server by a name that it resolves to loopback. The
+    # name in web.url is not under control of others, and a proxy on this machine passes it on.
+    try:
+        return names | {hosts.of(config.web.url).name}
+    except ValueError:
+        # It is not set, or is no name that a client sends.
+        return names

@@ -4,7 +4,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._load import load
+from ._load import ConfigError, load
 from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings, typed_settings
 from ._settings import (
     Config,
@@ -12,7 +12,6 @@ from ._settings import (
     MetricsConfig,
     WebConfig,
 )
-from ._sources import ConfigError
 from ._types import Bytes, Seconds, Sections
 from ._upstreams import UpstreamConfig
 from ._validators import (

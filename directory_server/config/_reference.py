@@ -10,8 +10,8 @@ from typing import Any, get_args
 import attrs
 from attrs import AttrsInstance
 
+from ._load import Name
 from ._settings import Config
-from ._sources import Name
 from ._types import (
     UNLIMITED,
     Bytes,

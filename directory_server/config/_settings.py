@@ -8,9 +8,8 @@ from typing import Literal, TypeVar
 
 from attrs import AttrsInstance, field, frozen
 
-from ._apis import McpConfig, RegistryConfig
 from ._types import UNLIMITED, Bytes, Seconds, Words
-from ._upstreams import UpstreamConfig, unique_names, upstream_of_text
+from ._upstreams import McpConfig, RegistryConfig, UpstreamConfig, unique_names, upstream_of_text
 from ._validators import (
     AtLeast,
     above_zero,

@@ -1,4 +1,4 @@
-"""Settings of upstreams."""
+"""Settings of upstreams, the MCP endpoint and the registry API."""
 
 from __future__ import annotations
 
@@ -98,3 +98,28 @@ class UpstreamConfig:
         100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
     )
     max_bytes: Bytes = setting(1_000_000_000, "Maximum size of stored entries of this source.", AtLeast(1_000_000))
+
+
+@frozen
+class RegistryConfig:
+    """The registry API, which editors read."""
+
+    access: Literal["off", "public", "secret-path", "key"] = setting(
+        "off",
+        "Who may read the registry API: nobody (off), everybody (public), clients that know a path (secret-path), "
+        "clients with an API key (key).",
+        daily=True,
+    )
+    listed: Literal["all", "curated"] = setting(
+        "all", "Entries in the registry API: all, or only local, published, pinned and allowed entries (curated)."
+    )
+    per_minute: int = setting(120, "Requests per minute and address without a key.", AtLeast(1))
+
+
+@frozen
+class McpConfig:
+    """The MCP endpoint."""
+
+    search_tools: bool = setting(
+        False, "Whether the endpoint offers a third tool, search_tools, which searches the tools of all servers."
+    )

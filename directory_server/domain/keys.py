@@ -1,4 +1,4 @@
-"""API keys and registry tokens: values, rules, and random secrets with their digests."""
+"""API keys, their clients, and registry tokens: values, rules, and random secrets with their digests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from zlib import crc32
 
 from attrs import field, frozen
 
-from .clients import Client
 from .errors import BadInput
 
 MAX_LABEL = 100
@@ -242,3 +241,18 @@ def _checksum(text: str) -> str:
         number, digit = divmod(number, 62)
         digits = _BASE62[digit] + digits
     return digits
+
+
+MAX_NAME = 60
+"""Characters of the name of a client program."""
+
+
+@frozen
+class Client:
+    """The client of a request; `network` is such as 192.0.2.0/24, `name` such as curl. Either is "" if unknown."""
+
+    network: str = ""
+    name: str = ""
+
+
+UNKNOWN = Client()

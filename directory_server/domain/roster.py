@@ -9,8 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from .accounts import Account, AccountState
-from .clients import Client
-from .keys import ApiKey, KeyUse
+from .keys import ApiKey, Client, KeyUse
 
 MAX_TEXT = 100
 """The most characters of a searched text."""

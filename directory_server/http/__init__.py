@@ -1,14 +1,13 @@
 """The HTTP/1.1 server: sockets, request parsing, connections with time limits, and requests.
 
-`_reuse_port` shares a TCP port between processes. `_immediate_write` writes to the socket at once. `_parser` parses
-requests strictly, with size limits. `_connection` answers the requests of one connection in order. `_output` queues
+`_sockets` shares a TCP port between processes, and writes to the socket at once. `_parser` parses requests strictly,
+with size limits. `_connection` answers the requests of one connection in order. `_output` queues
 responses for slow clients. `_connections` limits the open connections and closes them when the server stops.
 `_request` is the request that handlers receive.
 """
 
 from ._connection import Connection
 from ._connections import Connections, Rejected
-from ._immediate_write import ImmediateWriteEndpoint, ImmediateWriteServer
 from ._parser import Message
 from ._request import Request, status_line
-from ._reuse_port import ReusePortReactor
+from ._sockets import ImmediateWriteEndpoint, ImmediateWriteServer, ReusePortReactor

@@ -16,8 +16,7 @@ from ._output import Output
 from ._parser import Message, Parser, Phase
 from ._request import Request, RequestHandler
 from .errors import ErrorResponse, HttpError
-from .proxies import network_of
-from .transports import unwrapped
+from .proxies import network_of, unwrapped
 
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Maximum seconds of each parser phase, however slowly the bytes arrive."""

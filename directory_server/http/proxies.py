@@ -1,4 +1,4 @@
-"""Trusted proxies: the client address and scheme of a request."""
+"""Trusted proxies: the client address and scheme of a request, and the socket transport below wrapping protocols."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 
 from attrs import field, frozen
 from twisted.internet.address import UNIXAddress
 from twisted.internet.interfaces import IAddress
+from twisted.protocols.policies import ProtocolWrapper
 
 from ._request import Request
 from .headers import values
@@ -127,3 +129,10 @@ class Proxies:
         if isinstance(peer, UNIXAddress):
             return UNIX in self._entries
         return self.trusts(str(getattr(peer, "host", "")))
+
+
+def unwrapped(transport: Any) -> Any:
+    """Return the socket transport below the wrappers of TLS and the PROXY protocol."""
+    while isinstance(transport, ProtocolWrapper):
+        transport = transport.transport
+    return transport

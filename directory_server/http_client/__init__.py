@@ -1,15 +1,22 @@
 """Parts of HTTP clients of hostile peers: bounds of responses, checks of certificates and of redirects."""
 
-from ._addresses import networks
 from ._bounded_agent import MAX_HEAD, PIECE, BoundedAgent, HeadBoundedPool, HeadBoundedProtocol
-from ._certificates import CertificatePolicy
-from ._checked_agent import MAX_URL, CheckedAgent, CheckedNetwork, InvalidTarget, NotAllowed, Target, target_of
-from ._documents import DocumentClient, document_client, exchanged
-from ._errors import BadCertificate, BadResponse
-from ._requests import RequestBody
+from ._checked_agent import (
+    MAX_URL,
+    CheckedAgent,
+    CheckedNetwork,
+    InvalidTarget,
+    NotAllowed,
+    Target,
+    networks,
+    target_of,
+)
+from ._documents import CertificatePolicy, DocumentClient, RequestBody, document_client, exchanged
 from ._responses import (
     MAX_DELAY,
     REDIRECT_CODES,
+    BadCertificate,
+    BadResponse,
     cancellable,
     date_of,
     drop,

@@ -21,7 +21,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgent, IBodyProducer, IResponse
 from zope.interface import implementer
 
-from ._errors import BadResponse
+from ._responses import BadResponse
 
 MAX_HEAD = 65_536
 """Bytes of the status line and headers of a response, with those of all 1xx responses before it."""

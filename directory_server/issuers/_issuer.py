@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
+from .. import hosts
 from ..domain.errors import BadInput, Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.tracing import Trace
@@ -16,7 +18,6 @@ from ..http_client import BadResponse, document_client
 from ..serialization import decode
 from ._keys import VerificationKey, keys_of
 from ._tokens import VerifiedToken, check_claims, read_header, verified_payload
-from ._urls import issuer_url
 
 MAX_DOCUMENT = 262_144
 """Bytes of the discovery document and of the key set."""
@@ -145,3 +146,25 @@ class Issuer:
 def issuer_of(url: str, reactor: Any, offload: Offload, now: Callable[[], float], trace: Trace) -> Issuer:
     """Return the issuer at `url`. Raises ValueError for an invalid URL."""
     return Issuer(url, document_client(reactor, "tokens", trace), offload, reactor, now)
+
+
+MAX_URL = 1_000
+"""Characters of a URL."""
+
+
+def issuer_url(url: str) -> str:
+    """Return `url`, an https URL without credentials and fragment, or an http URL of this machine.
+
+    Raises ValueError with a message that starts with "must". OpenID Connect Discovery 1.0, section 3, demands https.
+    """
+    try:
+        parts = urlsplit(url)
+        host = hosts.read(parts.hostname or "")
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and host.scope == "local")
+        is_plain = url.isascii() and url.isprintable() and not set(' "\\<>') & set(url) and len(url) <= MAX_URL
+        is_valid = is_safe and is_plain and parts.username is None and not parts.fragment and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise ValueError("must be an https URL without a password, or an http URL of this machine")
+    return url

@@ -1,4 +1,4 @@
-"""The Bus on PostgreSQL: notifications wake at once, and a poll makes sure."""
+"""The Bus on PostgreSQL: notifications wake at once, and a poll makes sure and measures the clock of the database."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
-from ..listeners import PollingBus
+from ..timers import PollingBus
 from ._availability import Proof
 from ._connection import NOW
-from ._last_read import LastRead
+from ._database import Database
 from ._link import Statements
 from ._pulse import PULSE, Pulse
+from ._store import LastRead
 
 _PAYLOAD = re.compile(r"(?P<kind>change|keys) (?P<number>[0-9]{1,18})(?P<ids>( \S+)*)", re.ASCII)
 """Payload of a notification: the last change, or the counter of ended keys and their ids, `*` for any."""
@@ -127,3 +128,34 @@ class PostgresBus(PollingBus):
         self.head, self._keys = head, keys
         if has_moved:
             self.announce()
+
+
+EXACT = 1.0
+"""Seconds from a statement to its answer up to which its time is used: it may be wrong by half of that."""
+
+
+class DatabaseClock:
+    """Seconds since the epoch by the clock of the database, as last measured; before, by `now`.
+
+    Between measurements it runs with `monotonic`, in seconds. So a revocation and an expiry mean the same moment on
+    machines whose clocks differ.
+    """
+
+    def __init__(self, now: Callable[[], float], monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._offset = now() - monotonic()
+
+    def __call__(self) -> float:
+        return self._monotonic() + self._offset
+
+    async def measure(self, database: Database) -> None:
+        """Ask `database` for its time. Raises Unavailable."""
+        began = self._monotonic()
+        [(at,)] = await database.run(f"SELECT {NOW}")
+        self.measured(at, began)
+
+    def measured(self, at: float, began: float) -> None:
+        """Set the clock by a statement that was sent at `began` of `monotonic`, and has just returned the time `at`."""
+        ended = self._monotonic()
+        if ended - began <= EXACT:
+            self._offset = at - (began + ended) / 2

@@ -6,18 +6,18 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import zip_longest
+from secrets import token_bytes
 from typing import Protocol
 
 import psycopg
 
 from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
-from ..domain.transfers import Imported
+from ..domain.transfers import Imported, Restored
 from ..tables import PUBLISHERS
 from ._connection import Cursor
 from ._database import Database
 from ._pulse import end_keys
-from ._shared import SESSION_SECRET
 
 Row = tuple[object, ...]
 
@@ -208,3 +208,56 @@ def _compare(name: str, expected: Iterable[Row], found: Iterable[Row]) -> None:
     for number, (one, other) in enumerate(zip_longest(expected, found), 1):
         if one != other:
             raise BadInput(f"Nothing was imported: row {number} of the table {name} is not as it was written.")
+
+
+SIZE = 32
+"""Bytes of the secret."""
+
+SESSION_SECRET = "session secret"
+"""The name of the secret."""
+
+_READ = "SELECT value FROM shared WHERE name = $1"
+
+_CREATE = "INSERT INTO shared (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"
+
+
+async def session_secret(database: Database) -> bytes:
+    """Return the session secret of the database; create it if it does not exist. Raises Unavailable.
+
+    Of processes that start together, one creates the secret, and all return it.
+    """
+    found = await database.read(lambda cursor: cursor.one(_READ, SESSION_SECRET))
+    if found is None:
+
+        def write(cursor: Cursor) -> object:
+            cursor.execute(_CREATE, (SESSION_SECRET, token_bytes(SIZE)))
+            return cursor.one(_READ, SESSION_SECRET)
+
+        found = await database.write(write)
+    return bytes(found[0])
+
+
+_NEW_LOG = "UPDATE log SET id = left(replace(gen_random_uuid()::text, '-', ''), 12)"
+
+_VALID = """
+    SELECT api_key.id, label || ', ends in ' || last_four
+    FROM api_key JOIN secret ON key_id = api_key.id AND secret.expires_at IS NULL
+    WHERE revoked_at IS NULL
+        AND (api_key.expires_at IS NULL OR api_key.expires_at > extract(epoch FROM clock_timestamp()))
+    ORDER BY api_key.created_at, api_key.ordinal
+"""
+
+
+async def after_restore(database: Database) -> Restored:
+    """Give the change log of a restored `database` a new id, and end its sessions and links. Raises Unavailable."""
+
+    def write(cursor: Cursor) -> Restored:
+        cursor.execute(_NEW_LOG)
+        sessions = cursor.execute("DELETE FROM session").rowcount
+        links = cursor.execute("DELETE FROM link").rowcount
+        cursor.execute("DELETE FROM new_secret")
+        keys = [(key_id, text) for key_id, text in cursor.all(_VALID)]
+        end_keys(cursor)
+        return Restored(sessions, links, keys)
+
+    return await database.write(write)

@@ -1,11 +1,11 @@
-"""The Store on PostgreSQL."""
+"""The Store on PostgreSQL, and the last change of the log that this process has read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from attrs import Factory, field, frozen
+from attrs import Factory, define, field, frozen
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
@@ -14,9 +14,25 @@ from ..domain.publishing import SourceLimits
 from ..tables import Engine, ScopedEntries
 from ._connection import Cursor
 from ._database import Database
-from ._last_read import LastRead
 from ._link import Statements
 from ._tables import PostgresTables
+
+
+@define
+class LastRead:
+    """The last change that this process has read, and its random mark; before the first, 0 and None.
+
+    Only for the reactor's thread.
+    """
+
+    seq: int = 0
+    mark: int | None = None
+
+    def record(self, seq: int, mark: int) -> None:
+        """Record a change that was read."""
+        if seq > self.seq:
+            self.seq, self.mark = seq, mark
+
 
 ENGINE = Engine(
     # So that the statements that refer to new rows need not wait for the one that adds them.

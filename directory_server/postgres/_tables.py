@@ -1,4 +1,4 @@
-"""The Tables on PostgreSQL."""
+"""The Tables on PostgreSQL, and the cache of look-ups of keys on them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
+from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.storage import Policy
-from ..tables import Rows, input_columns, postgres_statement
+from ..tables import FIND_KEY, Rows, found_key, input_columns, postgres_statement
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
 from ._link import Statements
-from ._pulse import end_keys
+from ._pulse import Pulse, end_keys
 
 T = TypeVar("T")
 
@@ -89,3 +90,44 @@ class PostgresTables:
 
     async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
         return await self.database.write(lambda cursor: function(PostgresRows(cursor, self.database.policy)))
+
+
+class PostgresKeyCache:
+    """A KeyCache of look-ups, by `statements`, until the `pulse` says that the key may have ended.
+
+    A revoked key ends at once in this process, and within a second in others.
+    """
+
+    def __init__(self, statements: Statements, pulse: Pulse) -> None:
+        self._statements = statements
+        self._pulse = pulse
+        self._known: dict[bytes, tuple[ApiKey, float, int]] = {}
+        self._generation = 0
+
+    def get(self, given: bytes, now: float) -> ApiKey | None:
+        if not self._pulse.is_fresh or self._pulse.generation != self._generation:
+            return None
+        key, end, counter = self._known.get(given, (None, 0.0, 0))
+        is_valid = key is not None and now < end and self._pulse.ended.get(key.id, counter) <= counter
+        return key if is_valid else None
+
+    def __contains__(self, given: bytes) -> bool:
+        return given in self._known
+
+    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
+        reading = self._pulse.begin()
+        statement, parameters = numbered(FIND_KEY, {"digest": given, "now": now})
+        rows = await self._statements.run(statement, *parameters)
+        if not rows:
+            return None
+        key, end, counter = found_key(rows[0])
+        if self._pulse.confirm(reading, counter, is_poll=False):
+            self._keep(given, key, end, counter)
+        return key
+
+    def _keep(self, given: bytes, key: ApiKey, end: float, counter: int) -> None:
+        if self._pulse.generation != self._generation:
+            self._known, self._generation = {}, self._pulse.generation
+        elif len(self._known) >= CACHED:
+            self._known = newest_half(self._known)
+        self._known[given] = key, end, counter

@@ -15,10 +15,9 @@ and gives the reasons of hits.
 
 from .impact_index import ImpactIndex
 from .index.memory import Spill, in_memory
-from .index.packing import TextAnalysis
+from .index.packing import TextAnalysis, file_version
 from .index.rows import key_of as entry_key
-from .index.versions import file_version
 from .index_file import MappedIndexFile
 from .percolator import EntryPolicy, percolate
+from .query.cost import load_tables
 from .query.parsing import topic
-from .query.tables import load_tables

@@ -22,19 +22,15 @@ from .index.collection import Collection
 from .index.lexicon import Lexicon
 from .index.memory import Keep, bound_pages, in_memory, release_memory
 from .index.segment import Segment
-from .index.snapshot import Snapshot
-from .index.tiers import BULK, SIZES, LiveSegment, merged
+from .index.tiers import BULK, SIZES, LiveSegment, Snapshot, merged
 from .index.verified import document_of
-from .query.condensation import MAX_LENGTH, condensed
-from .query.cost import is_expensive, is_expensive_plan
+from .query.cost import MAX_LENGTH, are_loaded, condensed, is_expensive, is_expensive_plan, load_tables
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
-from .query.tables import are_loaded, load_tables
 from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
-from .ranking.explain import explain_lines
+from .ranking.explain import explain_lines, reasons
 from .ranking.likeness import reranking
 from .ranking.nomination import with_nominees
-from .ranking.reasons import reasons
 from .ranking.scoring import Best, Ranked, ranked_documents, score_documents, top_documents
 from .ranking.strength import KEPT, Closest, closest, kept, relevance
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from .impact_index import ImpactIndex
 from .index.columns import Unusable, map_columns, size_of, write_columns
+from .index.packing import file_version
 from .index.saved import from_columns, to_columns
-from .index.snapshot import Snapshot
-from .index.versions import file_version
+from .index.tiers import Snapshot
 
 NAME = "index-{version}.bin"
 

@@ -8,14 +8,6 @@ from ._arguments import (
     search_arguments,
     tool_search_arguments,
 )
-from ._audit import recorded_values
-from ._checks import (
-    encode_indexed,
-    encode_texts,
-    restore_indexed,
-    restore_record,
-    restore_texts,
-)
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     FIELDS,
@@ -38,10 +30,8 @@ from ._entries import (
     restore_entry,
     with_official_flag,
 )
-from ._events import change_event, event, event_id, id_field
 from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
-from ._json import decode, decode_stored, encode, pretty, raw, rfc3339, text, tool_result
-from ._json_parts import InvalidPart, decode_apart
+from ._json import InvalidPart, decode, decode_apart, decode_stored, encode, pretty, raw, rfc3339, text, tool_result
 from ._json_schema import (
     Schema,
     argument_schemas,
@@ -81,13 +71,22 @@ from ._responses import (
     ChangesPage,
     ErrorBody,
     SearchPage,
+    change_event,
     change_item,
     changes_page,
+    encode_indexed,
+    encode_texts,
+    event,
+    event_id,
     hit_schema,
+    id_field,
     identified,
     matching_tools_schema,
+    recorded_values,
+    restore_indexed,
+    restore_record,
+    restore_texts,
     search_page,
 )
 from ._rpc import Id, Message, message, message_id
-from ._toml import toml
-from ._yaml import yaml
+from ._toml import toml, yaml

@@ -1,20 +1,25 @@
-"""Bodies of responses that REST and MCP share: pages of hits and of changes, and errors."""
+"""Bodies of responses that REST and MCP share, their events, and stored forms of checks and audit events."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from attrs import field, frozen
+import orjson
+from attrs import asdict, astuple, evolve, field, frozen
+from cattrs import Converter
+from cattrs.strategies import configure_union_passthrough
 
+from ..domain.audit import recorded
 from ..domain.changes import Change, ChangeKind
+from ..domain.checks import IndexedVerification, PackageTexts
 from ..domain.marks import kinds_of
 from ..domain.search import Match
+from ..domain.tools import OfferedTool
 from ..domain.views import Detail, Hit
 from ..domain.withholding import shown_hit
-from ._checks import indexed_status
 from ._entries import MATCHING_TOOLS, restore_entry
-from ._json import encode
+from ._json import encode, text
 from ._json_schema import Schema, field_schemas
 
 LISTED = ("name", "brief", "website_url")
@@ -149,3 +154,89 @@ def change_fields(change: Change) -> Mapping[str, Any]:
     kinds = kinds_of([*change.flags, *hit.flags])
     flags = {"flags": kinds} if kinds else {}
     return {**identified(hit), **status, **flags}
+
+
+def recorded_values(values: Mapping[str, object]) -> str:
+    """Return values as a JSON object without secrets and within MAX_VALUES; empty if there are none."""
+    kept = recorded(values)
+    return text(kept) if kept else ""
+
+
+_LINE_ENDS = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
+"""Characters that JSON does not escape and some clients treat as line ends (Unicode, section 5.8); their escapes."""
+
+
+def event(value: Any, *, name: str = "", identity: str | None = None) -> bytes:
+    """Return an encoded event with `value` as JSON on one line.
+
+    `name` and `identity` become its `event` and `id`, which are omitted if empty and None.
+    """
+    data = encode(value)
+    if not data.isascii():
+        for end, escape in _LINE_ENDS.items():
+            data = data.replace(end, escape)
+    number = b"" if identity is None else b"id: %s\n" % identity.encode()
+    kind = b"event: %s\n" % name.encode() if name else b""
+    return b"%s%sdata: %s\n\n" % (number, kind, data)
+
+
+def event_id(seq: int, log: str) -> str:
+    """Return the id of an event, from which a client resumes: the `seq` of a change, and the id of its log."""
+    return f"{seq}-{log}"
+
+
+def id_field(seq: int, log: str) -> bytes:
+    """Return an encoded `id` field without data. A client resumes from it, and dispatches no event."""
+    return b"id: %s\n\n" % event_id(seq, log).encode()
+
+
+def change_event(change: Change, log: str) -> bytes:
+    """Return the encoded event of a change in the log with the id `log`."""
+    return event(change_fields(change), name=f"entry.{change.kind}", identity=event_id(change.seq, log))
+
+
+T = TypeVar("T")
+
+_CONVERTER = Converter()
+configure_union_passthrough(str | int | float | bool | None, _CONVERTER)
+
+
+def restore_record(value: Any, cls: type[T]) -> T:
+    """Return the instance of `cls`, an attrs class, from the value of its stored form."""
+    return _CONVERTER.structure(value, cls)
+
+
+def encode_indexed(verification: IndexedVerification) -> bytes:
+    """Return the stored form of what the index holds of the checks of an entry."""
+    value = asdict(verification)
+    value["tools"] = [*map(astuple, verification.tools)]
+    # As before there were these fields: another form would be a change of every entry.
+    for name in ("names_server", "texts", "hinted", "marks"):
+        if not value[name]:
+            del value[name]
+    return encode(value)
+
+
+def restore_indexed(body: bytes) -> IndexedVerification:
+    """Return what the index holds of a verification from `body`."""
+    value = orjson.loads(body)
+    # Tools that were stored before they had titles are pairs of name and description.
+    tools = ((name, "", *rest) if len(rest) == 1 else (name, *rest) for name, *rest in value["tools"])
+    found = _CONVERTER.structure({**value, "tools": ()}, IndexedVerification)
+    return evolve(found, tools=tuple(OfferedTool(*tool) for tool in tools))
+
+
+def encode_texts(texts: PackageTexts) -> bytes:
+    """Return the stored form of the texts of a package, at most 13,000 bytes."""
+    return encode([texts.summary, texts.keywords, texts.readme])
+
+
+def restore_texts(body: bytes) -> PackageTexts:
+    """Return the texts of a package from `body`, the output of `encode_texts`."""
+    summary, keywords, readme = orjson.loads(body)
+    return PackageTexts(summary, tuple(keywords), readme)
+
+
+def indexed_status(body: bytes) -> str:
+    """Return the status in what the index holds of a verification."""
+    return str(orjson.loads(body)["status"])

@@ -9,8 +9,8 @@ from attrs import define, frozen
 from twisted.logger import Logger
 
 from ..domain.accounts import Account, BrowserSession, unknown_link
-from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused
+from ..domain.keys import UNKNOWN, Client
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Accounts, Passwords, Sessions
 from ..domain.ports.roster import Roster

@@ -8,9 +8,8 @@ from math import isfinite
 from attrs import frozen
 
 from ..domain.accounts import Account
-from ..domain.clients import UNKNOWN, Client
 from ..domain.errors import NotFound
-from ..domain.keys import COUNTED_AFTER_END, ApiKey, KeyUse, NewSecret
+from ..domain.keys import COUNTED_AFTER_END, UNKNOWN, ApiKey, Client, KeyUse, NewSecret
 from ..domain.ports.access import KeyRing, KeyUses, Quota
 from ..domain.ports.accounts import NewSecrets
 from ..domain.quota import WINDOW, Allowance

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from ..domain.errors import Unavailable
 from ..domain.ports.storage import Policy
 from ._availability import BUSY_TIMEOUT, Availability
-from ._connection import Connection, Synchronous, is_busy
-from ._folder_lock import locked
+from ._connection import Connection, Synchronous, is_busy, locked
 
 if TYPE_CHECKING:
     from ._transactions import TransactionQueue

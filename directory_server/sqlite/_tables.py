@@ -1,19 +1,24 @@
-"""The Tables on SQLite."""
+"""The Tables on SQLite, also in a file of their own, and the cache of look-ups of keys on them."""
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
 
 from .. import serialization
-from ..domain.ports.runtime import Offload
+from ..domain.errors import Unavailable
+from ..domain.keys import CACHED, ApiKey, newest_half
+from ..domain.ports.runtime import Offload, Turn
 from ..domain.ports.storage import Policy
 from ..run_sync import inline
-from ..tables import Rows, Statement, sqlite_statement
-from ._database import Database
+from ..tables import FIND_KEY, Rows, Statement, found_key, sqlite_statement
+from ._database import Database, Schema, data_version
 
 T = TypeVar("T")
 
@@ -97,3 +102,126 @@ class SqliteTables:
                 return function(SqliteRows(connection, self.database.policy))
 
         return await self.writes(write)
+
+
+_Keys = dict[bytes, tuple[ApiKey, float]]
+"""Keys by the digests of their secrets, each with the time when the key or the secret ends."""
+
+# Triggers count the writes that change or end a key.
+_PULSE = "SELECT keys FROM pulse"
+
+
+class SqliteKeyCache:
+    """A KeyCache of look-ups in the data directory, until any process changes or ends a key.
+
+    So a key that is revoked in one process is rejected by all. Whether another process has done so is checked once in
+    each `turn` of the reactor.
+    """
+
+    def __init__(self, database: Database, turn: Turn) -> None:
+        self._database = database
+        self._turn = turn
+        self._checked: _Keys | None = None
+        """The keys that were valid when a look-up of the current turn read the database; None before that."""
+        # One tuple, replaced as a whole, because two threads may look up keys at the same time.
+        self._known: tuple[object, int, _Keys] = None, -1, {}
+
+    def get(self, given: bytes, now: float) -> ApiKey | None:
+        key, end = (None, 0.0) if self._checked is None else self._checked.get(given, (None, 0.0))
+        return key if now < end else None
+
+    def __contains__(self, given: bytes) -> bool:
+        return given in self._known[2]
+
+    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
+        # The function may run in another thread, which has another connection.
+        key = await self._database.read(partial(self._find, given, now, self._checked))
+        is_first = self._checked is None
+        self._checked = self._known[2]
+        if is_first:
+            self._turn.at_end(self._forget_checked)
+        return key
+
+    def _find(self, given: bytes, now: float, checked: _Keys | None, connection: sqlite3.Connection) -> ApiKey | None:
+        # Keys that were checked in this turn are checked again in the next one, and with them those that are added.
+        cached = self._current(connection) if checked is None else checked
+        key, end = cached.get(given, (None, 0.0))
+        if now < end:
+            return key
+        row = SqliteRows(connection).one(FIND_KEY, digest=given, now=now)
+        if row is None:
+            return None
+        key, end, _ = found_key(row)
+        cached[given] = key, end
+        return key
+
+    def _current(self, connection: sqlite3.Connection) -> _Keys:
+        """Return the cached keys; none if this or any other connection has changed or ended a key since."""
+        # data_version counts the writes of other connections, and is comparable only within one connection. It is read
+        # before the counter: a write between the two is noticed by the next look-up.
+        version = connection, data_version(connection), connection.total_changes
+        known_version, known_pulse, keys = self._known
+        if version != known_version or len(keys) > CACHED:
+            (pulse,) = connection.execute(_PULSE).fetchone()
+            if pulse != known_pulse:
+                keys = {}
+            elif len(keys) > CACHED:
+                keys = newest_half(keys)
+            self._known = version, pulse, keys
+        return keys
+
+    def _forget_checked(self) -> None:
+        self._checked = None
+
+
+class SeparateTables:
+    """The tables of a file of `folder`, which the first use creates; `offload` runs all uses.
+
+    The faults of this file do not count as faults of the data directory.
+    """
+
+    def __init__(self, folder: Path, schema: Schema, offload: Offload = inline) -> None:
+        self._folder = folder
+        self._schema = schema
+        self._offload = offload
+        self._opening = threading.Lock()
+        self._database: Database | None = None
+        self._is_closed = False
+
+    async def one(self, statement: str, /, **values: object) -> Any:
+        return await self.read(lambda rows: rows.one(statement, **values))
+
+    async def all(self, statement: str, /, **values: object) -> Sequence[Any]:
+        return await self.read(lambda rows: rows.all(statement, **values))
+
+    async def run(self, statement: str, /, **values: object) -> Sequence[Any]:
+        return await self.write(lambda rows: rows.all(statement, **values))
+
+    async def read(self, function: Callable[[Rows], T]) -> T:
+        return await self._offload(self._read, function)
+
+    async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
+        return await self._offload(self._write, function, waits)
+
+    def close(self) -> None:
+        """Close the file after its current uses."""
+        with self._opening:
+            self._is_closed = True
+            if self._database is not None:
+                self._database.close()
+
+    def _read(self, function: Callable[[Rows], T]) -> T:
+        with self._opened().snapshot() as connection:
+            return function(SqliteRows(connection))
+
+    def _write(self, function: Callable[[Rows], T], waits: bool) -> T:
+        with self._opened().transaction(wait=None if waits else 0) as connection:
+            return function(SqliteRows(connection))
+
+    def _opened(self) -> Database:
+        with self._opening:
+            if self._is_closed:
+                raise Unavailable(f"{self._schema}.db is closed.")
+            if self._database is None:
+                self._database = Database(self._folder, self._schema)
+            return self._database

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from .. import sqlite, tables
 from ..config import Config
+from ..domain.throttling import AttemptLimit, Limiter
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
-from ._attempts import ProcessAttempts
 from ._storage import Environment, Serving, Storage, policy_of, source_limits, upstream_names
 
 PRUNE_INTERVAL = 1.0
@@ -94,3 +94,17 @@ def _serving(data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment:
             Timer(PRUNE_INTERVAL, quota.prune, reactor),
         ],
     )
+
+
+class ProcessAttempts:
+    """Attempts of this process; `now` is in seconds. A restart forgets them."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._limiters: dict[AttemptLimit, Limiter] = {}
+
+    async def charge(self, limit: AttemptLimit, client: str) -> None:
+        limiter = self._limiters.get(limit)
+        if limiter is None:
+            limiter = self._limiters[limit] = Limiter(self._now, rate=limit.rate, burst=limit.burst)
+        limiter.charge(client)

@@ -20,8 +20,7 @@ from ..domain.ports.runtime import Bus
 from ..http import Request
 from ..timers import Timer
 from ..wording import counted
-from ._batching import BATCH, BatchRunner
-from ._channel import Channel
+from ._channel import BATCH, BatchRunner, Channel
 from ._stream import RETRY, Stream
 
 SHUTDOWN_SPREAD = 10_000

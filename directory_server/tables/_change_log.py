@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from ..domain.changes import Change, ChangeKind
-from ._flag_kinds import flag_kinds
+from ._names import flag_kinds
 from ._scopes import CHANGED_WITHIN, lists_of
 from ._tables import Rows
 

@@ -20,7 +20,7 @@ from ..domain.ports.storage import READ_BYTES
 from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.versions import PUBLISHED, Record, Version, preferred
 from ._change_log import Document, LoggedChange, changes, current, has_changes, missing
-from ._engines import Engine
+from ._dialects import Engine
 from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
 from ._publishing import Known, Row, batches, known, publish, storing_analyses
 from ._tables import Rows, Tables

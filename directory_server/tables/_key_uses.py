@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from ..domain.clients import Client
 from ..domain.entries import is_storable
-from ..domain.keys import KeyUse
+from ..domain.keys import Client, KeyUse
 from ._tables import Row, Rows, Tables
 
 # Keys that another transaction deletes are skipped. Processes that record together lock the rows in the order of the

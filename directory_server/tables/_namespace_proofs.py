@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import asdict, frozen
 
 from ..domain.entries import is_storable
-from ..domain.namespace_proofs import NamespaceProof, proves, proving_namespaces
+from ..domain.namespaces import NamespaceProof, proves, proving_namespaces
 from ._tables import Rows, Tables
 
 SIZE = 100_000

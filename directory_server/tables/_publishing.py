@@ -19,8 +19,8 @@ from ..domain.publishing import (
     rejection,
 )
 from ..domain.versions import Record
-from ._engines import Engine
-from ._stored_names import StoredName, StoredRecord
+from ._dialects import Engine
+from ._names import StoredName, StoredRecord
 from ._tables import Rows, Statement
 from ._visibility import lock_names, visibility_updates
 

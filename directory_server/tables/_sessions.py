@@ -1,4 +1,4 @@
-"""The Sessions."""
+"""Sign-in: the Sessions, the NewSecrets that a session may read, and the Identities."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from ..domain.accounts import (
     MAX_SESSIONS,
     Account,
     BrowserSession,
+    Identity,
+    Role,
+    checked_email,
     digest_start,
     id_of_digest,
     unknown_session,
     writes_use,
 )
-from ..domain.clients import UNKNOWN, Client
 from ..domain.entries import is_storable
 from ..domain.errors import Unavailable
-from ..domain.keys import digest, new_token
-from ._accounts import COLUMNS
+from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token, subject_key_id
+from ..sealing import seal, unseal
+from ..serialization import decode_stored, encode
+from ._accounts import BY_EMAIL, COLUMNS, REMOVE, SET_ROLE, add_account, keys_of, lock_account
 from ._tables import Rows, Tables
 
 # They skip rows that another process deletes: neither waits for the other.
@@ -157,3 +161,130 @@ class StoredSessions:
 def _use(key: bytes, account_id: str, now: float, client: Client) -> dict[str, object]:
     """Return the values of statements that write the use of a session; `key` is the digest of its secret."""
     return {"digest": key, "account": account_id, "now": now, "network": client.network, "client": client.name}
+
+
+# It skips rows that another process deletes: neither waits for the other.
+_FORGET = """
+    DELETE FROM new_secret WHERE (session, key_id) IN (
+        SELECT session, key_id FROM new_secret WHERE expires_at <= :now FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_PUT = """
+    INSERT INTO new_secret (session, key_id, salt, sealed, rotated, expires_at)
+    VALUES (:session, :key_id, :salt, :sealed, :rotated, :expires_at)
+    ON CONFLICT (session, key_id) DO UPDATE SET
+        salt = excluded.salt, sealed = excluded.sealed, rotated = excluded.rotated, expires_at = excluded.expires_at
+"""
+
+_TAKE = """
+    DELETE FROM new_secret WHERE session = :session AND key_id = :key_id RETURNING salt, sealed, rotated, expires_at
+"""
+
+
+@frozen
+class StoredNewSecrets:
+    """New secrets of keys; `now` is in seconds since the epoch."""
+
+    _tables: Tables
+    _now: Callable[[], float]
+
+    async def put(self, session: str, key_id: str, new: NewSecret) -> None:
+        """Store a new secret for NEW_SECRET_LIFETIME seconds; delete the expired ones."""
+        now = self._now()
+        salt, sealed = seal(session, key_id, new.secret)
+        row = {
+            "session": digest(session),
+            "key_id": key_id,
+            "salt": salt,
+            "sealed": sealed,
+            "rotated": new.rotated,
+            "expires_at": now + NEW_SECRET_LIFETIME,
+        }
+        await self._tables.write(lambda rows: rows.finish((_FORGET, {"now": now}), (_PUT, row)))
+
+    async def take(self, session: str, key_id: str) -> NewSecret | None:
+        """Return a new secret and delete it; None if unknown, taken or expired."""
+        if not is_storable(key_id):
+            return None
+        row = await self._tables.write(lambda rows: rows.one(_TAKE, session=digest(session), key_id=key_id))
+        if row is None:
+            return None
+        salt, sealed, rotated, expires_at = row
+        if expires_at <= self._now():
+            return None
+        secret = unseal(session, key_id, bytes(salt), bytes(sealed))
+        return None if secret is None else NewSecret(secret, bool(rotated))
+
+
+_FIND_PERSON = f"SELECT {COLUMNS} FROM identity JOIN account ON account.id = identity.account WHERE digest = :digest"
+
+_LINK_PERSON = """
+    INSERT INTO identity (digest, account, issuer, groups, created_at, signed_in_at)
+    VALUES (:digest, :id, :issuer, :groups, :now, :now)
+    ON CONFLICT (digest) DO UPDATE SET groups = excluded.groups, signed_in_at = excluded.signed_in_at
+"""
+
+_TAKE_SUBJECT = """
+    UPDATE api_key SET owner = :id, quota = coalesce((SELECT key_limit FROM account WHERE account.id = :id), quota)
+    WHERE id = :key AND is_subject AND owner IS NULL
+"""
+
+_PERSONS = "SELECT issuer, digest, groups FROM identity WHERE account = :id ORDER BY signed_in_at DESC, digest"
+
+
+@frozen
+class StoredIdentities:
+    """Persons of issuers. `now` is in seconds since the epoch. The account is locked before other rows."""
+
+    _tables: Tables
+    _now: Callable[[], float]
+
+    async def sign_in(
+        self, identity: Identity, email: str | None, *, creates: bool, role: Role | None = None
+    ) -> Account | None:
+        address, now = None if email is None else checked_email(email), self._now()
+
+        def write(rows: Rows) -> Account | None:
+            account, ended = _account(rows, identity, address, now, creates=creates)
+            if account is None:
+                return None
+            groups = encode(list(identity.groups)).decode()
+            rows.execute(
+                _LINK_PERSON, digest=identity.digest, id=account.id, issuer=identity.issuer, groups=groups, now=now
+            )
+            if role is not None and role != account.role:
+                rows.execute(SET_ROLE, id=account.id, role=role)
+            key = subject_key_id(identity.digest)
+            if rows.execute(_TAKE_SUBJECT, id=account.id, key=key):
+                ended = [*ended, key]
+            account = lock_account(rows, account.id)
+            if ended:
+                rows.end_keys(ended)
+            return account
+
+        return await self._tables.write(write)
+
+    async def of(self, account_id: str) -> Sequence[Identity]:
+        rows = await self._tables.all(_PERSONS, id=account_id) if is_storable(account_id) else []
+        return [Identity(issuer, bytes(key), tuple(decode_stored(groups.encode()))) for issuer, key, groups in rows]
+
+
+def _account(
+    rows: Rows, identity: Identity, address: str | None, now: float, *, creates: bool
+) -> tuple[Account | None, Sequence[str]]:
+    """Return the locked account of a person, None if there is none, and the keys of an account that was deleted."""
+    row = rows.one(_FIND_PERSON, digest=identity.digest)
+    if row is None and address is not None:
+        row = rows.one(BY_EMAIL, email=address)
+    account = None if row is None else lock_account(rows, row[0])
+    if account is not None and account.approved:
+        return account, ()
+    if address is None or not creates:
+        return None, ()
+    ended: Sequence[str] = ()
+    if account is not None:
+        ended = keys_of(rows, account.id)
+        for statement in REMOVE:
+            rows.execute(statement, id=account.id)
+    return add_account(rows, address, None, now, approved_at=now), ended

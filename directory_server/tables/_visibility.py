@@ -11,8 +11,7 @@ from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
 from ..domain.versions import LOCAL, REMOVED, Record, preferred
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
-from ._policy import hiding_rules
-from ._stored_names import StoredName, StoredRecord
+from ._names import StoredName, StoredRecord, hiding_rules
 from ._tables import Row, Rows, Statement
 
 CHANNEL = "directory"

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
-from .. import serialization
+from .. import __version__, serialization
 from ..domain.errors import NotFound
 from ..domain.ports.access import RegistryTokens, Scopes
 from ..domain.ports.runtime import Offload
@@ -21,8 +21,7 @@ from ..http.headers import query
 from ..services.catalogue import Catalogue, decide_scope
 from ..services.directory import Directory
 from .authentication import Authenticator
-from .compression import SMALLEST, accepts_gzip, gzip
-from .responses import conditional_response, entity_tag, is_known
+from .responses import SMALLEST, accepts_gzip, conditional_response, entity_tag, gzip, is_known, json_response
 from .throttling import AddressLimiter
 
 MAX_SEARCH_PAGES = 10
@@ -227,3 +226,36 @@ def path_text(part: str) -> str:
     if "\0" in text:
         raise NotFound("No server has a name or version with a NUL.")
     return text
+
+
+_VERSION = {"version": __version__, "git_commit": "unknown", "build_time": "unknown"}
+"""The body of /version. A build of the official registry that does not know the last two says the same."""
+
+
+@frozen
+class RegistryStatus:
+    """Handlers of the three paths. `login_hint` says how to log in; it is empty if nobody can."""
+
+    _access: RegistryAccess
+    _login_hint: str
+
+    async def ping(self, request: Request, token: str | None = None) -> bytes:
+        """Respond that the server is there."""
+        await self._access.authenticate(request, token)
+        return json_response(request, {"pong": True})
+
+    async def health(self, request: Request, token: str | None = None) -> bytes:
+        """Respond that the server works.
+
+        `mcp-publisher login github` without a token reads /v0/health for a login with GitHub, which does not exist
+        here. It prints the body of an error only, so there the response is one while publishers can log in.
+        """
+        if self._login_hint and request.path.startswith(b"/v0/"):
+            raise NotFound(self._login_hint)
+        await self._access.authenticate(request, token)
+        return json_response(request, {"status": "ok"})
+
+    async def version(self, request: Request, token: str | None = None) -> bytes:
+        """Respond with the version of the server."""
+        await self._access.authenticate(request, token)
+        return json_response(request, _VERSION)

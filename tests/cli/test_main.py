@@ -26,7 +26,7 @@ from .conftest import CommandLine, entry_line
 
 
 def test_locked_data_directory_is_reported_in_one_line(directory: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.sqlite._folder_lock.TIMEOUT", 0.1)
+    monkeypatch.setattr("directory_server.sqlite._connection.TIMEOUT", 0.1)
     folder = os.open(directory.data, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     message = directory.fail("key", "list")

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from directory_server import sqlite
-from directory_server.features.reports.rules import Report
-from directory_server.features.reports.tables import Reports
+from directory_server.features.reports.tables import Report, Reports
 from directory_server.run_sync import run_sync
 
 from .conftest import CommandLine

@@ -13,7 +13,7 @@ import pytest
 from directory_server.client_config import installations
 from directory_server.client_config._keys import MAX_KEY, MAX_TOOL_NAME, names_of
 from directory_server.domain.entries import mcp_id_of
-from directory_server.web.account._connect_page import setups_of
+from directory_server.web.account._key_pages import setups_of
 
 from .builders import configurations, package
 

@@ -41,7 +41,7 @@ def newer_version(folder: Path) -> Path:
     for name, old, new in (
         ("postgres/_quota.py", "charge_1(", "charge_2("),
         ("postgres/_quota.py", "peek_1(", "peek_2("),
-        ("search/index/versions.py", "ANALYSIS, ANALYSED_SAMPLE = ", "ANALYSIS, ANALYSED_SAMPLE = 9"),
+        ("search/index/packing.py", "ANALYSIS, ANALYSED_SAMPLE = ", "ANALYSIS, ANALYSED_SAMPLE = 9"),
     ):
         file = copy / name
         text = file.read_text("utf-8")

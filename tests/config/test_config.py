@@ -19,8 +19,7 @@ from directory_server.config import (
     shown_settings,
     typed_settings,
 )
-from directory_server.config._load import build
-from directory_server.config._sources import SourceValue
+from directory_server.config._load import SourceValue, build
 from directory_server.features import SECTIONS
 from directory_server.features.sign_in.settings import IssuerConfig
 

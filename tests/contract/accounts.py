@@ -8,8 +8,8 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.accounts import Account
-from directory_server.domain.clients import Client
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
+from directory_server.domain.keys import Client
 from directory_server.domain.ports.accounts import Accounts, Sessions
 
 from . import ContractWithClock, awaited

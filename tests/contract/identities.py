@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from attrs import evolve
 
+from directory_server.domain.accounts import Identity, subject_digest
 from directory_server.domain.errors import BadInput
-from directory_server.domain.identities import Identity, subject_digest
 from directory_server.domain.ports.access import KeyRing
 from directory_server.domain.ports.accounts import Accounts, Identities
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from directory_server.domain.clients import Client
-from directory_server.domain.keys import KeyUse
+from directory_server.domain.keys import Client, KeyUse
 from directory_server.domain.ports.access import KeyRing, KeyUses
 from directory_server.domain.ports.accounts import Accounts
 

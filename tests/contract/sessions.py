@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.accounts import MAX_SESSIONS, USE_INTERVAL, BrowserSession, session_id
-from directory_server.domain.clients import Client
 from directory_server.domain.errors import NotFound
+from directory_server.domain.keys import Client
 
 from . import awaited
 from .accounts import HOUR, IDLE, LAPTOP, PHONE, WithAccounts

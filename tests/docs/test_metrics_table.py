@@ -29,7 +29,7 @@ class _Checks(list[None]):
 
 def exposed() -> dict[str, set[str]]:
     """Return the names of the metrics of a scrape, each with the names of its labels."""
-    from directory_server.features.embeddings.metrics import EmbeddingMetrics
+    from directory_server.features.embeddings.service import EmbeddingMetrics
     from directory_server.features.embeddings.vectors import Vectors
     from directory_server.features.lists.service import states_gauge
     from directory_server.features.traces.service import dropped_spans

@@ -14,8 +14,7 @@ from attrs import evolve
 from directory_server.domain.checks import PackageStatus
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.domain.policy import PolicyRules
-from directory_server.features.policy.dry_run import DryRun
-from directory_server.features.policy.tables import RuledNames
+from directory_server.features.policy.tables import DryRun, RuledNames
 from directory_server.run_sync import run_sync
 
 from ..web.conftest import entry

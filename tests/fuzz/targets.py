@@ -25,8 +25,8 @@ from directory_server.search.index import arrays
 from directory_server.search.index.columns import write_columns
 from directory_server.search.index.dictionary import MAX_COMPARED, Dictionary
 from directory_server.search.index.merging import contains
+from directory_server.search.index.packing import file_version
 from directory_server.search.index.saved import to_columns
-from directory_server.search.index.versions import file_version
 from directory_server.search.index.vocabulary import Vocabulary
 from tests.search import using
 from tests.search.filled_index import LOG, filled

@@ -17,7 +17,7 @@ from directory_server.features.verification.results import RemoteCheck, bounded_
 from directory_server.features.verification.stored import encode_state, restore_state
 from directory_server.features.verification.summaries import indexed, open_marks, summarize, verification_view
 from directory_server.features.verification.targets import Policy, Target, TargetKind, TargetState
-from directory_server.search.index.marked import shown_tools
+from directory_server.search.index.facets import shown_tools
 from directory_server.text_marks import scan
 from directory_server.text_marks.scanner import MAX_FINDINGS
 

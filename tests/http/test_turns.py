@@ -9,8 +9,8 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.errors import Unavailable
+from directory_server.http._connections import LONG, TurnShare
 from directory_server.http._parser import PIECE
-from directory_server.http._turn_share import LONG, TurnShare
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server.http_client import networks
-from directory_server.http_client._addresses import is_allowed, is_open_port
+from directory_server.http_client._checked_agent import is_allowed, is_open_port
 
 PRIVATE = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),

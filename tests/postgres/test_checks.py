@@ -24,7 +24,7 @@ def test_rejects_a_pooler_in_transaction_mode(database: Database, monkeypatch: p
     def pooled(_: Mapping[str, Any]) -> psycopg.Connection[Any]:
         return session
 
-    monkeypatch.setattr("directory_server.postgres._checks.connect", pooled)
+    monkeypatch.setattr("directory_server.postgres._reachability.connect", pooled)
     with pytest.raises(Unavailable, match="pooler in transaction mode"):
         check_connection(database.parameters)
 

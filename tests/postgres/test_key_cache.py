@@ -10,7 +10,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.keys import ApiKey
-from directory_server.postgres import Database, PostgresKeyCache, PostgresTables, Pulse, _key_cache
+from directory_server.postgres import Database, PostgresKeyCache, PostgresTables, Pulse, _tables
 from directory_server.postgres._pulse import CONFIRMED, end_keys
 from directory_server.run_sync import run_sync
 from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing
@@ -252,7 +252,7 @@ def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other
 
 
 def test_the_cache_is_bounded(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_key_cache, "CACHED", 4)
+    monkeypatch.setattr(_tables, "CACHED", 4)
     sizes = []
     for _ in range(8):
         assert process.found(process.create()[1])

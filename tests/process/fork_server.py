@@ -184,7 +184,7 @@ def _build_a_server() -> None:
     from twisted.internet.task import Clock
 
     from directory_server import composition, sample
-    from directory_server.composition._runtime import machine_runtime
+    from directory_server.composition._core import machine_runtime
     from directory_server.config import load
     from directory_server.domain.entries import Entry
     from directory_server.features import SECTIONS

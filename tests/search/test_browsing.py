@@ -14,8 +14,8 @@ from directory_server.domain.search import Order, Page, Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
-from directory_server.search.index.listing import Sorting, sorting_of
-from directory_server.search.query.tables import load_tables
+from directory_server.search.index.facets import Sorting, sorting_of
+from directory_server.search.query.cost import load_tables
 from tests.contract.index import additions, removals
 
 from . import using

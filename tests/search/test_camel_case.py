@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.search import Query
-from directory_server.search.query.camel_case import MIN_KNOWN
+from directory_server.search.query.parsing import MIN_KNOWN
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
 

@@ -14,8 +14,8 @@ from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.collection import Collection
-from directory_server.search.query import condensation
-from directory_server.search.query.condensation import MAX_LENGTH, condensed
+from directory_server.search.query import cost
+from directory_server.search.query.cost import MAX_LENGTH, condensed
 from tests.contract import awaited
 from tests.contract.index import additions, make_entry, search_names
 
@@ -110,13 +110,13 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_texts_are_bounded(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     weighed: list[str] = []
-    weight = condensation._word_weight
+    weight = cost._word_weight
 
     def counted(token: str, collection: Collection) -> float:
         weighed.append(token)
         return weight(token, collection)
 
-    monkeypatch.setattr(condensation, "_word_weight", counted)
+    monkeypatch.setattr(cost, "_word_weight", counted)
     text = HOSTILE[kind][:LONGEST]
     assert len(condensed(text, collection())) <= MAX_LENGTH
     assert len(weighed) <= LONGEST / 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.search import Query
-from directory_server.search.index.conversion_terms import CONVERSION, MAX_CONVERSIONS
 from directory_server.search.index.document import build_document
+from directory_server.search.index.translated_terms import CONVERSION, MAX_CONVERSIONS
 from directory_server.search.text.conversions import conversions
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names

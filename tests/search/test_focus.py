@@ -14,7 +14,7 @@ from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking import focus
+from directory_server.search.ranking import feedback
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import additions, make_entry
 
@@ -84,7 +84,7 @@ def test_explain_shows_the_focus() -> None:
 
 @pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))
 def test_of_many_equal_entries_only_the_better_ones_gain(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(focus, "FOCUSED", 4)
+    monkeypatch.setattr(feedback, "FOCUSED", 4)
     equal = [make_entry(f"org.example/equal-{n}", "Invoices of suppliers") for n in range(8)]
     best = make_entry("org.example/best", "Suppliers, invoices", title="Suppliers")
     with using(kernel):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from directory_server.search import ImpactIndex
+from directory_server.search.query.exclusions import GENERAL_STEMS, GENERAL_WORDS, STOP_WORDS
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import GENERAL_WEIGHT, build_plan
-from directory_server.search.query.stop_words import GENERAL_STEMS, GENERAL_WORDS, STOP_WORDS
 from directory_server.search.text.analysis import stem
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names

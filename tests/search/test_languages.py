@@ -9,12 +9,12 @@ import pytest
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search.query import tables
+from directory_server.search.query import cost
 from directory_server.search.query.foreign import bounded
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.translation import translate
-from directory_server.search.text.lazy import Lazy
+from directory_server.search.text.thesaurus import Lazy
 from directory_server.search.text.translation_tables import translations
 from tests.contract import awaited
 from tests.contract.index import make_entry, search_names
@@ -96,11 +96,11 @@ async def test_explanation_has_the_translation() -> None:
 @awaited
 async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ImpactIndex(offload := RecordingOffload())
-    monkeypatch.setattr(tables, "_TABLES", (Lazy(list),))
+    monkeypatch.setattr(cost, "_TABLES", (Lazy(list),))
     await search_names(index, "mail")
-    assert offload.functions == [tables.load_tables]
+    assert offload.functions == [cost.load_tables]
     await search_names(index, "mail")
-    assert offload.functions == [tables.load_tables]
+    assert offload.functions == [cost.load_tables]
 
 
 @awaited
@@ -113,7 +113,7 @@ async def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeyp
         return []
 
     index = ImpactIndex(inline)
-    monkeypatch.setattr(tables, "_TABLES", (Lazy(read),))
+    monkeypatch.setattr(cost, "_TABLES", (Lazy(read),))
     with pytest.raises(Unavailable, match="cannot be read now: Too many open files"):
         await search_names(index, "mail")
     assert await search_names(index, "mail") == []

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from directory_server.search.text.pinyin import pinyin
+from directory_server.search.text.transliteration import pinyin
 
 
 def test_each_character_has_the_most_common_reading_of_pypinyin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.query import parsing, terms
-from directory_server.search.query.compounds import MAX_FREQUENCY
 from directory_server.search.query.plan import build_plan
+from directory_server.search.query.spelling import MAX_FREQUENCY
 from directory_server.search.text.translation_tables import translations
 from tests.contract.index import additions, make_entry
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 import pytest
 from attrs import frozen
 
-from directory_server.search.query.stop_words import STOP_WORDS
+from directory_server.search.query.exclusions import STOP_WORDS
 from directory_server.search.text.analysis import tokens, words
 from directory_server.search.text.thesaurus import singular
 

@@ -11,8 +11,8 @@ from attrs import evolve, frozen
 
 from directory_server.search.query import concepts
 from directory_server.search.query.concepts import concept_evidence, expansions
+from directory_server.search.query.exclusions import STOP_WORDS
 from directory_server.search.query.parsing import parse
-from directory_server.search.query.stop_words import STOP_WORDS
 from directory_server.search.query.translation import Translation
 from directory_server.search.text.analysis import fold, tokens, words
 from directory_server.search.text.thesaurus import read_thesaurus, singular, thesaurus

@@ -26,13 +26,12 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
 from directory_server.search.index import (
     bm25,
-    conversion_terms,
     document,
-    listing,
+    facets,
+    packing,
     rows,
     translated_terms,
     verified,
-    versions,
 )
 from directory_server.search.index.packing import pack, unpack
 from directory_server.search.index.saved import to_columns
@@ -110,16 +109,16 @@ def _exact(name: str, column: Any) -> bytes:
 
 def test_a_changed_analysis_has_another_number() -> None:
     found = analysed_sample()
-    assert found == versions.ANALYSED_SAMPLE, (
-        "The analysis of entries has changed. In search/index/versions.py, raise ANALYSIS, so that stored entries are "
+    assert found == packing.ANALYSED_SAMPLE, (
+        "The analysis of entries has changed. In search/index/packing.py, raise ANALYSIS, so that stored entries are "
         f'analysed again, and set ANALYSED_SAMPLE to "{found}".'
     )
 
 
 def test_a_changed_index_has_another_number() -> None:
     found = indexed_sample()
-    assert found == versions.INDEXED_SAMPLE, (
-        "The index of the same entries has changed. In search/index/versions.py, raise FILE, unless the analysis alone "
+    assert found == packing.INDEXED_SAMPLE, (
+        "The index of the same entries has changed. In search/index/packing.py, raise FILE, unless the analysis alone "
         f'has changed, and set INDEXED_SAMPLE to "{found}".'
     )
 
@@ -127,10 +126,10 @@ def test_a_changed_index_has_another_number() -> None:
 CHANGES_OF_THE_ANALYSIS: dict[str, tuple[Any, str, Any]] = {
     "text/analysis.py": (analysis, "_BASE_LETTERS", {}),
     "text/conversions.py": (conversions, "NEAR", 0),
-    "index/conversion_terms.py": (conversion_terms, "CONVERSION", "\0to:"),
+    "index/translated_terms.py, conversions": (translated_terms, "CONVERSION", "\0to:"),
     "index/translated_terms.py": (translated_terms, "MAX_TERMS", 0),
     "index/document.py": (document, "PLACEHOLDER_WEIGHT", 0.2),
-    "index/listing.py": (listing, "HOUR", 60),
+    "index/facets.py": (facets, "HOUR", 60),
     "domain/facts.py": (facts, "_SECRET", re.compile("secret")),
 }
 """By module, a constant that decides what is stored, and another value."""
@@ -139,7 +138,7 @@ CHANGES_OF_THE_ANALYSIS: dict[str, tuple[Any, str, Any]] = {
 @pytest.mark.parametrize(("module", "name", "value"), CHANGES_OF_THE_ANALYSIS.values(), ids=[*CHANGES_OF_THE_ANALYSIS])
 def test_the_sample_shows_a_change(module: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, name, value)
-    assert analysed_sample() != versions.ANALYSED_SAMPLE
+    assert analysed_sample() != packing.ANALYSED_SAMPLE
 
 
 CHANGES_OF_THE_INDEX: dict[str, tuple[Any, str, Any]] = {
@@ -154,20 +153,20 @@ def test_the_sample_shows_a_change_of_the_index(
     module: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, value)
-    assert indexed_sample() != versions.INDEXED_SAMPLE
+    assert indexed_sample() != packing.INDEXED_SAMPLE
 
 
 @pytest.mark.parametrize("name", ["ANALYSIS", "ANALYSED_SAMPLE", "FILE", "INDEXED_SAMPLE"])
 def test_versions_depend_on_the_numbers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = current()
-    monkeypatch.setattr(versions, name, "another")
+    monkeypatch.setattr(packing, name, "another")
     assert [one != other for one, other in zip(before, current(), strict=True)] == [name.startswith("ANALYS"), True]
 
 
 @pytest.mark.parametrize("library", ["PyStemmer", "opencc-python-reimplemented", "regex", "numpy", "orjson"])
 def test_versions_depend_on_libraries(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = current()
-    monkeypatch.setattr(versions, "version", lambda name: "another" if name == library else version(name))
+    monkeypatch.setattr(packing, "version", lambda name: "another" if name == library else version(name))
     of_file_only = library in ("numpy", "orjson")
     assert [one != other for one, other in zip(before, current(), strict=True)] == [not of_file_only, True]
 
@@ -180,10 +179,10 @@ def test_versions_depend_on_the_unicode_data(monkeypatch: pytest.MonkeyPatch) ->
 
 def current() -> tuple[str, str]:
     """Return the version of the analysis, and that of the file, without their caches."""
-    for each in (versions.analysis_version, versions.file_version):
+    for each in (packing.analysis_version, packing.file_version):
         each.cache_clear()
     try:
         return TextAnalysis().version, file_version()
     finally:
-        for each in (versions.analysis_version, versions.file_version):
+        for each in (packing.analysis_version, packing.file_version):
             each.cache_clear()

@@ -17,7 +17,6 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.storage import READ_BYTES
 from directory_server.domain.search import Query
-from directory_server.listeners import Listeners
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.services import index_keeper
@@ -25,6 +24,7 @@ from directory_server.services.feed import Feed
 from directory_server.services.index_keeper import INTERVAL, MAX_SHARE, IndexKeeper
 from directory_server.sqlite import Database, SqliteStore, SqliteTables
 from directory_server.tables import StoredCuration
+from directory_server.timers import Listeners
 from tests.logs import captured_lines
 
 from ..conftest import Open

@@ -7,13 +7,13 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
-from directory_server.listeners import Listeners
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.services.directory import Directory
 from directory_server.services.feed import Feed
 from directory_server.sqlite import Database, SqliteStore, SqliteTables
 from directory_server.tables import StoredCuration
+from directory_server.timers import Listeners
 
 
 @frozen

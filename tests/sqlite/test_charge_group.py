@@ -13,7 +13,7 @@ from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import SqliteQuota, _charge_group, _windows, quota_clock
+from directory_server.sqlite import SqliteQuota, _charge_group, quota_clock
 from directory_server.sqlite._charge_group import RETRY
 from directory_server.sqlite._transactions import WAIT
 
@@ -233,7 +233,7 @@ def test_an_unexpected_error_fails_all_charges_of_the_group(
         raise ValueError("a defect")
 
     with monkeypatch.context() as patched:
-        patched.setattr(_windows.Windows, "spend", fail)
+        patched.setattr(_charge_group.Windows, "spend", fail)
         server.end_turn()
     assert outcomes(*charges[1:]) == [ValueError, ValueError]
     server.end_turn()

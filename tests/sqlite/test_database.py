@@ -17,7 +17,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, _database, _folder_lock
+from directory_server.sqlite import Database, _connection, _database
 from directory_server.sqlite._connection import is_busy
 from directory_server.sqlite._transactions import TransactionQueue
 
@@ -109,7 +109,7 @@ def test_an_upgrade_locks_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_folder_lock_of_another_process_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_folder_lock, "TIMEOUT", 0.1)
+    monkeypatch.setattr(_connection, "TIMEOUT", 0.1)
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
     with pytest.raises(Unavailable, match=rf"^another process has locked {tmp_path} for more than 0.1 seconds\."):

@@ -9,11 +9,10 @@ from contextlib import closing
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.domain.clients import Client
-from directory_server.domain.keys import KeyUse
+from directory_server.domain.keys import Client, KeyUse
 from directory_server.domain.ports.runtime import Turn
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, SqliteKeyCache, SqliteTables, _key_cache
+from directory_server.sqlite import Database, SqliteKeyCache, SqliteTables, _tables
 from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, StoredKeyUses
 from directory_server.turn import ImmediateTurn, ReactorTurn
 
@@ -50,7 +49,7 @@ def keys(directory_database: Database) -> StoredKeyRing:
 def test_caches_a_lookup_until_a_key_ends(
     directory_database: Database, keys: StoredKeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_key_cache, "CACHED", 2)
+    monkeypatch.setattr(_tables, "CACHED", 2)
     lookups: list[str] = []
     created = [run_sync(keys.create("laptop", limit=20, expires_at=None)) for _ in range(4)]
     with directory_database.connection() as connection:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from directory_server.storage._attempts import ProcessAttempts
+from directory_server.storage._sqlite import ProcessAttempts
 
 from ..contract import in_turn
 from ..contract.attempts import AttemptsContract

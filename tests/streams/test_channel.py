@@ -32,7 +32,7 @@ class Reader:
 
 def channel(clock: Clock) -> Any:
     from directory_server.streams import Channel
-    from directory_server.streams._batching import BatchRunner
+    from directory_server.streams._channel import BatchRunner
 
     return Channel(BatchRunner(clock))
 

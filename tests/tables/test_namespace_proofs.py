@@ -6,7 +6,7 @@ from functools import partial
 
 from attrs import evolve
 
-from directory_server.domain.namespace_proofs import NamespaceProof
+from directory_server.domain.namespaces import NamespaceProof
 from directory_server.run_sync import run_sync
 from directory_server.tables import NamespaceProofs, Tables, record_proof
 

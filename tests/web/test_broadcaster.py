@@ -19,7 +19,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
 from directory_server.serialization import encode_entry, restore_entry
-from directory_server.streams import Channel, Stream, _batching
+from directory_server.streams import Channel, Stream, _channel
 from directory_server.web.changes import Broadcaster, LogPages, Watch
 
 P = ParamSpec("P")
@@ -79,7 +79,7 @@ class Simulation:
     _batches: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._batches = _batching.BatchRunner(self.clock)
+        self._batches = _channel.BatchRunner(self.clock)
         pages = LogPages(cast(Any, self), matching, self.offload, LOG)
         self.broadcaster = Broadcaster(cast(Any, self), pages, matching, self.offload, LOG)
 

@@ -10,9 +10,8 @@ from attrs import frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
 
-from directory_server.domain.clients import Client
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.keys import KeyUse
+from directory_server.domain.keys import Client, KeyUse
 from directory_server.http.proxies import Proxies
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables

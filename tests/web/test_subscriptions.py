@@ -73,7 +73,7 @@ def test_without_a_change_nothing_is_announced(quiet: Server) -> None:
 
 
 def test_an_announcement_is_spread_over_time(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.streams._batching.BATCH", 1)
+    monkeypatch.setattr("directory_server.streams._channel.BATCH", 1)
     keys = [quiet.new_key()[1] for _ in range(5)]
     streams = [quiet.open("GET", MCP, key=key) for key in keys]
     streams += [listen(quiet, identity=str(number), key=key) for number, key in enumerate(keys)]

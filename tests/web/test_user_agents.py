@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.domain.clients import MAX_NAME
-from directory_server.web.user_agents import client_name, mcp_client_name
+from directory_server.domain.keys import MAX_NAME
+from directory_server.web.key_uses import client_name, mcp_client_name
 
 SAFARI = "Mozilla/5.0 ({}) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0{} Safari/605.1.15"
 CHROME = "Mozilla/5.0 ({}) AppleWebKit/537.36 (KHTML, like Gecko) {}/131.0.0.0{} Safari/537.36{}"

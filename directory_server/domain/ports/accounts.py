@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..accounts import Account, BrowserSession, Role
-from ..clients import UNKNOWN, Client
-from ..identities import Identity
-from ..keys import NewSecret
+from ..accounts import Account, BrowserSession, Identity, Role
+from ..keys import UNKNOWN, Client, NewSecret
 
 
 class Accounts(Protocol):

@@ -17,8 +17,7 @@ from ...web.account import input_prefix
 from ...web.pages import Address, Layout, PageAccess, page_parameters
 from ...web.responses import json_response
 from .api import Api, ApiPages, api_pages
-from .contents import PARTS, contents
-from .search import MAX_QUERY, find
+from .search import MAX_QUERY, PARTS, contents, find
 
 API = "api"
 """The path of the REST API's page below /docs/."""

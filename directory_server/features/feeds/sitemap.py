@@ -12,9 +12,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http import Request
 from ...services.catalogue import Catalogue
-from ...web.compression import accepts_gzip, gzip
 from ...web.pages import Layout, PageAccess, page_parameters
-from ...web.responses import conditional_response
+from ...web.responses import accepts_gzip, conditional_response, gzip
 
 PATH = "/sitemap.xml"
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from attrs import frozen
+
+from ...domain.errors import NotFound
+from ...http import Request
+from ...web.pages import Extension, Layout, PageAccess
+from ...web.parts import Endpoints, Kernel, RobotsLines, WebPart
+from ...web.responses import conditional_response
 from ...web.routes import PAGES, Route
 from .feed import Feeds
-from .site_files import SiteFiles
+from .sitemap import PATH as SITEMAP
 from .sitemap import Sitemap
 
 
@@ -34,3 +43,74 @@ PART = WebPart(
         "feeds", "directory_server.features.feeds", head_parts=("head.html",), list_parts=("link.html",)
     ),
 )
+
+
+_DAY = "public, max-age=86400"
+
+_GROUP = "User-agent: *\n"
+
+_OPEN = """\
+Allow: /$
+Allow: /servers/
+Allow: /docs
+Allow: /assets/
+Allow: /sitemap.xml
+Disallow: /servers/*/
+Disallow: /
+"""
+"""robots.txt (RFC 9309) of public pages. Lists are left out: there is no end of searches."""
+
+_CLOSED = """\
+Allow: /docs
+Allow: /assets/
+Disallow: /
+"""
+"""robots.txt of pages that need a sign-in, of which only the documentation can be read."""
+
+_OFF = """\
+Disallow: /
+"""
+"""robots.txt of a server without pages."""
+
+
+@frozen
+class SiteFiles:
+    """Handles `/robots.txt`, `/favicon.ico` and `/opensearch.xml`."""
+
+    _layout: Layout
+    _access: PageAccess
+    _robots: Sequence[RobotsLines]
+
+    async def robots(self, request: Request) -> bytes:
+        """Return the rules for robots. They need no sign-in, and do not count as a page."""
+        text = _OPEN if self._access.is_public else _OFF if self._access.is_off else _CLOSED
+        allowed = [path for lines in self._robots for path in lines.allowed]
+        documents = [("Sitemap", SITEMAP)] if self._access.is_public else []
+        documents += [document for lines in self._robots for document in lines.documents]
+        # Before the others: some robots obey the first rule that matches, not the longest.
+        text = _GROUP + "".join(f"Allow: {path}\n" for path in allowed) + text
+        if self._layout.url and documents:
+            text += "\n" + "".join(f"{name}: {self._layout.url}{path}\n" for name, path in documents)
+        return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
+
+    async def icon(self, request: Request) -> bytes:
+        """Return the icon that browsers and feed readers request without a link to it."""
+        return conditional_response(request, _icon(), _DAY, **{"Content-Type": "image/x-icon"})
+
+    async def opensearch(self, request: Request) -> bytes:
+        """Return the description with which a browser adds the search (OpenSearch 1.1).
+
+        Raises NotFound without the setting web.url: the URLs in it must be absolute.
+        """
+        await self._access.identify(request)
+        if not self._layout.url:
+            raise NotFound("The search description needs the setting web.url.")
+        body = self._layout.render(request, "feeds/opensearch.xml", {})
+        kind = "application/opensearchdescription+xml; charset=utf-8"
+        headers = {"Content-Type": kind, "Vary": "Accept-Language, Cookie"}
+        return conditional_response(request, body, _DAY, **headers)
+
+
+@cache
+def _icon() -> bytes:
+    return files(__package__).joinpath("favicon.ico").read_bytes()

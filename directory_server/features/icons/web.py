@@ -1,20 +1,68 @@
-"""The web part of icons: one route, which serves the icon of an entry."""
+"""The web part of icons: the choice of an icon in the document of an entry, and the route that serves it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
-from ...domain.errors import NotFound
+from ...domain.entries import Entry
+from ...domain.errors import DirectoryError, NotFound
+from ...feature import Host, Running
 from ...http import Request
+from ...http_client import target_of
 from ...services.catalogue import Catalogue
 from ...threads import OwnThreads
 from ...web.pages import ASSET_POLICY, PageAccess
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
 from ...web.routes import PAGES, Route
-from .choice import PATH, icon_url
 from .service import CONCURRENCY, MAX_WAITING, NO_ICON, Icons, icons_of
 from .settings import IconsConfig
+
+PATH = "/icons/"
+
+MAX_ICONS = 8
+"""Icons of a document that are looked at."""
+
+_OTHER_TYPES = (".svg", ".ico")
+"""Endings of files that are not served: an SVG is a document with links of its own, an ICO holds images of any size."""
+
+
+def running(host: Host) -> Running:
+    """Return what pages read of icons."""
+    return Running(entry_image=image_path)
+
+
+def image_path(entry: Entry) -> str:
+    """Return the path at which this server serves the icon of an entry, empty if it has none."""
+    return PATH + entry.mcp_id if icon_url(entry) else ""
+
+
+def icon_url(entry: Entry) -> str:
+    """Return the https URL of the first icon that may be a picture for light pages, empty if there is none.
+
+    The form of `icons` is that of the server.json schema: objects with `src`, `mimeType`, `sizes` and `theme`.
+    """
+    icons = entry.server.get("icons")
+    for icon in icons[:MAX_ICONS] if isinstance(icons, list) else ():
+        if isinstance(icon, Mapping) and icon.get("theme") != "dark":
+            url = icon.get("src")
+            if isinstance(url, str) and url.startswith("https://") and icon.get("mimeType") != "image/svg+xml":
+                picture = _picture_url(url)
+                if picture:
+                    return picture
+    return ""
+
+
+def _picture_url(url: str) -> str:
+    """Return `url` with its host in ASCII, empty if it is invalid or the file is no picture."""
+    try:
+        target = target_of(url).url
+    except DirectoryError:
+        return ""
+    return "" if target.partition("?")[0].lower().endswith(_OTHER_TYPES) else target
+
 
 _DAY = "private, max-age=86400"
 

@@ -11,7 +11,7 @@ from ...domain.entries import mcp_id_of
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
-from ...leases import Lease
+from ...timers import Lease
 from .documents import digest_of
 from .request_tables import ListRequests
 from .requests import ListRequest

@@ -5,9 +5,8 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Gauge
 
 from ...feature import Host, Running
-from ...leases import Lease, LeasedTimer
 from ...search import percolate
-from ...timers import Timer
+from ...timers import Lease, LeasedTimer, Timer
 from .approvers import Approvers
 from .keeper import INTERVAL, LEASE, LEASE_NAME, Keeper
 from .notices import mails_of

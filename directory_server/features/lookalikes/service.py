@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...feature import Host, Running
-from ...leases import Lease, LeasedTimer
+from ...timers import Lease, LeasedTimer
 from .check import NameCheck
 from .flagged import Flagged
 from .settings import LookalikesConfig

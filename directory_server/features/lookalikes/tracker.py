@@ -12,9 +12,9 @@ from ...domain.entries import mcp_id_of
 from ...domain.flags import LOOKALIKE, EntryFlag
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
-from ...leases import Lease
 from ...serialization import restore_entry
 from ...tables import Tables, flags_of_kind, put_flags
+from ...timers import Lease
 from .finder import Finder
 from .rules import Subject, subject_of
 

@@ -11,8 +11,8 @@ from twisted.logger import Logger
 from ... import wording
 from ...domain.policy import PolicyRules
 from ...feature import Host, Running
-from ...leases import Lease, LeasedTimer
 from ...search import TextAnalysis
+from ...timers import Lease, LeasedTimer
 from .settings import PolicyConfig
 from .tables import RuledNames
 

@@ -13,9 +13,8 @@ from ...cli.context import command_context, wait_for
 from ...cli.output import Group, echo, json_option, print_listing
 from ...domain.errors import BadInput
 from ...domain.policy import PolicyRules
-from .dry_run import hidden_names
 from .settings import PolicyConfig, check_rule
-from .tables import RuledNames
+from .tables import RuledNames, hidden_names
 
 
 @click.group(cls=Group)

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
+from ...domain.errors import BadInput
+from ...domain.policy import MAX_RULE, PolicyRules
+from ...http import Request
+from ...web.operator_requests import ADMIN, OperatorRequests, parameters
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
-from .dry_run import DryRun
-from .operator_pages import POLICY, OperatorPages
-from .settings import PolicyConfig
-from .tables import RuledNames
+from .settings import PolicyConfig, check_rule
+from .tables import MAX_SHOWN, DryRun, RuledNames
+
+POLICY = f"{ADMIN}/policy"
+
+
+@frozen
+class OperatorPages:
+    """Handles the list of rules with what they hide, and the dry run of a rule."""
+
+    _requests: OperatorRequests
+    _rules: PolicyRules
+    _names: RuledNames
+    _dry_run: DryRun
+
+    async def get(self, request: Request) -> bytes:
+        """Return the page of the rules; with a query in `require` or `hide`, also what such a rule would hide."""
+        member = await self._requests.member(request)
+        asked, error = parameters(request), ""
+        rules = PolicyRules()
+        try:
+            rules = PolicyRules(
+                *((check_rule(asked[name]),) if asked.get(name) else () for name in ("require", "hide"))
+            )
+        except BadInput as wrong:
+            error = wrong.message
+        counts = await self._names.counts()
+        values = {
+            "rules": [(rule, counts.get(rule, 0)) for rule in self._rules.names],
+            "asked": {name: asked.get(name, "")[:MAX_RULE] for name in ("require", "hide")},
+            "max_rule": MAX_RULE,
+            "max_shown": MAX_SHOWN,
+            "wrong": error,
+            "outcome": await self._dry_run.run(rules) if rules else None,
+        }
+        return self._requests.page(request, member.session, "list", values)
+
 
 NAME = "policy"
 

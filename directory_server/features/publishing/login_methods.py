@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 from twisted.logger import Logger
 
 from ...domain.errors import InvalidToken, Unavailable
-from ...domain.namespace_proofs import ProofKind
+from ...domain.namespaces import ProofKind
 from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of
 from ...web.parts import Kernel
 from .documents import login_token

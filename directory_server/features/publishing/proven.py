@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 
 from ...domain.identity import IdentityView
 from ...domain.limits import NAME
-from ...domain.namespace_proofs import NamespaceProof, ProofKind
+from ...domain.namespaces import NamespaceProof, ProofKind
 from ...domain.ports.additions import EntryAdditions
 from ...domain.ports.storage import Store
 from ...domain.versions import PUBLISHED

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ...domain.errors import BadInput, NotFound, without_keys
 from ...domain.keys import MAX_LABEL, check_expiry, check_label, new_id, new_publisher_secret
-from ...domain.namespace_proofs import NamespaceProof, ProofKind
+from ...domain.namespaces import NamespaceProof, ProofKind
 from ...domain.patterns import NAME, is_pattern
 from ...domain.publishing import SubjectPublisher
 from ...sanitize import clean_line

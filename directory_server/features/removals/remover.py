@@ -17,8 +17,8 @@ from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Curation, Store
 from ...domain.versions import REMOVED
-from ...leases import Lease
 from ...serialization import restore_entry
+from ...timers import Lease
 from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
 from .rules import Finding, findings_of, packages_of, removal_of, removed

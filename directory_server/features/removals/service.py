@@ -8,7 +8,7 @@ from typing import Any
 from ...config import Config
 from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
-from ...leases import Lease, LeasedTimer
+from ...timers import Lease, LeasedTimer
 from .remover import INTERVAL, LEASE, LEASE_NAME, Remover
 from .settings import RemovalsConfig
 from .tables import Advisories

@@ -20,8 +20,7 @@ from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
 from ...web.pages import Layout, PageAccess, plain
 from ...web.responses import empty_response
-from .rules import MAX_TEXT, REASONS, Report
-from .tables import Reports
+from .tables import MAX_TEXT, REASONS, Report, Reports
 
 DAY = 86_400.0
 

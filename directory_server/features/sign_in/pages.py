@@ -13,8 +13,8 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ... import serialization
 from ...domain.accounts import Account
 from ...domain.audit import Actor
-from ...domain.clients import UNKNOWN
 from ...domain.errors import BadInput, DirectoryError, SignInRefused
+from ...domain.keys import UNKNOWN
 from ...domain.ports.access import Attempts
 from ...domain.ports.accounts import Identities, Sessions
 from ...domain.throttling import AttemptLimit

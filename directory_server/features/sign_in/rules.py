@@ -7,9 +7,8 @@ from typing import Any
 
 from attrs import frozen
 
-from ...domain.accounts import Role, is_email, normalized_email
+from ...domain.accounts import MAX_GROUP, MAX_GROUPS, Identity, Role, is_email, normalized_email, subject_digest
 from ...domain.errors import DirectoryError
-from ...domain.identities import MAX_GROUP, MAX_GROUPS, Identity, subject_digest
 from ...sanitize import clean_text
 from .settings import IssuerConfig
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
+from ...domain.accounts import subject_digest
 from ...domain.errors import InsufficientScope, InvalidToken, NoAccess
-from ...domain.identities import subject_digest
 from ...domain.keys import MAX_LABEL, ApiKey
 from ...domain.ports.access import KeyRing
 from ...domain.publishing import SubjectPublisher

@@ -1,13 +1,17 @@
-"""Charts of numbers by day."""
+"""Charts of numbers by day: those of API keys are on the pages that show a key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from attrs import frozen
 
-from .rules import DAY, Count
+from ...domain.errors import Unavailable
+from ...web.pages import KeyPart
+from .rules import DAY, Count, day_of
+from .tables import Statistics
 
 HEIGHT = 48
 """Height of the greatest bar, in units of the drawing."""
@@ -60,3 +64,22 @@ def date_of(day: int) -> str:
 def _height(number: int, greatest: int) -> float:
     """Return the height of a bar. Small numbers stay visible."""
     return max(1.0, round(HEIGHT * number / greatest, 1)) if number else 0.0
+
+
+DAYS = 30
+"""Days of the chart."""
+
+
+async def _read(storage: Any, now: float, key_ids: Sequence[str]) -> Mapping[str, object]:
+    """Return the charts of the keys that were used. The page of the keys works without them."""
+    today = day_of(now)
+    first = today + 1 - DAYS
+    try:
+        counts = await Statistics(storage.statistics_tables).of_names("keys", key_ids, first, today)
+    except Unavailable:
+        return {}
+    used = dict.fromkeys(count.name for count in counts)
+    return {key_id: chart([count for count in counts if count.name == key_id], first, today) for key_id in used}
+
+
+KEY_PART = KeyPart("statistics/key.html", _read)

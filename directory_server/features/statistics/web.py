@@ -6,7 +6,7 @@ from ...web.operator_requests import ADMIN
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
-from .key_part import KEY_PART
+from .charts import KEY_PART
 from .operator_pages import OperatorPages
 from .settings import StatisticsConfig
 from .tables import Statistics

@@ -1,4 +1,4 @@
-"""Claims: what a publisher says that people would ask for, and what a server can do (ARD v0.9, section 4.2).
+"""What an entry says about itself, and claims: what its publisher says that people would ask for (ARD v0.9, 4.2).
 
 Nobody checks claims. A search reads them only if no entry answers it closely by what it says, and then they nominate
 entries (see `ranking.nomination`). A claim counts only if it is about what the entry is about.
@@ -6,14 +6,14 @@ entries (see `ranking.nomination`). A claim counts only if it is about what the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from ...domain.entries import Entry
-from ..text.analysis import stem, tokens, words
-from ..text.word_vectors import query_vector
+from ..text.analysis import MAX_KEY, stem, tokens, words
+from ..text.word_vectors import WordVectors, query_vector, text_vector, word_vectors
 
 QUERIES, CAPABILITIES = "representativeQueries", "capabilities"
 """The members of the publisher metadata with claims."""
@@ -72,3 +72,39 @@ def _is_like(claim: str, vector: bytes) -> bool:
     query, entry = (np.frombuffer(each, np.int8).astype(np.float32) for each in (found, vector))
     lengths = float(np.linalg.norm(query) * np.linalg.norm(entry))
     return float(query @ entry) >= LEAST_LIKENESS * lengths > 0
+
+
+MAX_LONG_TEXT = 20_000
+"""Characters of one long text that are searched. A few read-me files are longer."""
+
+MEANING, MEANT = 300, 1.3
+"""Characters of the description that the vector depends on; the number of a word that the name has as well."""
+
+
+def meaning_vector(entry: Entry) -> bytes:
+    """Return the stored vector of what an entry means."""
+    return text_vector(meaning(entry, word_vectors()))
+
+
+def meaning(entry: Entry, table: WordVectors) -> Mapping[str, float]:
+    """Return the terms of the name, the title and the longest description, as `table` splits them, and their numbers.
+
+    A term of both the name and the description counts more.
+    """
+    name, description = entry.name.rpartition("/")[2][:MAX_KEY], _longest_description(entry)[:MEANING]
+    named, described = (
+        table.terms_of(words(text, humps=True)) for text in (f"{entry.title[:MAX_KEY]}\n{name}", description)
+    )
+    return {**dict.fromkeys(named, 1.0), **{term: MEANT if term in named else 1.0 for term in described}}
+
+
+def _longest_description(entry: Entry) -> str:
+    return max((entry.brief, entry.long_description, *entry.descriptions.values()), key=len)
+
+
+def long_texts(entry: Entry) -> Sequence[str]:
+    """Return the long descriptions of an entry, from the members of its publisher metadata that usually hold them."""
+    alternatives = entry.publisher.get("alternativeDescriptions")
+    others = alternatives if isinstance(alternatives, list) else []
+    texts = (entry.long_description, *others, entry.publisher.get("readme"))
+    return [text[:MAX_LONG_TEXT] for text in texts if isinstance(text, str)]

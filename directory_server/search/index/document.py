@@ -23,14 +23,10 @@ from ...domain.views import Hit
 from ...domain.withholding import shown_entry
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
-from .claims import claim_terms
-from .conversion_terms import conversion_terms
-from .facets import facet, fact_terms
-from .listing import Sorting, listed, sorting_of
-from .marked import hint_terms
-from .meaning import long_texts, meaning_vector
+from .claims import claim_terms, long_texts, meaning_vector
+from .facets import Sorting, facet, fact_terms, hint_terms, listed, sorting_of
 from .tools import HAS_TOOLS, encode_tools
-from .translated_terms import translated_terms
+from .translated_terms import conversion_terms, translated_terms
 
 MAX_WORDS = 512
 """Words of an entry in the index, those of the greatest weight. One real entry in 1,000 has more."""
@@ -56,7 +52,7 @@ EXACT_NAME, VENDOR_PRODUCT = "\0spelt:", "\0maker:"
 
 The first three are normalised names: with the owner, without the owner, and also without COMMON_PARTS. EXACT_NAME is a
 folded name with its punctuation, VENDOR_PRODUCT a product offered by its vendor, or the name of an account at a code
-host in the name, title or description of its entry. See also `facets`, `conversion_terms` and `translated_terms`."""
+host in the name, title or description of its entry. See also `facets` and `translated_terms`."""
 
 MAX_STARS = 100_000
 """Stars above this number do not raise the prior."""
@@ -91,7 +87,7 @@ class Row:
     """The stored fields of a document.
 
     `prior` is the query-independent part of the score. `phrases` is the folded text for exact phrases. `facts` are
-    bits, see `Facts`. `sorting` is for lists of entries, see `listing`. `vector` is what the entry means, see
+    bits, see `Facts`. `sorting` is for lists of entries, see `facets`. `vector` is what the entry means, see
     `word_vectors`, and `tools` those of `tools`.
     """
 

@@ -1,12 +1,23 @@
-"""Facets: the special terms of the entries that filters match."""
+"""Facets: the special terms that filters match, what marks and hints of tools add, and the order of lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
+from datetime import UTC, datetime
 from functools import lru_cache
 
-from ...domain.facts import Facts, auth_of, is_configurable, is_vendors_own, runs_of
+from attrs import evolve, frozen
+
+from ...domain.checks import IndexedVerification
+from ...domain.entries import Entry
+from ...domain.facts import Fact, Facts, auth_of, is_configurable, is_vendors_own, runs_of, with_facts
+from ...domain.filters import FILTERS
+from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
+from ...domain.marks import WITHHELD, is_withheld
+from ...domain.tools import OfferedTool
+from ...domain.versions import epoch
+from ...domain.views import Hit
 from ..text.analysis import MAX_KEY, MAX_TOKEN, fold, key, words
 
 FACET = "\0"
@@ -47,3 +58,72 @@ def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "vendor", "true"
     if is_configurable(bits):
         yield "installable", "true"
+
+
+def shown_tools(
+    found: IndexedVerification, accepted: Collection[str]
+) -> tuple[tuple[OfferedTool, ...], Collection[str]]:
+    """Return the tools that remotes listed, without texts that have marks, and the kinds of these marks."""
+    marks = [(name, kind) for name, kind, mark in found.marks if mark not in accepted]
+    names = {name for name, kind in marks if is_withheld(kind)}
+    tools = (
+        OfferedTool(tool.name, description=WITHHELD, hints=tool.hints) if tool.name in names else tool
+        for tool in found.tools
+    )
+    return tuple(tools), {kind for _, kind in marks}
+
+
+def flag_terms(flags: Collection[str]) -> Iterable[str]:
+    """Return the special terms of an entry with marks of the kinds `flags`."""
+    return [facet("flag", flag) for flag in flags or (NO_FLAG,)]
+
+
+def hint_terms(hinted: Iterable[str]) -> Iterable[str]:
+    """Return the special terms of an entry whose tools have the values `hinted` of the filter `tools`."""
+    return [facet("tools", value) for value in hinted]
+
+
+def checked_terms(terms: Set[str], found: IndexedVerification, flags: Collection[str]) -> Set[str]:
+    """Return the special terms of a document with those of its marks, and of the hints that remotes gave."""
+    terms = terms - {*flag_terms(())} | {*flag_terms(flags)}
+    return terms - {*hint_terms(FILTERS["tools"])} | {*hint_terms(found.hinted)} if found.tools else terms
+
+
+def hinted_facts(facts: int, hinted: Collection[str]) -> int:
+    """Return `facts` with what the hints of the tools say, which go before the words of the publisher."""
+    if "read-only" in hinted:
+        return facts & ~int(Fact.WRITES) | int(Fact.READ_ONLY)
+    return facts & ~int(Fact.READ_ONLY) | int(Fact.WRITES) if "may-delete" in hinted else facts
+
+
+UNKNOWN_STARS = -1
+
+HOUR = 3_600
+"""Seconds of an hour. Dates are in hours, which float32 represents exactly."""
+
+MAX_HOURS = 1 << 23
+"""Dates from this hour on, in the year 2926, are unknown."""
+
+
+@frozen
+class Sorting:
+    """The stars of an entry, and the hour since the epoch in which it was updated, 0 if that is unknown."""
+
+    stars: int = UNKNOWN_STARS
+    updated: int = 0
+
+
+def sorting_of(entry: Entry) -> Sorting:
+    """Return what `entry` is sorted by."""
+    official = entry.official
+    moment = epoch(official.get("updatedAt"))
+    moment = epoch(official.get("publishedAt")) if moment is None else moment
+    hours = 0 if moment is None else int(moment) // HOUR
+    return Sorting(UNKNOWN_STARS if entry.stars is None else entry.stars, hours if 0 < hours < MAX_HOURS else 0)
+
+
+def listed(hit: Hit, facts: int, sorting: Sorting) -> Hit:
+    """Return `hit` with the facts in the bits `facts`, its stars and the day of its last update."""
+    updated = datetime.fromtimestamp(sorting.updated * HOUR, UTC).date().isoformat() if sorting.updated else ""
+    stars = None if sorting.stars == UNKNOWN_STARS else sorting.stars
+    return evolve(with_facts(hit, facts), stars=stars, updated=updated)

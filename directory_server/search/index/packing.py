@@ -1,15 +1,26 @@
-"""Packed documents: an entry is analysed when it is published, and its document is stored as bytes."""
+"""Packed documents: an entry is analysed when it is published, and its document is stored as bytes, with a version.
+
+Data of another version is replaced: entries are analysed again when they are next read, and the file of the index is
+written again. Raise the number of what a change of code affects. `tests/search/test_versions.py` prints the digest of a
+fixed sample where it differs from the one beside the number. Record that one, too: the versions contain both.
+"""
 
 from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from sys import byteorder
 
 import orjson
 
 from ...domain.entries import Entry
 from ...domain.views import Hit
+from ...text_marks import rules
 from ..text.word_vectors import DIMENSIONS
 from .document import WEIGHT, Document, Row, build_document
-from .listing import Sorting, listed
-from .versions import analysis_version
+from .facets import Sorting, listed
 
 
 class TextAnalysis:
@@ -52,3 +63,33 @@ def unpack(packed: bytes) -> Document:
     hit = listed(hit, bits, sorting)
     row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, numbers[:DIMENSIONS], numbers[size:])
     return Document(row, words.decode(), numbers[DIMENSIONS:size], *fields[-3:])
+
+
+ANALYSIS, ANALYSED_SAMPLE = 16, "3b19578daf543d18"
+"""The number of the analysis of entries, and the digest of the packed documents of the sample."""
+
+FILE, INDEXED_SAMPLE = 10, "36719011fe48ab2d"
+"""The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
+
+_TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"
+"""The libraries that determine the analysis, beside the Unicode data of Python."""
+
+_INDEX_LIBRARIES = "directory-server", "numpy", "orjson"
+"""The packages that determine the content of the file as well. A release has a file of its own."""
+
+
+@cache
+def analysis_version() -> str:
+    """Return the version of the analysis of entries."""
+    parts = ANALYSIS, ANALYSED_SAMPLE, rules().version, unicodedata.unidata_version
+    return _digest(*parts, *map(version, _TEXT_LIBRARIES))
+
+
+@cache
+def file_version() -> str:
+    """Return the version of the file of an index."""
+    return _digest(FILE, INDEXED_SAMPLE, analysis_version(), byteorder, *map(version, _INDEX_LIBRARIES))
+
+
+def _digest(*parts: object) -> str:
+    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()

@@ -14,15 +14,14 @@ from ..text.word_vectors import DIMENSIONS
 from .arrays import Ints, Longs, Offsets
 from .columns import ColumnFile, Unusable
 from .dictionary import Dictionary
+from .facets import MAX_HOURS, UNKNOWN_STARS
 from .lexicon import Lexicon
-from .listing import MAX_HOURS, UNKNOWN_STARS
 from .merging import PostingLists
 from .packed import Packed
 from .rows import Rows
 from .segment import Segment
-from .snapshot import Snapshot
 from .strings import StringTable
-from .tiers import LiveSegment
+from .tiers import LiveSegment, Snapshot
 from .vocabulary import UNUSED, Vocabulary
 
 MAX_SEGMENTS = 100

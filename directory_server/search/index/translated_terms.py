@@ -1,7 +1,8 @@
-"""The special terms of entries that are described in Chinese, Japanese or Korean only: English words for their texts.
+"""Special terms of entries: their conversions, and English words for texts in Chinese, Japanese or Korean only.
 
-The words are those that the lexicon has. They are no words of the entry: queries in these scripts, the learnt lexicon
-and the frequencies of English words do not depend on them.
+A conversion is what an entry converts, and to what (see `text.conversions`). The English words are those that the
+lexicon has. They are no words of the entry: queries in these scripts, the learnt lexicon and the frequencies of English
+words do not depend on them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from ..text.analysis import Word, stem, words
+from ..text.analysis import MAX_KEY, Word, stem, words
+from ..text.conversions import conversions
 from ..text.translation_tables import translations
 
 TRANSLATED = "\0english:"
@@ -36,7 +38,7 @@ def translated_term(word: str) -> str:
 def translated_terms(texts: Iterable[str]) -> set[str]:
     """Return the special terms of an entry with these texts, none if one of them is in a language with spaces.
 
-    They depend on the table of senses: a new table needs another number of the analysis (see `versions`).
+    They depend on the table of senses: a new table needs another number of the analysis (see `packing`).
     """
     parts = [text[:MAX_CHARACTERS] for text in texts if text]
     # Most entries are in English.
@@ -59,3 +61,24 @@ def _translated(texts: Iterable[list[Word]]) -> Iterator[str]:
     for run in (word.parts[0] for text in texts for word in text if not word.spaced):
         for match in translations().in_run(run):
             yield from (word for sense in match.senses for word in sense[0])
+
+
+CONVERSION = "\0into:"
+"""The prefix of the terms."""
+
+MAX_TEXT = 4_000
+"""Characters of a text in which conversions are looked for."""
+
+MAX_CONVERSIONS = 64
+"""Conversions of an entry that are searched. One of 25,984 real entries has more."""
+
+
+def conversion_terms(names: Iterable[str], texts: Iterable[str]) -> list[str]:
+    """Return the special terms of the conversions that the `names` and `texts` of an entry state."""
+    found = conversions("\n".join(names), is_name=True).union(*(conversions(text[:MAX_TEXT]) for text in texts))
+    return sorted(conversion_term(*pair) for pair in found)[:MAX_CONVERSIONS]
+
+
+def conversion_term(source: str, target: str) -> str:
+    """Return the special term of the conversion of `source` to `target`."""
+    return f"{CONVERSION}{source} {target}"[:MAX_KEY]

@@ -39,8 +39,7 @@ from .document import (
     positions,
     top_words,
 )
-from .facets import facet, list_terms
-from .marked import checked_terms, flag_terms, hinted_facts, shown_tools
+from .facets import checked_terms, facet, flag_terms, hinted_facts, list_terms, shown_tools
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
 

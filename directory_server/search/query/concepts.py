@@ -15,9 +15,9 @@ from ..index.merging import Postings, add_up, scaled
 from ..index.segment import Segment
 from ..text.analysis import COMMON_PARTS, Word, stem
 from ..text.thesaurus import Concept, Match, singular
+from .exclusions import STOP_WORDS
 from .groups import TermGroup
 from .parsing import ParsedQuery
-from .stop_words import STOP_WORDS
 from .translation import NOTHING, Translation
 
 CONTEXT_SHARE = 0.2

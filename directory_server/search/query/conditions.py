@@ -14,7 +14,7 @@ from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
 from ...domain.languages import NAMES, TOPICAL
 from ..index.arrays import Bools, Floats, Sets
 from ..text.analysis import Word, words
-from ..text.lazy import Lazy
+from ..text.thesaurus import Lazy
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
 """Shares of its score that a document gains if it satisfies a condition, or a part of it, and that it loses if a fact

@@ -12,12 +12,12 @@ from ..index.collection import Collection
 from ..index.translated_terms import translated_term
 from ..text.analysis import Word, is_unsegmented, stem
 from ..text.division import KATAKANA
-from ..text.pinyin import pinyin
 from ..text.translations import Match
+from ..text.transliteration import pinyin
+from .exclusions import STOP_WORDS
 from .groups import Part, TermGroup, add_terms, group_of, raise_weights
 from .parsing import ParsedQuery
 from .spelling import COMPLETION_WEIGHT, completions
-from .stop_words import STOP_WORDS
 from .translation import Translation
 
 LEARNT_WEIGHT = 0.5

@@ -1,4 +1,4 @@
-"""Query parsing: words, phrases, exclusions and filters."""
+"""Query parsing: words, also names in camelCase, phrases, exclusions and filters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence, Set
 from attrs import evolve, field, frozen
 
 from ...domain.filters import PIECE, filter_values
+from ..index.collection import Collection
 from ..index.document import phrase
 from ..index.facets import facet
 from ..text.analysis import MAX_TOKEN, Word, fold, stem, tokens, words
 from ..text.word_forms import with_accents
-from .stop_words import UNSEGMENTED_REQUESTS
+from .exclusions import UNSEGMENTED_REQUESTS
 
 MAX_TOKENS = 32
 """Tokens of one query. Later tokens are ignored."""
@@ -178,3 +179,23 @@ def _limit(every: Sequence[Word]) -> list[Word]:
         found.append(evolve(word, parts=cut))
         left -= len(found[-1].tokens)
     return found
+
+
+MIN_KNOWN = 4
+"""Documents with a word, from which it is known."""
+
+
+def with_whole_names(query: ParsedQuery, collection: Collection) -> ParsedQuery:
+    """Return `query` with its words in camelCase as they are written, where documents have them so.
+
+    Texts have "TypeScript" as one word, only names have its parts, too. The halves are other words.
+    """
+    known = {split: whole for split, whole in query.names.items() if _is_known(whole, split, collection)}
+    return evolve(query, words=[known.get(word, word) for word in query.words], names=known) if known else query
+
+
+def _is_known(word: Word, split: Word, collection: Collection) -> bool:
+    rarest = min(collection.word(part)[1] for part in word.parts)
+    # "PagBank" has a half that is no word of its own, and the parts of "KSeF" are single letters.
+    has_no_halves = any(len(part) == 1 or collection.word(part)[1] < rarest for part in split.parts)
+    return rarest >= (1 if has_no_halves else MIN_KNOWN)

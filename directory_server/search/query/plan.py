@@ -15,18 +15,15 @@ from ..index.segment import Segment
 from ..text.analysis import stem
 from ..text.translation_tables import translations
 from ..text.word_vectors import query_vector
-from .camel_case import with_whole_names
 from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
 from .conditions import LIGHT, Condition, Request, find_conditions
-from .direction import conversion_groups
-from .exclusions import MIN_NAMED, without_exclusions
+from .exclusions import FUNCTION_WORDS, GENERAL_STEMS, MIN_NAMED, STOP_WORDS, without_exclusions
 from .foreign import country_groups, pinyin_groups, run_parts
 from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name, without_common_parts
-from .parsing import ParsedQuery
-from .stop_words import FUNCTION_WORDS, GENERAL_STEMS, STOP_WORDS
+from .parsing import ParsedQuery, with_whole_names
 from .terms import fragment_groups, joined_groups, with_joined, word_parts
-from .translation import Translation, translate
+from .translation import Translation, conversion_groups, translate
 
 GENERAL_WEIGHT = 0.5
 """The weight of a word on any topic beside other words."""

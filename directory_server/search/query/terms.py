@@ -13,12 +13,11 @@ from ..index.dictionary import CORRECTABLE_LENGTHS
 from ..index.translated_terms import translated_term
 from ..text.analysis import stem
 from ..text.word_vectors import word_vectors
-from .compounds import MAX_FREQUENCY, Compound, split
+from .exclusions import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
 from .foreign import TRANSLATED_WEIGHT, part_of, translated_part
 from .groups import Part, TermGroup, group_of, raise_weights
 from .parsing import ParsedQuery
-from .spelling import COMPLETION_WEIGHT, completions, corrections
-from .stop_words import FUNCTION_WORDS, GENERAL_WORDS, STOP_WORDS
+from .spelling import COMPLETION_WEIGHT, MAX_FREQUENCY, Compound, completions, corrections, split
 from .translation import Translation
 
 MIN_KNOWN, DOCUMENTS_FOR_EACH = 4, 5_000

@@ -1,4 +1,4 @@
-"""Translation of a query: the English words that the lexicon has for its words (see `text.translations`)."""
+"""Translation of a query to English words of the lexicon (see `text.translations`), and direction of conversions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from attrs import frozen
 
 from ..index.collection import Collection
 from ..index.dictionary import CORRECTABLE_LENGTHS
+from ..index.translated_terms import conversion_term
 from ..text.analysis import Word
+from ..text.conversions import conversions
 from ..text.thesaurus import Match as ConceptMatch
 from ..text.thesaurus import singular
 from ..text.translations import Match, Translations
 from ..text.word_forms import UKRAINIAN, is_ukrainian, language_of_runs, language_of_script
+from .groups import TermGroup
 from .parsing import ParsedQuery
 from .spelling import corrections
 
@@ -92,3 +95,21 @@ def translate(query: ParsedQuery, lexicon: Translations, collection: Collection)
         lexicon.ignored(parts, language),
         language_of_runs(runs) or of_script,
     )
+
+
+MAX_PLAIN = 8
+"""Words of a query that states a conversion without a verb of conversion. In a longer one, "to" has other meanings."""
+
+SHARE = 1.0
+"""The score of an entry that states the conversion, as a share of the query weight."""
+
+
+def conversion_groups(query: ParsedQuery, collection: Collection, query_weight: float) -> Sequence[TermGroup]:
+    """Return the group of the conversions of `query` that entries state, if there are any."""
+    pairs = sorted(conversions(query.text, is_name=len(query.words) <= MAX_PLAIN))
+    if not pairs:
+        return []
+    found = {number: pair for pair in pairs if (number := collection.find(conversion_term(*pair))) is not None}
+    terms = {number: 1.0 for number in found if collection.document_frequency(number)}
+    label = ", ".join(" to ".join(found[number]) for number in terms)
+    return [TermGroup(label, terms, SHARE * query_weight)] if terms else []

@@ -14,15 +14,14 @@ from ...domain.filters import FACETS
 from ...domain.search import FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Floats, Ints, Sets
 from ..index.collection import Collection
-from ..index.facets import facet
-from ..index.listing import UNKNOWN_STARS
+from ..index.facets import UNKNOWN_STARS, facet
 from ..index.merging import NO_POSTINGS, Postings
 from ..index.rows import key_of
 from ..index.segment import Segment
 from ..query.plan import Plan
 from ..query.spelling import nearest
+from .coverage import top_k
 from .scoring import PINNED_SCORE, Ranked
-from .top_k import top_k
 
 CLOSE, CLOSE_RANK = 0.3, 10
 """Matches that are sorted by stars or dates have at least this share of the score of the match at this rank: a famous

@@ -1,4 +1,4 @@
-"""Scores from the compiled engine: those of `coverage`, `feedback`, `focus` and `scoring`."""
+"""Scores from the compiled engine: those of `coverage`, `feedback` and `scoring`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..index.segment import Segment
 from ..query.conditions import LEAST_FACTOR, Condition
 from ..query.groups import TermGroup
 from ..query.plan import Plan
-from . import feedback, focus
+from . import feedback
 from .coverage import LOSS, MAX_RAISED, PRIOR_SHARE, covers
 
 # The structs of the same names in `engine/engine.h`.
@@ -90,8 +90,8 @@ def _request(plan: Plan, collection: Collection, live: Sequence[Bools]) -> dict[
         "min_letters": feedback.MIN_LETTERS,
         "feedback_share": feedback.FEEDBACK_SHARE,
         "string": collection.vocabulary.string,
-        "focused": focus.FOCUSED if plan.allows_focus else 0,
-        "focus": focus.FOCUS,
+        "focused": feedback.FOCUSED if plan.allows_focus else 0,
+        "focus": feedback.FOCUS,
     }
 
 

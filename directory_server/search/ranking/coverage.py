@@ -1,4 +1,4 @@
-"""Coverage: add up the evidence of a plan, and lower the scores of documents that lack parts of the query.
+"""Coverage and top k: add up the evidence of a plan, and lower the scores of documents that lack parts of the query.
 
 A sum alone prefers a document with much of one part to one with some of each part. The factor is a soft AND: it is the
 coordination level (Cleverdon 1967), with the weights of the parts.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..index.arrays import Floats, Longs
 from ..index.merging import Postings, add_up, best
 from ..index.segment import Segment
 from ..query.groups import Part
@@ -141,3 +142,31 @@ def _nothing(found: Sequence[Postings]) -> list[Postings]:
 
 def _times(found: Sequence[Postings], factor: float) -> list[Postings]:
     return [(doc_ids, scores * np.float32(factor)) for doc_ids, scores in found]
+
+
+THRESHOLD_FACTOR, MIN_THRESHOLD = np.float32(0.6), np.float32(1e-3)
+"""The threshold is the best score times this factor, repeatedly; below the minimum, all scores are searched."""
+
+FEW = 4_000
+"""Scores that are faster to partition at once than to compare with thresholds."""
+
+
+def top_k(total: Floats, count: int) -> Longs:
+    """Return the positions of the `count` greatest scores, and of all others equal to the least of them."""
+    if len(total) <= count:
+        return np.arange(len(total))
+    if len(total) < FEW:
+        return _at_least(total, np.arange(len(total)), count)
+    threshold = np.float32(total.max(initial=0)) * THRESHOLD_FACTOR
+    above = total > threshold
+    while threshold > 0 and np.count_nonzero(above) < count:
+        # High scores are rare, so a threshold avoids a partition of all scores.
+        threshold = threshold * THRESHOLD_FACTOR if threshold > MIN_THRESHOLD else np.float32(0)
+        above = total > threshold
+    return _at_least(total, np.flatnonzero(above), count)
+
+
+def _at_least(total: Floats, places: Longs, count: int) -> Longs:
+    values = total[places]
+    surplus = len(places) - count
+    return places[values >= np.partition(values, surplus)[surplus]] if surplus > 0 else places

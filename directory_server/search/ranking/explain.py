@@ -1,4 +1,4 @@
-"""Explanation of scores: the evidence of a query, and its part in the score of each hit."""
+"""Explanation of scores: the evidence of a query, its part in the score of each hit, and the reasons of hits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from ...domain.search import Position
 from ..index.arrays import Bools, Ints
 from ..index.collection import Collection
 from ..index.merging import Postings
+from ..index.segment import Segment
 from ..query.conditions import factors, rewards
 from ..query.groups import TermGroup
 from ..query.plan import Plan
 from .likeness import RERANKED, reranking
-from .scoring import COVERED_SHARE, PINNED_SCORE, score_documents, top_documents
+from .scoring import COVERED_SHARE, PINNED_SCORE, Ranked, score_documents, top_documents
 
 
 def explain_lines(
@@ -63,3 +64,19 @@ def _group_line(group: TermGroup, collection: Collection) -> str:
 def _score(postings: Postings, doc_id: int) -> float:
     doc_ids, values = postings
     return float(values[np.flatnonzero(doc_ids == doc_id)].sum())
+
+
+MAX_REASONS = 3
+"""Conditions in the reason of a hit."""
+
+
+def reasons(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> Sequence[str]:
+    """Return for each of `hits` the conditions that it satisfies, as text; nothing if no hit satisfies any."""
+    if not plan.conditions:
+        return ()
+    facts = np.array([segments[number].rows.facts[doc_id] for _, number, doc_id in hits], np.uint64)
+    satisfied = [(condition.label, condition.satisfied_by(facts).tolist()) for condition in plan.conditions]
+    texts = [
+        ", ".join([label for label, by_hit in satisfied if by_hit[place]][:MAX_REASONS]) for place in range(len(hits))
+    ]
+    return texts if any(texts) else ()

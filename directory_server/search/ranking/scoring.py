@@ -16,10 +16,8 @@ from ..index.segment import Segment
 from ..query.conditions import factors
 from ..query.plan import Plan
 from .compiled import best_scores, compiled_scores
-from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace
-from .feedback import feedback
-from .focus import focus
-from .top_k import top_k
+from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace, top_k
+from .feedback import feedback, focus
 
 PINNED_SCORE = 4_096.0
 """The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""

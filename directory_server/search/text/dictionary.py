@@ -13,7 +13,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from .lazy import Lazy
+from .thesaurus import Lazy
 
 RUNS = "x"
 """The language, in keys, of the words of scripts without spaces: Chinese, Japanese and Korean ones."""

@@ -13,10 +13,9 @@ from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
 from .dictionary import Dictionary, dictionary
-from .lazy import Lazy
-from .single_words import NAMES
+from .thesaurus import Lazy
 from .translations import MIN_SOUNDS, Alternatives, Translations
-from .transliteration import english_sound_keys
+from .transliteration import NAMES, english_sound_keys
 from .word_forms import (
     ALPHABETS,
     LEXICONS,

@@ -11,8 +11,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from .dictionary import LONGEST, Dictionary
 from .division import KATAKANA, MAX_KNOWN, divide, is_alone, may_end
-from .single_words import NAMES, SingleWords
-from .transliteration import romanised, sound_key
+from .transliteration import NAMES, SingleWords, romanised, sound_key
 from .word_forms import (
     COMPOUND_LANGUAGES,
     LATIN,

@@ -13,7 +13,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from .analysis import Word, stem
-from .lazy import Lazy
+from .thesaurus import Lazy
 
 DIMENSIONS = 128
 """Numbers of a vector."""

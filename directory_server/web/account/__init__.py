@@ -1,13 +1,8 @@
 """Account pages: sign-in, registration, API keys and editor configuration."""
 
-from ._connect_page import ConnectPage, input_prefix
-from ._forms import CSRF, local_path
-from ._key_pages import KeyPages
+from ._key_pages import ConnectPage, KeyPages, input_prefix
 from ._limits import KEY_CHANGES, AttemptLimits, RegistrationLimits
-from ._methods import SignInMethod
-from ._pages import AccountPages
-from ._requests import KEYS, SIGN_IN, AccountRequests, Member
-from ._session_pages import SessionPages
+from ._requests import CSRF, KEYS, SIGN_IN, AccountRequests, Member, local_path
 from ._sessions import SessionCookies
-from ._settings_pages import SettingsPages
-from ._sign_in_pages import SignInPages
+from ._settings_pages import AccountPages, SessionPages, SettingsPages
+from ._sign_in_pages import SignInMethod, SignInPages

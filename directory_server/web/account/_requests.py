@@ -1,24 +1,28 @@
-"""Sessions, forms and responses that all account pages share."""
+"""Sessions, forms, responses and flash messages that all account pages share."""
 
 from __future__ import annotations
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Self
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.python.failure import Failure
 
 from ...domain.accounts import Account, check_not_auditor
 from ...domain.audit import Actor
-from ...domain.clients import Client
+from ...domain.errors import Forbidden
+from ...domain.keys import Client
 from ...http import Request
 from ...http.errors import HttpError
+from ...http.headers import cookie
 from ..error_responses import error_response, note_error
+from ..forms import MAX_FORM, same_site_fields
 from ..pages import Layout
 from ..responses import empty_response
-from ._flash import Flash, delete, read
-from ._forms import fields
 from ._sessions import Session, SessionCookies
 
 SIGN_IN = "/account/sign-in"
@@ -137,3 +141,86 @@ class AccountRequests:
 def _see_other(request: Request, path: str) -> bytes:
     """Return a redirect that the browser follows with GET (RFC 9110, section 15.4.4)."""
     return empty_response(request, 303, Location=path, **{"Cache-Control": "no-store"})
+
+
+CSRF = "csrf"
+"""Name of the field that holds the CSRF token."""
+
+# Browsers read a backslash as a slash, drop tabs and line breaks, and read a host after two leading slashes.
+_LOCAL_PATH = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*")
+
+
+def fields(request: Request, session: Session | None) -> Mapping[str, str]:
+    """Return the fields of a form.
+
+    Raises Forbidden if the form comes from another site or its CSRF token is not that of `session`, and BadInput if
+    the body is not a valid form.
+    """
+    form = same_site_fields(request)
+    if session is None or not session.has_csrf(form.get(CSRF, "")):
+        raise Forbidden("This form has expired. Reload the page and try again.", code="form_foreign")
+    return form
+
+
+def local_path(path: str, default: str) -> str:
+    """Return `path` if it is a path of this site, else `default`. This prevents open redirects."""
+    return path if len(path) <= MAX_FORM and _LOCAL_PATH.fullmatch(path) else default
+
+
+COOKIE = "flash"
+"""Name of the cookie. It has no secret: passwords and keys are never in a flash."""
+
+LIFETIME = 60
+"""Seconds for which the browser stores the cookie. The page deletes it."""
+
+_SHOWN_AGAIN = ("email", "label", "expires", "tools", "limit", "entry", "list", "reason")
+"""Names of the values."""
+
+_LONGEST = 300
+"""Characters of a form value that is shown again. Fields are shorter, so a longer value is invalid anyway."""
+
+
+@frozen
+class Flash:
+    """The `notice` or the `error` of a form, as a code, and the values of the form's fields that are shown again.
+
+    `retry_after` is the seconds after which the form may be sent again, 0 for at once.
+    """
+
+    notice: str = ""
+    error: str = ""
+    retry_after: int = 0
+    values: Mapping[str, str] = field(factory=dict)
+
+    def set(self, request: Request, path: str, *, secure: bool) -> None:
+        """Set the cookie, for the page at `path`."""
+        values = {f"value.{name}": text[:_LONGEST] for name, text in self.values.items()}
+        known = {"path": _mark(path), "notice": self.notice, "error": self.error, "retry": str(self.retry_after)}
+        encoded = urlsafe_b64encode(urlencode({**known, **values}, errors="replace").encode()).rstrip(b"=")
+        request.add_cookie(COOKIE, encoded.decode(), max_age=LIFETIME, secure=secure)
+
+
+def read(request: Request) -> Flash | None:
+    """Return the flash for the page of `request`, None if there is none or it is malformed."""
+    encoded = cookie(request, COOKIE)
+    if not encoded:
+        return None
+    try:
+        decoded = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii")
+        fields = dict(parse_qsl(decoded, keep_blank_values=True, max_num_fields=10))
+        retry_after = int(fields["retry"])
+        values = {name: fields[f"value.{name}"] for name in _SHOWN_AGAIN if f"value.{name}" in fields}
+        is_for_page = fields["path"] == _mark(request.path.decode("latin-1"))
+        return Flash(fields["notice"], fields["error"], retry_after, values) if is_for_page else None
+    except (KeyError, ValueError):
+        return None
+
+
+def delete(request: Request, *, secure: bool) -> None:
+    """Delete the cookie."""
+    request.add_cookie(COOKIE, "", max_age=0, secure=secure)
+
+
+def _mark(path: str) -> str:
+    """Return a digest of a path. The path of an invitation is secret."""
+    return sha256(path.encode("utf-8", "replace")).hexdigest()[:16]

@@ -11,13 +11,13 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from ...domain.accounts import Account, session_id
-from ...domain.clients import Client
+from ...domain.keys import Client
 from ...http import Request
 from ...http.headers import cookie
 from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ...services.accounts import AccountService
-from ..user_agents import client_name
+from ..key_uses import client_name
 
 ANONYMOUS = "."
 """Prefix of the identifiers of anonymous sessions. The identifier of a signed-in session never has it."""

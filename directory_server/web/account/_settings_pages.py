@@ -1,4 +1,4 @@
-"""Pages for the account itself: the password and the deletion."""
+"""Pages for the account itself: the password, the deletion and the browser sessions; and the handlers of all pages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from ...domain.errors import BadInput, DirectoryError
 from ...http import Request
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
+from ._key_pages import ConnectPage, KeyPages
 from ._limits import AttemptLimits
 from ._requests import KEYS, SIGN_IN, AccountRequests
-from ._sign_in_pages import PASSWORD_LENGTHS
+from ._sign_in_pages import PASSWORD_LENGTHS, SignInPages
 
 PASSWORD = "/account/password"
 DELETE = "/account/delete"
@@ -65,3 +66,48 @@ class SettingsPages:
             return self._requests.form_error(request, DELETE)
         self._requests.cookies.set(request, "", max_age=0)
         return self._requests.redirect(request, SIGN_IN, "account_deleted")
+
+
+SESSIONS = "/account/sessions"
+
+
+@frozen
+class SessionPages:
+    """Handles the list of sessions and its forms."""
+
+    _requests: AccountRequests
+    _accounts: AccountService
+
+    async def get(self, request: Request) -> bytes:
+        """Return the list of sessions, the session of the request first."""
+        member = await self._requests.member(request)
+        current = member.session.id
+        sessions = sorted(await self._accounts.sessions(member.account), key=lambda session: session.id != current)
+        values = {"sessions": sessions, "current": current, "recorded": self._accounts.records_clients}
+        return self._requests.page(request, member.session, "sessions", values)
+
+    async def end(self, request: Request, session_id: str) -> bytes:
+        """End another session. The session of the request ends with the form that signs out."""
+        member, _ = await self._requests.member_form(request, of_sign_in=True)
+        try:
+            await self._accounts.end_session(member.account, session_id)
+        except DirectoryError:
+            return self._requests.form_error(request, SESSIONS)
+        return self._requests.redirect(request, SESSIONS, "session_ended")
+
+    async def end_others(self, request: Request) -> bytes:
+        """End all sessions except that of the request."""
+        member, _ = await self._requests.member_form(request, of_sign_in=True)
+        await self._accounts.end_other_sessions(member.session.identifier)
+        return self._requests.redirect(request, SESSIONS, "sessions_ended")
+
+
+@frozen
+class AccountPages:
+    """The handlers of the account pages."""
+
+    sign_in: SignInPages
+    keys: KeyPages
+    connect: ConnectPage
+    sessions: SessionPages
+    settings: SettingsPages

@@ -1,21 +1,21 @@
-"""Pages for sign-in, sign-out, invitations and registration."""
+"""Pages for sign-in by password or in other ways, sign-out, invitations and registration."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 from urllib.parse import parse_qs, urlencode
 
 from attrs import frozen
 
+from ...domain.accounts import Account
 from ...domain.errors import BadInput, DirectoryError, NotFound, Unavailable
 from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
 from ...services.user_keys import UserKeys
-from ._forms import local_path
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
-from ._methods import SignInMethod
-from ._requests import KEYS, SIGN_IN, AccountRequests
+from ._requests import KEYS, SIGN_IN, AccountRequests, local_path
 
 REGISTER = "/account/register"
 
@@ -119,3 +119,18 @@ class SignInPages:
     def _check_open(self) -> None:
         if not self._registrations.is_open:
             raise NotFound("Accounts are by invitation only. Ask the operator of this directory.", code="invited_only")
+
+
+class SignInMethod(Protocol):
+    """A button on the sign-in page."""
+
+    @property
+    def title(self) -> str:
+        """With what people sign in, in the text of the button."""
+
+    @property
+    def path(self) -> str:
+        """The path that starts a sign-in. Its parameter `next` is the path of the page that follows."""
+
+    async def signed_out(self, account: Account) -> str:
+        """Return the path of the page for somebody who has signed out of `account`; "" for the sign-in page."""

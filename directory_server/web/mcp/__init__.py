@@ -1,9 +1,8 @@
 """The MCP endpoint: JSON-RPC by POST for stateful and stateless protocol versions, event streams by GET."""
 
 from ._endpoint import PATH, McpEndpoint, endpoint, rpc_body
-from ._methods import SERVER_INFO
+from ._methods import SERVER_INFO, NewestEntries
 from ._notifications import Announcements
-from ._resources import NewestEntries
 from ._stateful import VERSIONS as STATEFUL_VERSIONS
 from ._stateful import McpSessions
 from ._stateless import VERSIONS as STATELESS_VERSIONS

@@ -21,9 +21,8 @@ from ..authentication import AuthenticatedRequest, Authenticator
 from ..error_responses import error_response, respond_with_error
 from ..responses import empty_response, json_response
 from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
-from ._methods import CHARGED, Methods
+from ._methods import CHARGED, Methods, NewestEntries
 from ._notifications import Announcements, accepted_notifications, acknowledgement, final_result
-from ._resources import NewestEntries
 from ._stateful import DEFAULT_VERSION, McpSessions, StatefulProtocol
 from ._stateful import VERSIONS as STATEFUL_VERSIONS
 from ._stateless import LISTEN, StatelessProtocol, is_stateless

@@ -1,5 +1,4 @@
 """Prometheus metrics: counters, gauges collected at each scrape, and the listener that serves them."""
 
-from ._lag import Lag
 from ._listener import CONNECTIONS, MetricsSite
-from ._metrics import Metrics
+from ._metrics import Lag, Metrics

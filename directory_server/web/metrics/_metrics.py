@@ -1,4 +1,4 @@
-"""Metrics of one server, in a registry of its own: a process may contain several servers."""
+"""Metrics of one server, in a registry of its own: a process may contain several servers; and reactor lag."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from attrs import frozen
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, Summary
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from twisted.application.service import Service
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from ...compiled import compiled_modules
 from ...domain.changes import Change
@@ -180,3 +182,38 @@ class _DatabaseGauges(Collector):
         yield GaugeMetricFamily(
             "directory_log_behind", "Changes of the log that this process has not applied yet.", self._behind()
         )
+
+
+INTERVAL = 1.0
+"""Seconds between two measurements."""
+
+
+class Lag(Service):
+    """Measure once a second how many seconds late a timer fires, and pass the number to `observe`."""
+
+    # Not a LoopingCall: it skips missed calls, and would then report no lag.
+
+    def __init__(self, clock: IReactorTime, observe: Callable[[float], None]) -> None:
+        self._clock = clock
+        self._observe = observe
+        self._next: IDelayedCall | None = None
+
+    def startService(self) -> None:
+        super().startService()
+        self._schedule()
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._next is not None:
+            self._next.cancel()
+            self._next = None
+
+    def _schedule(self) -> None:
+        self._due = self._clock.seconds() + INTERVAL
+        self._next = self._clock.callLater(INTERVAL, self._measure)
+
+    def _measure(self) -> None:
+        lag = max(0.0, self._clock.seconds() - self._due)
+        # First, so that an error of `observe` does not end the measurements.
+        self._schedule()
+        self._observe(lag)

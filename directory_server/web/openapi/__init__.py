@@ -1,4 +1,3 @@
 """The OpenAPI document of the REST API."""
 
-from ._document import document
-from ._part import OpenApiPart, registry_read
+from ._document import OpenApiPart, document, registry_read

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from attrs import field, frozen
+
 from ... import __version__, serialization
 from ...domain import errors
-from ...serialization import ChangesParameters, DetailArguments, SearchParameters
+from ...serialization import ChangesParameters, DetailArguments, Schema, SearchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
-from ._part import OpenApiPart
-from ._responses import KEY_ERRORS, error_responses, headers, success
-from ._schemas import parameters, schemas
+from ._responses import KEY_ERRORS, error_responses, headers, parameters, schemas, success
 
 PATH = "/api/open/openapi.json"
 
@@ -169,3 +169,40 @@ def _exceptions(parts: Sequence[OpenApiPart]) -> str:
     """Return the operations that need no API key, in words."""
     names = ["`/healthz`", "`/readyz`", "this document", *(part.without_key for part in parts if part.without_key)]
     return f"{', '.join(names[:-1])}, and {names[-1]}"
+
+
+@frozen(eq=False)
+class OpenApiPart:
+    """Path items, schemas and security schemes by their names.
+
+    `without_key` names the operations that need no API key, for the description of the API; empty if there are none.
+    """
+
+    paths: Mapping[str, Any] = field(factory=dict)
+    schemas: Mapping[str, Schema] = field(factory=dict)
+    security: Mapping[str, Any] = field(factory=dict)
+    without_key: str = ""
+
+
+def registry_read(
+    name: str, summary: str, description: str, media_type: str, parameters: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the path item of a GET beside the registry API whose body has `media_type`."""
+    schema = {"type": "object"} if media_type == "application/json" else {}
+    return {
+        "get": {
+            "operationId": name,
+            "summary": summary,
+            "description": f"{description} Needs an API key unless `registry.access` is `public`. Costs nothing.",
+            "security": [],
+            **({"parameters": [*parameters]} if parameters else {}),
+            "responses": {
+                "200": {"description": "The document.", "content": {media_type: {"schema": schema}}},
+                "304": {"description": "The client has it: `If-None-Match` has its ETag."},
+                "default": {
+                    "description": "An error (RFC 9457).",
+                    "content": {"application/problem+json": {"schema": {"type": "object"}}},
+                },
+            },
+        }
+    }

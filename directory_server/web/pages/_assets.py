@@ -9,8 +9,7 @@ from attrs import frozen
 
 from ...domain.errors import NotFound
 from ...http import Request
-from ..compression import accepts_gzip, gzip
-from ..responses import json_response
+from ..responses import accepts_gzip, gzip, json_response
 from ._brand import MEDIA_TYPES, OWN, Brand
 
 PATH = "/assets/"

@@ -20,8 +20,7 @@ from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
 from ...http.headers import value as header
 from ...http.proxies import Proxies
-from ..compression import compressed
-from ..responses import json_response
+from ..responses import compressed, json_response
 from ._assets import Assets
 from ._brand import Brand
 from ._cards import CARD_FILTERS

@@ -11,8 +11,7 @@ import pytest
 from markupsafe import escape
 
 from directory_server.features.docs import pages
-from directory_server.features.docs.contents import Contents, contents
-from directory_server.features.docs.search import find
+from directory_server.features.docs.search import Contents, contents, find
 from directory_server.web.account import input_prefix
 
 from ...web.conftest import Response, Server

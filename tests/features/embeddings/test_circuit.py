@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directory_server.features.embeddings.circuit import FAILURES, LONGEST, SHORTEST, Circuit
+from directory_server.features.embeddings.queries import FAILURES, LONGEST, SHORTEST, Circuit
 
 
 def broken(now: float = 0.0) -> Circuit:

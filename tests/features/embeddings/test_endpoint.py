@@ -16,8 +16,13 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Site
 
 from directory_server.domain.ports.tracing import untraced
-from directory_server.features.embeddings.endpoint import PASSAGES_DEADLINE, QUERY_DEADLINE, EndpointFailed, endpoint_of
-from directory_server.features.embeddings.responses import max_bytes
+from directory_server.features.embeddings.endpoint import (
+    PASSAGES_DEADLINE,
+    QUERY_DEADLINE,
+    EndpointFailed,
+    endpoint_of,
+    max_bytes,
+)
 from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.run_sync import inline
 from tests.contract import awaited

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from directory_server.features.embeddings.responses import MAX_DIMENSIONS, max_bytes, vectors_of
+from directory_server.features.embeddings.endpoint import MAX_DIMENSIONS, max_bytes, vectors_of
 from directory_server.http_client import BadResponse
 
 

@@ -10,8 +10,8 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import NotFound
 from directory_server.features.icons import service, web
-from directory_server.features.icons.choice import MAX_ICONS, icon_url
 from directory_server.features.icons.service import FAILED, FRESH, MAX_WAITING, Icons
+from directory_server.features.icons.web import MAX_ICONS, icon_url
 from directory_server.http_client import BadResponse
 from directory_server.run_sync import inline, run_sync
 from directory_server.threads import OwnThreads

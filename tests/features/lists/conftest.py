@@ -17,9 +17,9 @@ from directory_server.features.lists.notices import mails_of
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
-from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
+from directory_server.timers import Lease
 
 from ...web.conftest import Server, configured, entry, open_server
 

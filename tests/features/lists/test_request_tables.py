@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from directory_server.domain.accounts import Identity, subject_digest
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
-from directory_server.domain.identities import Identity, subject_digest
 from directory_server.features.lists import request_tables
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.documents import approval_of

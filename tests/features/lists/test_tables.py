@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.accounts import Account
+from directory_server.domain.accounts import Account, Identity, subject_digest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
-from directory_server.domain.identities import Identity, subject_digest
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.rules import MAX_LISTS, EntryList, new_list
 from directory_server.features.lists.scopes import ReaderScopes

@@ -12,9 +12,9 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.features.lookalikes import tracker as tracker_module
 from directory_server.features.lookalikes.tracker import LEASE, LEASE_NAME, Tracker
-from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredMirrors, Tables, flags_of_kind
+from directory_server.timers import Lease
 
 from ...contract.store import entry
 from ...tables.conftest import OpenTables, TablesTest, open_store

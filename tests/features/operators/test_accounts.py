@@ -7,7 +7,7 @@ import re
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.features.operators import account_pages, server_pages
+from directory_server.features.operators import account_pages, web
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import PASSWORD, Browser
@@ -31,7 +31,7 @@ def test_many_accounts_are_not_counted(server: Server, operator: Browser, monkey
     run_sync(server.accounts.register("eve@example.org", "hash", most=5))
     run_sync(server.accounts.register("bob@example.org", "hash", most=5))
     run_sync(server.keys.create("laptop", limit=20, expires_at=None))
-    for pages in (server_pages, account_pages):
+    for pages in (web, account_pages):
         monkeypatch.setattr(pages, "MAX_COUNTED", 2)
     operator.get("/admin")
     assert "2 accounts wait for approval" in operator.text
@@ -39,7 +39,7 @@ def test_many_accounts_are_not_counted(server: Server, operator: Browser, monkey
     assert numbers[:4] == ["more than 2", "2", "0", "2"]
     operator.get("/admin/accounts?state=pending")
     assert "more than 2 accounts" in operator.text
-    monkeypatch.setattr(server_pages, "MAX_COUNTED", 1)
+    monkeypatch.setattr(web, "MAX_COUNTED", 1)
     operator.get("/admin")
     assert "more than 1 accounts wait for approval" in operator.text
 

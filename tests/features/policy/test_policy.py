@@ -11,9 +11,9 @@ from directory_server.config import ConfigError
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.features.lookalikes.tracker import INTERVAL, LEASE_NAME
 from directory_server.features.policy import applier as policy_applier
-from directory_server.leases import Lease
 from directory_server.run_sync import run_sync
 from directory_server.storage import Storage
+from directory_server.timers import Lease
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import Browser

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.namespace_proofs import NamespaceProof
+from directory_server.domain.namespaces import NamespaceProof
 from directory_server.features.publishing.tokens import LOGIN_LIFETIME, WINDOW, permitted
 from directory_server.run_sync import run_sync
 from directory_server.tables import NamespaceProofs

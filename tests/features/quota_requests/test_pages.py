@@ -6,8 +6,7 @@ import pytest
 
 from directory_server.domain.accounts import Account
 from directory_server.features.quota_requests import tables as quota_tables
-from directory_server.features.quota_requests.rules import QuotaRequest
-from directory_server.features.quota_requests.tables import QuotaRequests
+from directory_server.features.quota_requests.tables import QuotaRequest, QuotaRequests
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import SEARCH, Browser

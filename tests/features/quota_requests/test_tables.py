@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.errors import NotFound
-from directory_server.features.quota_requests.rules import QuotaRequest
-from directory_server.features.quota_requests.tables import QuotaRequests
+from directory_server.features.quota_requests.tables import QuotaRequest, QuotaRequests
 from directory_server.tables import StoredAccounts, StoredKeyRing
 
 from ...contract import awaited

@@ -18,9 +18,9 @@ from directory_server.features.removals.rules import removal_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.features.removals.sources import SourceFailed
 from directory_server.features.removals.tables import Advisories
-from directory_server.leases import Lease
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration, StoredMirrors
+from directory_server.timers import Lease
 
 from ...logs import captured_lines
 from ...tables.conftest import OpenTables, TablesTest, open_store

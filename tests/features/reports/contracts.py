@@ -9,9 +9,8 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound, TooManyReports
-from directory_server.features.reports import rules
-from directory_server.features.reports.rules import Report
-from directory_server.features.reports.tables import Reports
+from directory_server.features.reports import tables
+from directory_server.features.reports.tables import Report, Reports
 
 from ...contract import at_once, awaited
 
@@ -85,7 +84,7 @@ class ReportsContract:
         [
             ("unknown", "text", "reason_wrong"),
             ("", "text", "reason_wrong"),
-            ("spam", "x" * (rules.MAX_TEXT + 1), "text_long"),
+            ("spam", "x" * (tables.MAX_TEXT + 1), "text_long"),
             ("other", " \n ", "text_missing"),
         ],
     )
@@ -101,45 +100,45 @@ class ReportsContract:
     async def test_a_text_may_be_missing_or_of_the_largest_size(self) -> None:
         reports = await self.reports()
         await reports.add(evolve(BROKEN, reason="spam", text=""))
-        await reports.add(evolve(BROKEN, reason="other", text="é" * rules.MAX_TEXT))
-        assert {each.text for each in await reports.list()} == {"", "é" * rules.MAX_TEXT}
+        await reports.add(evolve(BROKEN, reason="other", text="é" * tables.MAX_TEXT))
+        assert {each.text for each in await reports.list()} == {"", "é" * tables.MAX_TEXT}
 
     @awaited
     async def test_one_entry_cannot_use_all_places(self) -> None:
         reports = await self.reports()
-        added = [await reports.add(BROKEN) for _ in range(rules.MAX_OPEN_OF_ENTRY)]
+        added = [await reports.add(BROKEN) for _ in range(tables.MAX_OPEN_OF_ENTRY)]
         with pytest.raises(TooManyReports):
             await reports.add(BROKEN)
         await reports.add(evolve(BROKEN, mcp_id="id-2"))
         await reports.close(added[0].id, 2_000.0)
         await reports.add(BROKEN)
-        assert await reports.count() == rules.MAX_OPEN_OF_ENTRY + 1
+        assert await reports.count() == tables.MAX_OPEN_OF_ENTRY + 1
 
     @awaited
     async def test_concurrent_reports_stay_within_the_limit(self) -> None:
         reports = [await self.reports() for _ in range(5)]
-        for _ in range(rules.MAX_OPEN_OF_ENTRY - 2):
+        for _ in range(tables.MAX_OPEN_OF_ENTRY - 2):
             await reports[0].add(BROKEN)
         outcomes = await self.at_once(*(self.outcome(each.add(BROKEN)) for each in reports))
         assert outcomes.count("full") == 3
-        assert await reports[0].count() == rules.MAX_OPEN_OF_ENTRY
+        assert await reports[0].count() == tables.MAX_OPEN_OF_ENTRY
 
     @awaited
     async def test_open_and_closed_reports_are_bounded(self) -> None:
         reports = await self.reports()
         added = [
             await reports.add(evolve(BROKEN, mcp_id=f"id-{number // 10}", reported_at=float(number)))
-            for number in range(rules.MAX_OPEN)
+            for number in range(tables.MAX_OPEN)
         ]
         with pytest.raises(TooManyReports):
             await reports.add(evolve(BROKEN, mcp_id="another"))
-        assert len(await reports.list()) == rules.MAX_OPEN
+        assert len(await reports.list()) == tables.MAX_OPEN
         for number, each in enumerate(added):
             await reports.close(each.id, 5_000.0 + number)
         last = await reports.add(BROKEN)
         await reports.close(last.id, 9_000.0)
         closed = [each.id for each in await reports.list(closed=True)]
-        assert len(closed) == rules.MAX_CLOSED
+        assert len(closed) == tables.MAX_CLOSED
         assert last.id in closed
         assert added[0].id not in closed
         assert added[1].id in closed

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from directory_server.features.reports.rules import REASONS, Report
+from directory_server.features.reports.tables import REASONS, Report
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import Browser

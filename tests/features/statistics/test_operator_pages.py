@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.domain.clients import Client
-from directory_server.domain.keys import KeyUse
+from directory_server.domain.keys import Client, KeyUse
 from directory_server.features.statistics.rules import Count, QueryCount, day_of
 from directory_server.run_sync import run_sync
 

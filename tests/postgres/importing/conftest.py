@@ -12,21 +12,18 @@ import pytest
 from attrs import evolve, frozen
 from twisted.internet.task import Clock
 
+from directory_server.domain.accounts import Identity
 from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
-from directory_server.domain.clients import Client
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.flags import LOOKALIKE, EntryFlag
-from directory_server.domain.identities import Identity
-from directory_server.domain.keys import KeyUse, NewSecret
+from directory_server.domain.keys import Client, KeyUse, NewSecret
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
-from directory_server.features.quota_requests.rules import QuotaRequest
-from directory_server.features.quota_requests.tables import QuotaRequests
+from directory_server.features.quota_requests.tables import QuotaRequest, QuotaRequests
 from directory_server.features.removals.osv import Advisory
 from directory_server.features.removals.tables import Advisories, Reading
-from directory_server.features.reports.rules import Report
-from directory_server.features.reports.tables import Reports
+from directory_server.features.reports.tables import Report, Reports
 from directory_server.features.statistics.rules import Count, QueryCount
 from directory_server.features.statistics.tables import Statistics
 from directory_server.features.verification.results import PackageCheck, RemoteCheck

@@ -10,7 +10,7 @@ import pytest
 
 from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
-from directory_server.web.account._flash import COOKIE, _mark
+from directory_server.web.account._requests import COOKIE, _mark
 
 from ..conftest import Server
 from .conftest import PASSWORD, Browser, invite, set_cookies

@@ -128,7 +128,7 @@ def test_sign_in_does_not_redirect_to_other_sites(server: Server, ann: Account, 
 
 @given(st.text(alphabet=st.sampled_from("/\\.:@?#%ae \t\r\n\x00é"), max_size=12))
 def test_local_path_returns_only_paths_of_this_site(place: str) -> None:
-    from directory_server.web.account._forms import local_path
+    from directory_server.web.account._requests import local_path
 
     found = local_path(place, "/default")
     assert re.match(r"/(?![/\\])", found)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from directory_server.composition._brand import brand_of
+from directory_server.composition._people import brand_of
 from directory_server.config import Config, ConfigError, WebConfig, load
 from directory_server.web.pages import OWN, Assets, Brand
 from directory_server.web.pages._brand import CONTRAST, MAX_LOGO, _color, _contrast

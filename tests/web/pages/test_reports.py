@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from directory_server.features.reports.rules import MAX_OPEN_OF_ENTRY, MAX_TEXT, REASONS, Report
+from directory_server.features.reports.tables import MAX_OPEN_OF_ENTRY, MAX_TEXT, REASONS, Report
 from directory_server.run_sync import run_sync
 
 from ..conftest import POSTGRES_ID, Response, Server, entry

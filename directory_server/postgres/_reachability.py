@@ -1,7 +1,8 @@
-"""Checks at the start of a process: whether the database can be reached and keeps sessions, with clear errors."""
+"""Whether the database answers: at the start of a process, with clear errors, and while no reactor runs."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,3 +74,50 @@ def _detail(error: object, given: Mapping[str, Any]) -> str:
     """Return the text of an error in one line, without the password."""
     text, password = " ".join(str(error).split()), str(given.get("password") or "")
     return (text.replace(password, "…") if password else text)[:MAX_DETAIL].rstrip(".")
+
+
+PROBE = 3.0
+"""Seconds between two looks whether a transaction runs, which is then probed."""
+
+PROBES = 2
+"""Consecutive probes without an answer, of CONNECT_TIMEOUT seconds each, after which the transactions end."""
+
+
+class Watchdog:
+    """Ends the transactions of `database` when it does not answer while they run, after about ten seconds.
+
+    A stopped server keeps its connections open, and no time-out of libpq ends the waiting for an answer. A statement
+    may take long, such as a migration, so its duration shows nothing: a new connection that gets no answer does.
+    """
+
+    def __init__(self, database: Database, interval: float = PROBE) -> None:
+        self._database = database
+        self._interval = interval
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True, name="database watchdog")
+
+    def start(self) -> None:
+        """Begin to watch, in a thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching; a running probe ends by itself."""
+        self._stopped.set()
+
+    def _watch(self) -> None:
+        silent = 0
+        while not self._stopped.wait(self._interval):
+            silent = silent + 1 if self._database.is_busy and self._is_silent() else 0
+            if silent >= PROBES:
+                silent = 0
+                self._database.interrupt()
+
+    def _is_silent(self) -> bool:
+        try:
+            psycopg.connect(**self._database.parameters).close()
+        except psycopg.errors.ConnectionTimeout:
+            return True
+        except psycopg.Error:
+            # An error is an answer, such as one about too many connections.
+            return False
+        return False

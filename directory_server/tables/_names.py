@@ -1,12 +1,16 @@
-"""The rules of the operator that hide entries: which of them hides a name, in the transaction that changes it."""
+"""Names in a transaction that changes them: their records, the rules that hide them, and the kinds of their flags."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import define, field, frozen
+
 from ..domain.changes import Change
+from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
-from ._flag_kinds import flag_kinds
+from ..domain.versions import Record
+from ..domain.visibility import Flags, Visibility
 from ._tables import Rows
 
 _DOCUMENTS = "SELECT record.id, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)"
@@ -54,3 +58,45 @@ def hiding_rules(rows: Rows, policy: Policy, records: Mapping[str, int]) -> Mapp
             )
         )
     return found
+
+
+_KINDS = "SELECT mcp_id, kind FROM entry_flag WHERE mcp_id = ANY(:mcp_ids) ORDER BY kind"
+
+
+def flag_kinds(rows: Rows, mcp_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the kinds of the flags of those of `mcp_ids` that have any."""
+    found: dict[str, tuple[str, ...]] = {}
+    for mcp_id, kind in rows.all(_KINDS, mcp_ids=list(mcp_ids)):
+        found[mcp_id] = (*dict.fromkeys((*found.get(mcp_id, ()), kind)),)
+    return found
+
+
+@frozen
+class StoredRecord:
+    """A record, with the id of its row and the bytes of its document. `record.id` is the order of writing."""
+
+    row: int
+    size: int
+    record: Record
+
+
+@define
+class StoredName:
+    """A name with its records by source and version, as they are now, and its visibility `before` the transaction.
+
+    `before` has ids of rows. `seq` is the latest change, 0 if there is none.
+    """
+
+    name: str
+    before: Visibility = field(factory=Visibility)
+    seq: int = 0
+    flags: Flags = field(factory=Flags)
+    records: dict[tuple[str, str], StoredRecord] = field(factory=dict)
+
+    @property
+    def mcp_id(self) -> str:
+        return mcp_id_of(self.name)
+
+    def of_source(self, source: str) -> list[StoredRecord]:
+        """Return the records of `source`."""
+        return [stored for stored in self.records.values() if stored.record.source == source]
