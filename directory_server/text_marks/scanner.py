@@ -24,6 +24,10 @@ MIN_SCANNED = 24
 MAX_FINDINGS = 20
 """Findings of one text."""
 
+CACHED, MAX_CACHED = 8_192, 1_000
+"""Texts whose findings are cached, and the characters of the longest of them: at most some 16 MB, usually 3. The same
+entries are shown again and again, and their texts take most of the time of a page."""
+
 EXCUSED_AFTER = 40
 """Words before a match among which an excuse counts."""
 
@@ -93,7 +97,11 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
     """
     if len(text) < MIN_SCANNED and text.isascii() and " " not in text and text.isprintable():
         return ()
-    text, own = text[:MAX_SCANNED], None if own_tools is None else frozenset(own_tools)
+    own = None if own_tools is None else _shared(frozenset(own_tools))
+    return _cached(text, own) if len(text) <= MAX_CACHED else _findings(text[:MAX_SCANNED], own)
+
+
+def _findings(text: str, own: frozenset[str] | None) -> Sequence[Finding]:
     found = [
         *_found("fake-turn", turns(text)),
         *_found("invisible", invisible(text)),
@@ -110,6 +118,15 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
                 start, end = canonical.span_in_text(finding.start, finding.end)
                 found.append(Finding(finding.rule, finding.kind, start, end))
     return sorted(found, key=lambda finding: (finding.start, finding.rule))[:MAX_FINDINGS]
+
+
+_cached = lru_cache(CACHED)(_findings)
+
+
+@lru_cache(64)
+def _shared(names: frozenset[str]) -> frozenset[str]:
+    """Return one object for equal names, which is compared at once."""
+    return names
 
 
 def _found(rule: str, spans: Iterator[tuple[int, int]]) -> Iterator[Finding]:
