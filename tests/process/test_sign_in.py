@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -154,6 +157,24 @@ def test_responses_without_a_token_lead_to_the_metadata(server: Server, issuer: 
     narrow = server.search("a", issuer.token(server.url, scope="openid"))
     assert (narrow.status, narrow.json["error"]) == (403, "insufficient_scope")
     assert 'error="insufficient_scope"' in str(narrow.headers["WWW-Authenticate"])
+
+
+def test_the_flow_of_vs_code_leads_from_a_challenge_to_a_token(server: Server, issuer: FakeIssuer) -> None:
+    # src/vs/workbench/api/common/extHostMcp.ts (createAuthMetadata) and src/vs/base/common/oauth.ts of VS Code.
+    url = server.url + MCP
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    response = server.request(MCP, body=hello)
+    assert response.status == 401
+    challenge = dict(re.findall(r'(\w+)="([^"]*)"', str(response.headers["WWW-Authenticate"])))
+    metadata = server.request(challenge["resource_metadata"].removeprefix(server.url)).json
+    # VS Code stops unless both are equal as URLs.
+    assert metadata["resource"] == url
+    authorization_server = urlsplit(metadata["authorization_servers"][0])
+    inserted = f"/.well-known/oauth-authorization-server{authorization_server.path}"
+    with urlopen(f"{authorization_server.scheme}://{authorization_server.netloc}{inserted}", timeout=TIMEOUT) as found:
+        assert {"issuer", "authorization_endpoint", "token_endpoint"} <= json.load(found).keys()
+    token = issuer.token(metadata["resource"], scope=challenge["scope"])
+    assert server.request(MCP, token, body=hello).json["result"] == {}
 
 
 def publish(server: Server, token: str | None, name: str = "io.acme/tool", version: str = "1.0.0") -> Response:
