@@ -3,4 +3,4 @@
 from ...feature import Feature
 from .settings import IconsConfig
 
-FEATURE = Feature("icons", __name__, settings=IconsConfig, web="web:PART", run="choice:running", runs_if="fetch")
+FEATURE = Feature("icons", __name__, settings=IconsConfig, web="web:PART", run="web:running", runs_if="fetch")
