@@ -162,7 +162,9 @@ def test_builds_publish_without_a_secret(installation: Installation, tmp_path: P
         with pytest.raises(PublisherFailed, match="forbidden_namespace"):
             publisher.publish(server_json())
         # No address of this machine is asked for the key of a domain.
-        with pytest.raises(PublisherFailed, match=r"401: .*cannot be read\. Its name is not known, or its address is not public"):
+        with pytest.raises(
+            PublisherFailed, match=r"401: .*cannot be read\. Its name is not known, or its address is not public"
+        ):
             publisher.login_domain(server.url, "http", ed25519().login("acme.invalid", time.time()))
         with pytest.raises(PublisherFailed, match="or with: login github-oidc, or with: login http"):
             publisher.login_domain(server.url, "dns", ed25519().login("acme.invalid", time.time()))

@@ -46,7 +46,8 @@ class Part:
 
     It has no groups if no document has a term. The concepts whose expressions have one of the `stems` count for the
     part, too. A document scores by the sum of the groups, or by the best one if they are `alternatives`. `is_corrected`
-    is true if the documents have only corrections of the word.
+    is true if the documents have only corrections of the word, `is_general` if only the
+    dictionary translates it.
     """
 
     stems: Set[str]
@@ -54,6 +55,7 @@ class Part:
     groups: Sequence[TermGroup]
     alternatives: bool = False
     is_corrected: bool = False
+    is_general: bool = False
 
 
 def add_terms(weights: dict[int, float], collection: Collection, words: Mapping[str, float]) -> None:

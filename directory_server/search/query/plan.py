@@ -12,7 +12,7 @@ from ..index.claims import CLAIM
 from ..index.collection import Collection
 from ..index.merging import Postings
 from ..index.segment import Segment
-from ..text.analysis import stem
+from ..text.analysis import Word, stem
 from ..text.translation_tables import translations
 from ..text.word_vectors import query_vector
 from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
@@ -180,11 +180,12 @@ def _count_unknown(query: ParsedQuery, parts: Sequence[Part], translation: Trans
     """Return the number of words of `query` that no document has, in any form."""
     unknown = {word for word in query.parts if not collection.word(word)[1]} - STOP_WORDS - FUNCTION_WORDS
     unknown -= translation.ignored
-    if not unknown:
+    runs = [match.words[0] for match in translation.runs]
+    if not unknown and not runs:
         return 0
-    unknown -= {word for match in translation.words for word in match.words}
     known = {term for part in parts for term in part.stems}
-    return sum(stem(word) not in known for word in unknown)
+    translated = [Word((run,), spaced=False).tokens for run in runs]
+    return sum(stem(word) not in known for word in unknown) + sum(map(known.isdisjoint, translated))
 
 
 def _topic(

@@ -40,8 +40,11 @@ MAX_WEIGHT = 7.6
 It is in units of the square root of the greatest weight of a word: words weigh less in a small catalogue.
 """
 
-TRANSLATED = 0.5
+TRANSLATED = 0.6
 """The weight of what a hit does not cover of a translated query: not all words of other languages can be known."""
+
+GENERAL = 0.25
+"""The share of a part that its translation covers if only the dictionary has it, which does not know the domain."""
 
 MAX_ALTERNATIVES = 16
 """Alternative terms of a part, and terms of a concept, that are looked up in the first hits, the heaviest first."""
@@ -126,7 +129,7 @@ def _coverage(plan: Plan, first: _FirstHits, max_weight: float) -> Doubles:
         for weight, terms in () if _is_doubtful(part) else _alternatives(plan, part):
             if found := left & first.having_all(terms):
                 masks.append(found.to_bytes(len(first), "little"))
-                weights.append(part.weight * weight)
+                weights.append(part.weight * weight * (GENERAL if part.is_general else 1.0))
                 left ^= found
                 if not left:
                     break

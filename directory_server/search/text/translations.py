@@ -34,10 +34,14 @@ Alternatives = Sequence[Sequence[str]]
 
 @frozen
 class Match:
-    """Words of a query (or a piece of a run without spaces) and the English expressions for each of their senses."""
+    """Words of a query (or a piece of a run without spaces) and the English expressions for each of their senses.
+
+    `is_general` is true if only the dictionary has them.
+    """
 
     words: Sequence[str]
     senses: Sequence[Alternatives]
+    is_general: bool = False
 
 
 @frozen
@@ -277,7 +281,7 @@ class Translations:
         found = [self.senses[number] for number in senses]
         known = {word for sense in found for expression in sense for word in expression}
         others = [words for words in map(str.split, english) if known.isdisjoint(words)]
-        return Match(piece, [*found, others] if others else found)
+        return Match(piece, [*found, others] if others else found, is_general=not found)
 
 
 MIN_SOUNDS = 3
