@@ -121,10 +121,3 @@ def test_the_correction_of_a_known_word_covers_nothing(index: ImpactIndex) -> No
     misspelt, other = search(index, "wether"), search(index, "leather")
     assert misspelt.strength > 0
     assert other.strength == 0
-
-
-def test_translations_of_the_dictionary_alone_are_no_close_match() -> None:
-    made = ImpactIndex(inline)
-    run_sync(made.apply(additions(*(make_entry(f"org.example/{n}", "Sorts voices and strings") for n in range(20)))))
-    page = search(made, "Orgelpfeifen für Telefone stimmen")
-    assert (page.match, len(page.hits)) == ("weak", KEPT)
