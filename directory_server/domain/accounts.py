@@ -84,6 +84,10 @@ class Account:
     role: Role = "member"
     limit: int | None = None
 
+    def key_limit(self, default: int | None) -> int | None:
+        """Return the limit of the account's new keys: its own, or the `default` of the setting."""
+        return default if self.limit is None else self.limit
+
     @property
     def state(self) -> AccountState:
         """Whether the account is active, invited, pending or disabled."""

@@ -99,9 +99,8 @@ class UserKeys:
 
     async def create(self, owner: Account, session: str, label: str, expires_at: float | None) -> ApiKey:
         """Create a key, whose secret `session` can read once. Raises TooManyKeys, and BadInput for the label."""
-        limit = self.limit if owner.limit is None else owner.limit
         key, secret = await self._keys.create(
-            label, limit=limit, expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
+            label, limit=owner.key_limit(self.limit), expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
         )
         await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
         return key

@@ -94,7 +94,7 @@ class AccountPages:
         """Return the page of an account."""
         member = await self._requests.member(request)
         listed = await self._find(account_id)
-        limit = self._limit if listed.account.limit is None else listed.account.limit
+        limit = listed.account.key_limit(self._limit)
         keys = await self._roster.keys(owner=account_id, limit=MAX_KEYS)
         values = {
             "row": listed,

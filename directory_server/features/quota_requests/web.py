@@ -42,8 +42,7 @@ class OperatorPages:
         for asked in await self._requests.open(PER_PAGE):
             listed = await self._storage.roster.account(asked.account)
             if listed is not None:
-                own = listed.account.limit
-                rows.append((asked, listed, self._limit if own is None else own))
+                rows.append((asked, listed, listed.account.key_limit(self._limit)))
         values = {"rows": rows, "count": await self._requests.count(), "own_id": member.account.id}
         return self._operators.page(request, member.session, "list", values)
 
@@ -89,9 +88,8 @@ class MemberPages:
     async def get(self, request: Request) -> bytes:
         """Return the page."""
         member = await self._accounts.member(request)
-        own = member.account.limit
         values = {
-            "present": self._limit if own is None else own,
+            "present": member.account.key_limit(self._limit),
             "minutes": WINDOW // 60,
             "pending": not member.account.approved,
             "last": await self._requests.find(member.account.id),
