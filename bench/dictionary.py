@@ -74,11 +74,11 @@ def main() -> None:
     _read_jmdict(weights["ja"])
     rows = sorted((f"{language} {word}".encode(), *row) for (language, word), row in make_rows(weights).items())
     rows = [row for row in rows if len(row[0]) <= KEY_BYTES]
-    english = sorted({each.encode() for _, words, _ in rows for each in words})
-    place_of = {each: place for place, each in enumerate(english)}
+    english = sorted({expression.encode() for _, words, _ in rows for expression in words})
+    place_of = {expression: place for place, expression in enumerate(english)}
     numbers = np.full((len(rows), ENGLISH_WORDS), NOTHING, np.int32)
     for numbers_of, (_, words, _) in zip(numbers, rows, strict=True):
-        numbers_of[: len(words)] = [place_of[each.encode()] for each in words]
+        numbers_of[: len(words)] = [place_of[expression.encode()] for expression in words]
     keys, rarities = np.array([key for key, _, _ in rows]), np.array([rarity for _, _, rarity in rows], np.uint8)
     path = DATA / "dictionary.npz"
     np.savez_compressed(path, keys=keys, numbers=numbers, rarities=rarities, english=np.array(english))
@@ -114,12 +114,12 @@ def _of_stem(words: Sequence[tuple[float, Sequence[str]]]) -> Sequence[str]:
 
 
 def _best(counts: Mapping[str, float]) -> Sequence[str]:
-    weighed = {each: count * (OF_TWO_WORDS if " " in each else 1) for each, count in counts.items()}
-    order = sorted(weighed, key=lambda each: (-weighed[each], each))
+    weighed = {expression: count * (OF_TWO_WORDS if " " in expression else 1) for expression, count in counts.items()}
+    order = sorted(weighed, key=lambda expression: (-weighed[expression], expression))
     if not order or not order[0]:
         return []
     least = LEAST_SHARE * weighed[order[0]]
-    return [each for each in order if each and weighed[each] >= least][:ENGLISH_WORDS]
+    return [expression for expression in order if expression and weighed[expression] >= least][:ENGLISH_WORDS]
 
 
 def _folded(language: str, words: Weights) -> Mapping[str, tuple[float, Counts]]:
