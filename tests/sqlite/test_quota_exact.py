@@ -9,7 +9,7 @@ import pytest
 from attrs import define
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import QuotaExceeded
@@ -161,5 +161,6 @@ class Processes(RuleBasedStateMachine):
                 request.expired = request.expired or request.at <= self.now - WINDOW
 
 
-TestProcesses = Processes.TestCase
-TestProcesses.settings = settings(derandomize=True, deadline=None, max_examples=50, stateful_step_count=25)
+def test_processes() -> None:
+    limits = settings(derandomize=True, deadline=None, max_examples=50, stateful_step_count=25)
+    run_state_machine_as_test(Processes, settings=limits)

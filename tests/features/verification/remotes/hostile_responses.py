@@ -9,8 +9,6 @@ from typing import Any
 from twisted.internet.task import LoopingCall
 from twisted.web.server import NOT_DONE_YET, Request
 
-_BOMB = gzip.compress(b" " * 50_000_000)
-
 
 def _endless(request: Request, piece: bytes) -> Any:
     """Write `piece` as fast as the client reads, until it closes the connection."""
@@ -27,7 +25,7 @@ def _endless(request: Request, piece: bytes) -> Any:
 
 def _bomb(request: Request) -> bytes:
     request.setHeader(b"content-encoding", b"gzip")
-    return _BOMB
+    return gzip.compress(b" " * 50_000_000)
 
 
 def _typed(kind: bytes, respond: Callable[[Request], Any]) -> Callable[[Request], Any]:
