@@ -135,7 +135,12 @@ def _handlers(
         "search": _search_page(core, people),
         "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
         "publisher": pages.PublisherPage(
-            people.pages.layout, people.pages.access, catalogue, _entry_parts(core), core.runtime.now
+            people.pages.layout,
+            people.pages.access,
+            catalogue,
+            _entry_parts(core),
+            core.config.registry.access == "public",
+            core.runtime.now,
         ),
         "entry": _entry_page(core, people, endpoints),
     }

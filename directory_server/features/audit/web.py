@@ -20,5 +20,5 @@ def _serve(kernel: Kernel) -> Endpoints:
 PART = WebPart(
     routes=(Route(PAGE, "GET", PAGES, f"{NAME}.get"), Route(f"{PAGE}/export", "GET", PAGES, f"{NAME}.export")),
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.audit", tabs=((PAGE, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.audit", tabs=(("server", PAGE, f"{NAME}.tab"),)),
 )

@@ -209,5 +209,5 @@ PART = WebPart(
         Route(f"{ENTRY}/disown", "POST", PAGES, "curation.disown"),
     ),
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.curation", tabs=((ENTRIES, f"{NAME}.curation"),)),
+    extension=Extension(NAME, "directory_server.features.curation", tabs=(("entries", ENTRIES, f"{NAME}.curation"),)),
 )

@@ -70,7 +70,7 @@ PART = WebPart(
     extension=Extension(
         NAME,
         "directory_server.features.lists",
-        tabs=((LISTS, f"{NAME}.tab"),),
+        tabs=(("rules", LISTS, f"{NAME}.tab"),),
         account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
     ),
     routes=(

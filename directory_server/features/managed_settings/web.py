@@ -30,5 +30,5 @@ PART = WebPart(
         Route(f"{PAGE}/{{file}}", "GET", PAGES, f"{NAME}.download"),
     ),
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.managed_settings", tabs=((PAGE, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.managed_settings", tabs=(("rules", PAGE, f"{NAME}.tab"),)),
 )

@@ -150,10 +150,10 @@ PART = WebPart(
         NAME,
         "directory_server.features.operators",
         tabs=(
-            (ADMIN, f"{NAME}.overview"),
-            (ACCOUNTS, f"{NAME}.accounts"),
-            (KEYS, f"{NAME}.keys"),
-            (UPSTREAMS, f"{NAME}.upstreams"),
+            ("server", ADMIN, f"{NAME}.overview"),
+            ("access", ACCOUNTS, f"{NAME}.accounts"),
+            ("access", KEYS, f"{NAME}.keys"),
+            ("server", UPSTREAMS, f"{NAME}.upstreams"),
         ),
     ),
 )

@@ -62,5 +62,5 @@ def _serve(kernel: Kernel) -> Endpoints:
 PART = WebPart(
     routes=(Route(POLICY, "GET", PAGES, f"{NAME}.get"),),
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.policy", tabs=((POLICY, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.policy", tabs=(("rules", POLICY, f"{NAME}.tab"),)),
 )

@@ -80,7 +80,9 @@ def _routes(version: str) -> list[Route]:
 
 
 PART = WebPart(
-    extension=Extension(NAME, "directory_server.features.publishing", tabs=((PUBLICATIONS, f"{NAME}.publications"),)),
+    extension=Extension(
+        NAME, "directory_server.features.publishing", tabs=(("entries", PUBLICATIONS, f"{NAME}.publications"),)
+    ),
     routes=(*_routes("v0.1"), *_routes("v0"), Route(PUBLICATIONS, "GET", PAGES, "publications.get")),
     serve=_serve,
     openapi=OPENAPI,

@@ -147,7 +147,7 @@ PART = WebPart(
     extension=Extension(
         NAME,
         "directory_server.features.quota_requests",
-        tabs=((REQUESTS, f"{NAME}.tab"),),
+        tabs=(("access", REQUESTS, f"{NAME}.tab"),),
         account_tabs=((QUOTA, f"{NAME}.quota"),),
     ),
     notices=(_open_requests,),

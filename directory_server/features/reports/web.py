@@ -104,5 +104,5 @@ PART = WebPart(
     ),
     serve=_serve,
     notices=(_open_reports,),
-    extension=Extension(NAME, "directory_server.features.reports", tabs=((REPORTS, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.reports", tabs=(("entries", REPORTS, f"{NAME}.tab"),)),
 )

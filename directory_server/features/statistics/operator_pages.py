@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from ...domain.errors import Unavailable
+from ...domain.titles import display_title
 from ...http import Request
 from ...web.access_log import UNMATCHED
 from ...web.operator_requests import ADMIN, OperatorRequests, parameters
@@ -105,7 +106,11 @@ class OperatorPages:
         rows = []
         for row in _rows(totals):
             entry = await self._storage.store.entry(row.name)
-            named = None if entry is None else evolve(row, name=entry.title or entry.name, href=f"/servers/{row.name}")
+            named = (
+                None
+                if entry is None
+                else evolve(row, name=display_title(entry.title, entry.name), href=f"/servers/{row.name}")
+            )
             rows.append(named or row)
         return rows
 

@@ -26,5 +26,5 @@ PART = WebPart(
     routes=(Route(PAGE, "GET", PAGES, "usage.get"),),
     serve=_serve,
     key_parts=(KEY_PART,),
-    extension=Extension(NAME, "directory_server.features.statistics", tabs=((PAGE, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.statistics", tabs=(("server", PAGE, f"{NAME}.tab"),)),
 )

@@ -31,5 +31,5 @@ PART = WebPart(
         Route(f"{MARKS}/withdraw", "POST", PAGES, "text_marks.withdraw"),
     ),
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.text_marks", tabs=((MARKS, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.text_marks", tabs=(("entries", MARKS, f"{NAME}.tab"),)),
 )

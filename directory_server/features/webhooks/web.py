@@ -45,7 +45,7 @@ async def _paused(storage: Any) -> Notice | None:
 
 
 PART = WebPart(
-    extension=Extension(NAME, "directory_server.features.webhooks", tabs=((WEBHOOKS, f"{NAME}.tab"),)),
+    extension=Extension(NAME, "directory_server.features.webhooks", tabs=(("server", WEBHOOKS, f"{NAME}.tab"),)),
     routes=(
         Route(WEBHOOKS, "GET", PAGES, "webhooks.get"),
         Route(WEBHOOKS, "POST", PAGES, "webhooks.post"),

@@ -103,6 +103,16 @@ def search_url(keywords: str, **others: str) -> str:
     return f"/?{urlencode(given)}" if given else "/"
 
 
+def json_url(keywords: str, *, has_open_registry: bool) -> str:
+    """Return the URL of a search in the registry API if everybody may read that, else in the REST API.
+
+    Only the registry API lists all entries: without `keywords`, the URL may be empty.
+    """
+    if has_open_registry:
+        return "/v0.1/servers" + (f"?{urlencode({'search': keywords})}" if keywords else "")
+    return f"/api/open/v1/search?{urlencode({'keywords': keywords})}" if keywords else ""
+
+
 # Most entries share a few values. The cache takes at most about 1 MB.
 @lru_cache(maxsize=4_096)
 def filter_url(value: str, name: str) -> str:

@@ -25,7 +25,7 @@ from ._assets import Assets
 from ._brand import Brand
 from ._cards import CARD_FILTERS
 from ._entries import ENTRY_FILTERS
-from ._extension import Extension
+from ._extension import GROUPS, Extension
 from ._facets import FACET_FILTERS, OPEN, SHOWN
 from ._filters import FILTERS
 from ._install import INSTALL_FILTERS
@@ -235,7 +235,9 @@ def templates(
     environment.globals.update(open_groups=OPEN, shown=SHOWN)
     environment.globals.update(
         account_tabs=[tab for part in extensions for tab in part.account_tabs],
-        extension_tabs=[tab for part in extensions for tab in part.tabs],
+        tab_groups=[
+            (group, [tab[1:] for part in extensions for tab in part.tabs if tab[0] == group]) for group in GROUPS
+        ],
         head_parts=[f"{part.name}/{name}" for part in extensions for name in part.head_parts],
         list_parts=[f"{part.name}/{name}" for part in extensions for name in part.list_parts],
     )

@@ -10,9 +10,11 @@ from attrs import frozen
 
 from ...domain.entries import mcp_id_of
 from ...domain.errors import NotFound
+from ...domain.filters import with_filter
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ._access import PageAccess
+from ._cards import json_url
 from ._entry_part import EntryPart, checks_of
 from ._layout import Address, Layout
 from ._parameters import page_parameters
@@ -30,6 +32,7 @@ class PublisherPage:
     _access: PageAccess
     _catalogue: Catalogue
     _parts: Sequence[EntryPart]
+    _has_open_registry: bool
     _now: Callable[[], float]
 
     async def get(self, request: Request, namespace: str) -> bytes:
@@ -53,6 +56,7 @@ class PublisherPage:
             "cards": [(entry, hits.get(entry.mcp_id) or entry.hit()) for entry in entries],
             "checks": checks_of(self._parts, ids),
             "now": self._now(),
+            "json_url": json_url(with_filter("", "namespace", namespace), has_open_registry=self._has_open_registry),
             "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",
         }
         address = Address(path, self._access.is_public and not after)

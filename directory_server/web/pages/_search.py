@@ -20,7 +20,7 @@ from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ._access import PageAccess
-from ._cards import search_url
+from ._cards import json_url, search_url
 from ._entry_part import EntryPart, checks_of
 from ._facets import facets, list_url
 from ._home import HomeRows
@@ -68,7 +68,7 @@ class SearchPage:
         values: dict[str, Any] = {
             "keywords": keywords,
             "longest": serialization.MAX_KEYWORDS,
-            "has_json": self._has_open_registry,
+            "json_url": json_url(keywords, has_open_registry=self._has_open_registry),
             "words": words or keywords,
             "corrected": "",
             "is_weak": False,
