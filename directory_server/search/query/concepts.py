@@ -81,13 +81,12 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
         words = [word for word in words if not (word.spaced and ignored >= {*word.parts})]
     found_in_words = [match for match in collection.thesaurus.matches(words) if not _is_request(match, words)]
     matches = {match.concept: match for match in found_in_words}
-    for expression in translation.unexpanded([*matches.values()]) if translation is not NOTHING else ():
-        whole = {singular(part) for word in expression for part in word.parts}
-        words += expression
-        for match in collection.thesaurus.matches(expression):
-            # One word of a translation is less certain than a topic is narrow.
-            if match.stems == whole and not (match.concept.is_topic and len(whole) == 1):
-                matches.setdefault(match.concept, match)
+    if translation is not NOTHING:
+        english = translation.unexpanded([*matches.values()])
+        words += english
+        # One word of a translation is too uncertain to stand for others.
+        several = [match for match in collection.thesaurus.matches(english) if len(match.stems) > 1]
+        matches = {match.concept: match for match in several} | matches
     found = [
         Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
         for concept, match in [*matches.items()][:MAX_CONCEPTS]

@@ -96,7 +96,8 @@ def part_of(stems: set[str], match: Match, native: Sequence[TermGroup], collecti
         native = bounded(native, english)
     if weight := sum(group.idf for group in english or native):
         stems |= {stem(word) for word in match.senses[0][0]}
-        yield Part(stems, weight, [*native, *english], is_general=match.is_general)
+        is_one = len(english) == 1
+        yield Part(stems, weight, [*native, *english], alternatives=is_one, is_general=match.is_general)
 
 
 def bounded(native: Sequence[TermGroup], english: Sequence[TermGroup]) -> Sequence[TermGroup]:

@@ -23,7 +23,7 @@ from .groups import Part, TermGroup
 from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name, without_common_parts
 from .parsing import ParsedQuery, with_whole_names
 from .terms import fragment_groups, joined_groups, with_joined, word_parts
-from .translation import Translation, conversion_groups, translate
+from .translation import Translation, conversion_groups, english_words, translate
 
 GENERAL_WEIGHT = 0.5
 """The weight of a word on any topic beside other words."""
@@ -149,7 +149,7 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
         # One word is mostly a name, or a part of one.
         allows_focus=allows_feedback and is_plain and len(parts) > 1,
         # One word says too little of what is meant.
-        vector=None if is_name or len(parts) <= 1 else query_vector(query.words, _LIGHT_WORDS),
+        vector=None if is_name or len(parts) <= 1 else query_vector(_known_words(query, translation), _LIGHT_WORDS),
         likeness=None if is_name or (names and len(parts) <= 1) else likeness,
         unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
         is_translated=bool(translation.language),
@@ -211,12 +211,19 @@ def _topic(
 
 
 def _rarest(parts: Sequence[Part], expanded: Sequence[Expansion]) -> float:
-    """Return the weight of the rarest word that was typed as documents have it, and that asks for no concept."""
+    """Return the weight of the rarest word that is not corrected, and that asks for no concept."""
     known = {term for each in expanded for term in each.stems}
-    return max(
-        (part.weight for part in parts if part.alternatives and not part.is_corrected and part.stems.isdisjoint(known)),
-        default=0.0,
-    )
+    return max((part.weight for part in parts if not part.is_corrected and part.stems.isdisjoint(known)), default=0.0)
+
+
+def _known_words(query: ParsedQuery, translation: Translation) -> Sequence[Word]:
+    """Return the words of `query`, and English ones for those that only the dictionary has: they have no vectors."""
+    general = [match for match in translation.matches if match.is_general]
+    if not general:
+        return query.words
+    replaced = {word for match in general for word in match.words}
+    others = [word for word in query.words if not (word.spaced and replaced.issuperset(word.parts))]
+    return [*others, *(word for match in general for word in english_words(match))]
 
 
 def _parts_of_concepts(

@@ -42,13 +42,23 @@ class Translation:
     ignored: Set[str]
     language: str
 
-    def unexpanded(self, concepts: Sequence[ConceptMatch]) -> Sequence[Sequence[Word]]:
-        """Return the first English expression for each match, except those whose own words match one of `concepts`."""
+    @property
+    def matches(self) -> Sequence[Match]:
+        """Return all matches."""
+        return [*self.words, *self.runs]
+
+    def unexpanded(self, concepts: Sequence[ConceptMatch]) -> Sequence[Word]:
+        """Return the first English words for each match, except those whose own words match one of `concepts`."""
         stems = {stem for concept in concepts for stem in concept.stems}
         pieces = {piece for concept in concepts for piece in concept.pieces}
         words = [match for match in self.words if stems.isdisjoint(map(singular, match.words))]
         runs = [match for match in self.runs if not any(_overlap(match.words[0], piece) for piece in pieces)]
-        return [[Word((part,)) for part in match.senses[0][0]] for match in (*words, *runs)]
+        return [word for match in (*words, *runs) for word in english_words(match)]
+
+
+def english_words(match: Match) -> Sequence[Word]:
+    """Return the words of the first English expression for a match."""
+    return [Word((part,)) for part in match.senses[0][0]]
 
 
 NOTHING = Translation((), (), frozenset(), "")
