@@ -29,6 +29,9 @@ TELLING = 7.25
 TERM_DECAY = 0.85
 """The weight of each further term of a concept, relative to the one before it."""
 
+MAX_SHORT = 3
+"""English words of a translated query in which one word of the lexicon may ask for a concept, but for no topic."""
+
 MAX_CONCEPTS = 8
 """Concepts that one query is expanded to."""
 
@@ -84,9 +87,12 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
     if translation is not NOTHING:
         english = translation.unexpanded([*matches.values()])
         words += english
-        # One word of a translation is too uncertain to stand for others.
-        several = [match for match in collection.thesaurus.matches(english) if len(match.stems) > 1]
-        matches = {match.concept: match for match in several} | matches
+        certain = {part for match in translation.matches if not match.is_general for part in match.senses[0][0]}
+        single = {*map(singular, certain)} if len(english) <= MAX_SHORT else set()
+        for match in collection.thesaurus.matches(english):
+            # Other single words are too uncertain.
+            if len(match.stems) > 1 or (match.stems <= single and not match.concept.is_topic):
+                matches.setdefault(match.concept, match)
     found = [
         Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
         for concept, match in [*matches.items()][:MAX_CONCEPTS]
