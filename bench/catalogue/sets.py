@@ -36,13 +36,15 @@ MIXED: Mapping[str, Sequence[str]] = {
 KINDS = (
     "cjk", "other_languages", "cjk_2", "other_languages_2", "english_2",
     "sentences", "products", "capability", "category", "conditions",
-    *MIXED["fresh_3"], *MIXED["fresh_4"], *MIXED["terms_5"], *MIXED["fresh_7"],
+    *MIXED["fresh_3"], *MIXED["fresh_4"], *MIXED["terms_5"], *MIXED["fresh_7"], "translated",
 )  # fmt: skip
 """Kinds of queries. A kind with the number 2, 3, 4 or 7 was written later, on other topics; those of 4 and 7
 are on topics that were in no table of words when they were written.
 
 Those of `symbols` have names such as "C#" and "A/B". Those of `foreign_entries` are English queries for entries that
 are described in Chinese, Japanese or Korean only.
+
+`translated` has queries of `fresh_3`, `fresh_4` and `fresh_7` in eight languages, with the grades of the English ones.
 
 `english_2` has sentences, conditions, capabilities and categories."""
 

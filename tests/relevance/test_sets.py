@@ -24,6 +24,7 @@ LANGUAGES = {
     "other_languages_4": {"de", "es", "fr", "pt", "it", "ru", "ar", "id", "nl", "pl", "tr"},
     "cjk_7": {"zh", "ja", "ko"},
     "other_languages_7": {"de", "es", "fr", "pt", "it", "ru", "ar", "nl", "pl", "tr", "sv", "fi"},
+    "translated": {"de", "es", "fr", "pt", "ru", "zh", "ja", "ko"},
 }
 """The languages of the queries of a kind; English for other kinds."""
 
