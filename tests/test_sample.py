@@ -37,10 +37,6 @@ def real(entries: list[Entry], shared_data: Path) -> dict[str, Entry]:
     return {entry.name: entry for entry in known if entry.name in wanted}
 
 
-def values_of(entry: Entry, member: str, key: str) -> set[Any]:
-    return {item.get(key) for item in entry.server.get(member, ())}
-
-
 def own_texts(entry: Entry) -> list[str]:
     tools = [tool.description for tool in entry.tools]
     return [entry.brief, entry.long_description, *entry.descriptions.values(), *tools]

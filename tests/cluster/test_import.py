@@ -41,18 +41,3 @@ def test_clients_continue_on_the_database(cluster: Cluster, installation: Instal
         cluster.command("import", "-", stdin=entry_line("com.example/tides", "Forecasts of the tides."))
         page = after.request(f"{CHANGES}?since={cursor}", free).json
         assert [each["name"] for each in page["data"]] == ["com.example/tides"]
-
-
-def test_a_database_with_content_is_not_overwritten(cluster: Cluster, installation: Installation) -> None:
-    installation.new_key()
-    cluster.command("import", "-", stdin=entry_line("com.example/weather"))
-    result = cluster.run("database", "import", installation.data)
-    assert result.exit_code == 1
-    assert "The database is not empty" in result.output
-    assert "1 valid" not in cluster.command("status")
-
-
-def test_a_folder_without_data_is_not_imported(cluster: Cluster, tmp_path: Path) -> None:
-    result = cluster.run("database", "import", tmp_path)
-    assert result.exit_code == 1
-    assert "is not a data directory" in result.output

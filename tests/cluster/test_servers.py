@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -11,31 +10,13 @@ import pytest
 
 from directory_server.postgres import place
 
-from ..process.conftest import MCP, SEARCH, Response, Server, entry_line, until
+from ..process.conftest import MCP, SEARCH, Server, entry_line, until
 from ..process.mcp_publisher import McpPublisher, PublisherFailed
 from .conftest import INITIALIZE, LIST_TOOLS, Cluster
 
 pytestmark = pytest.mark.process
 
 Pair = tuple[Cluster, Server, Server]
-
-
-def outcomes(responses: list[Response]) -> tuple[int, int]:
-    """Return the numbers of admitted and of rejected requests."""
-    rejected = [each for each in responses if each.status == 401 and each.json["error"] == "rate_limited"]
-    admitted = [each for each in responses if each.status == 200]
-    assert len(admitted) + len(rejected) == len(responses), [each.status for each in responses]
-    return len(admitted), len(rejected)
-
-
-def test_the_quota_of_a_key_is_exact_over_both(pair: Pair) -> None:
-    cluster, *servers = pair
-    key = cluster.new_key("--limit", 20)
-    with ThreadPoolExecutor(8) as threads:
-        responses = list(threads.map(lambda number: servers[number % 2].search("github", key), range(40)))
-    assert outcomes(responses) == (20, 20)
-    # The next of each is rejected, too.
-    assert [each.search("github", key).status for each in servers] == [401, 401]
 
 
 def test_a_published_entry_is_found_and_announced_by_both(pair: Pair) -> None:

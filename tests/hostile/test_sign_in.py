@@ -18,6 +18,7 @@ from directory_server.run_sync import run_sync
 
 from ..issuers.signing import AUDIENCE, URL, claims_of, signed
 from ..issuers.test_issuer import ONE, Setup
+from ..process.browser import Browser
 from ..process.conftest import MCP, Installation, Server
 from ..process.issuers import (
     VERIFIED,
@@ -30,7 +31,6 @@ from ..process.issuers import (
     sign_in,
     start,
 )
-from ..process.test_accounts import Browser
 from .test_tokens import FORGED
 
 CALLBACK = "/account/sign-in/fake/callback"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import deque
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from directory_server.http._parser import Message, Parser
@@ -73,19 +70,6 @@ def test_a_body_of_small_chunks_takes_little_memory() -> None:
     parsed.feed(b"0\r\n\r\n")
     assert parsed.messages[0].body == b"ab" * 31_000
     assert parsed.held == 0
-
-
-@given(st.lists(st.integers(0, 200), max_size=8))
-def test_segmentation_does_not_change_the_requests(cuts: list[int]) -> None:
-    data = (
-        b"POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhi\r\n3\r\n!!!\r\n0\r\nT: x\r\n\r\n"
-        b"GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    )
-    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    pieces = [data[begin:end] for begin, end in pairwise(places)]
-    first, second = read(*pieces).messages
-    assert (first.target, first.body, first.keep_alive) == (b"/a", b"hi!!!", True)
-    assert (second.target, second.body, second.keep_alive) == (b"/b", b"", False)
 
 
 @pytest.mark.parametrize(
@@ -194,13 +178,3 @@ def test_recognises_expect_100_continue() -> None:
     assert read(head % 5).wants_continue
     assert not read(head % 5 + b"h").wants_continue
     assert not read(head % 100_000).wants_continue
-
-
-@given(st.binary(max_size=300))
-def test_no_data_raises_an_exception(data: bytes) -> None:
-    for prefix in (
-        b"",
-        b"GET / HTTP/1.1\r\nHost: a\r\n",
-        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
-    ):
-        read(prefix, data, b"\r\n\r\n")

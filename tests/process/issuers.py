@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from ..ports import free_port
+from .browser import Browser, Page
 from .conftest import TIMEOUT, Installation, Server, environment, until
 from .fake_issuer import REALM
-from .test_accounts import Browser, Page
 
 VERIFIED = {"email": "Ann@example.org", "email_verified": True, "groups": ["staff"]}
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection, HTTPResponse
 from select import select
 from threading import Event
 
 import pytest
 from attrs import frozen
 
-from ._certificates import certificate
 from .conftest import (
-    FOREGROUND,
     MCP,
     SEARCH,
     TIMEOUT,
@@ -25,7 +22,6 @@ from .conftest import (
     Response,
     Server,
     entry_line,
-    run_twistd,
     until,
 )
 from .test_metrics import metric
@@ -201,38 +197,3 @@ def test_process_that_joins_and_leaves_under_load_loses_no_request(fleet: Fleet)
             over.set()
         for each in workers:
             each.result()
-
-
-def test_process_without_reuse_port_cannot_share_a_port(fleet: Fleet) -> None:
-    listen = f"tcp:{fleet.any.port}:interface=127.0.0.1"
-    process = run_twistd(*FOREGROUND, "directory", "-d", "alone", "-l", listen, cwd=fleet.installation.folder)
-    assert process.returncode == 1
-    assert f"Cannot listen on 127.0.0.1:{fleet.any.port}: [Errno" in process.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize("kind", ["ssl:{port}:privateKey={pem}", "tls:{folder}:{port}"])
-def test_tls_ports_can_be_shared(installation: Installation, kind: str) -> None:
-    pytest.importorskip("OpenSSL")
-    folder = installation.folder / "certificates"
-    folder.mkdir()
-    pem = certificate(folder)
-    context = ssl.create_default_context(cafile=str(pem))
-
-    def listen(port: int) -> str:
-        return kind.format(port=port, pem=pem, folder=folder) + ":interface=127.0.0.1"
-
-    def request(port: int) -> str:
-        with closing(HTTPSConnection("localhost", port, timeout=TIMEOUT, context=context)) as connection:
-            connection.request("GET", "/healthz")
-            response = connection.getresponse()
-            assert response.status == 200
-            return process_of(response)
-
-    with installation.serve("--reuse-port", listen=listen(0)) as first:
-        with installation.serve("--reuse-port", listen=listen(first.port)) as second:
-            seen: set[str] = set()
-            while len(seen) < 2:
-                seen.add(request(first.port))
-            assert "Traceback" not in second.stop()
-        assert request(first.port) in seen
-        assert "Traceback" not in first.stop()

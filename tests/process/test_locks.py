@@ -8,9 +8,8 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
-from http.client import HTTPConnection, HTTPException
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from select import select
 
@@ -150,62 +149,6 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
         assert sorted(statuses) == [200] * (100 - charged) + [401] * 3
         stream.close()
         assert "Traceback" not in server.stop()
-
-
-def test_lock_of_the_catalogue_by_another_program_delays_no_request(installation: Installation) -> None:
-    key = installation.new_key()
-    with installation.serve() as server, foreign_connection(installation, "directory.db") as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        assert [server.search("a", key).status for _ in range(3)] == [200] * 3
-        assert_uncharged_requests_work(server, key)
-        assert installation.command("key", "list").count("test") == 1
-
-
-def test_killed_process_loses_no_acknowledged_charge(installation: Installation) -> None:
-    key, acknowledged = installation.new_key("--limit", 10_000), []
-
-    def send_until_killed(server: Server) -> None:
-        with suppress(OSError, HTTPException):
-            while server.search("a", key).status == 200:
-                acknowledged.append(server)
-
-    with (
-        installation.serve() as server,
-        foreign_connection(installation, "quota.db") as writer,
-        ThreadPoolExecutor(8) as pool,
-    ):
-        clients = [pool.submit(send_until_killed, server) for _ in range(8)]
-        for number in range(20, 120, 20):
-            until(lambda: len(acknowledged) >= number, "responses")  # noqa: B023
-            # Charges are written directly, and through the queue while the database is locked.
-            writer.execute("PRAGMA busy_timeout = 5000")
-            writer.execute("BEGIN IMMEDIATE")
-            writer.execute("ROLLBACK")
-        server.process.kill()
-        for client in clients:
-            client.result()
-    assert len(acknowledged) <= charge_count(installation) <= len(acknowledged) + len(clients)
-
-
-def test_quota_is_exact_across_two_servers_and_another_program(installation: Installation) -> None:
-    key = installation.new_key("--limit", 100)
-
-    def send_20(server: Server) -> int:
-        return sum(server.search("a", key).status == 200 for _ in range(20))
-
-    with (
-        installation.serve() as one,
-        installation.serve() as other,
-        foreign_connection(installation, "quota.db") as writer,
-        ThreadPoolExecutor(8) as pool,
-    ):
-        clients = [pool.submit(send_20, server) for server in (one, other) * 4]
-        writer.execute("PRAGMA busy_timeout = 5000")
-        while not all(client.done() for client in clients):
-            writer.execute("BEGIN IMMEDIATE")
-            writer.execute("ROLLBACK")
-        assert sum(client.result() for client in clients) == 100
-    assert charge_count(installation) == 100
 
 
 @pytest.fixture(scope="module")

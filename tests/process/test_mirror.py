@@ -19,7 +19,7 @@ from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredMirrors
 
-from .conftest import COMMAND, TIMEOUT, Installation, Server, environment, run_command, until
+from .conftest import COMMAND, Installation, Server, environment, run_command, until
 
 pytestmark = pytest.mark.process
 
@@ -95,17 +95,6 @@ def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Instal
         assert continued.stdout.endswith(" seconds: 200 added, 0 changed, 0 unchanged, 0 removed, 0 rejected.\n")
         assert run_sync(mirrors.entries("official")) == 700
         assert "upstream        official: 700 entries, last sync 20" in installation.command("status")
-
-
-def test_sync_stopped_by_a_signal_prints_one_line(installation: Installation) -> None:
-    with registry(200, stall="100") as official:
-        file = configured(installation, official.port)
-        with sync(installation, file) as stopped:
-            official.wait_until_stalled()
-            stopped.send_signal(signal.SIGINT)
-            output, error = stopped.communicate(timeout=TIMEOUT)
-        assert (stopped.returncode, output) == (1, "")
-        assert error == "Stopped by a signal; the next sync continues from here.\n"
 
 
 def synced_upstream(server: Server) -> Any:

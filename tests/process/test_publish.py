@@ -6,7 +6,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -88,28 +87,6 @@ def is_found_by_both(installation: Installation, key: str, servers: list[Server]
         if response.json["count"]:
             found[str(response.headers["X-Request-Id"]).partition("-")[0]] += 1
     return len(found) == len(servers)
-
-
-def test_of_publishers_of_one_version_at_once_one_succeeds(installation: Installation, tmp_path: Path) -> None:
-    with (
-        installation.serve("--reuse-port", *SETTINGS) as first,
-        additional_process(installation, first, *SETTINGS) as second,
-    ):
-        publisher = McpPublisher(tmp_path)
-        publisher.login_github(first.url, new_token(installation))
-
-        def publish(number: int) -> str:
-            try:
-                publisher.publish(server_json(description=f"Of {number}."))
-            except PublisherFailed as error:
-                return "exists" if "version_exists" in str(error) else str(error)
-            return "done"
-
-        with ThreadPoolExecutor(8) as threads:
-            outcomes = Counter(threads.map(publish, range(16)))
-        assert outcomes == {"done": 1, "exists": 15}
-        for server in (first, second):
-            assert "Traceback" not in server.stop()
 
 
 class Github(BaseHTTPRequestHandler):

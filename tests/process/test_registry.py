@@ -51,9 +51,3 @@ def import_and_sync(two_installations: tuple[Installation, Installation], *files
 
 def test_sync_of_the_sample_catalogue_yields_the_same_documents(two_installations: Any) -> None:
     import_and_sync(two_installations, sample.path(), expected=len(json.loads(sample.path().read_bytes())["servers"]))
-
-
-def test_sync_of_the_official_registry_yields_the_same_documents(two_installations: Any, shared_data: Path) -> None:
-    pages = sorted((shared_data / "registry_pages").glob("*.json"))[:1]
-    names = {each["server"]["name"] for page in pages for each in json.loads(page.read_bytes())["servers"]}
-    import_and_sync(two_installations, *pages, expected=len(names))

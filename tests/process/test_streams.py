@@ -9,14 +9,13 @@ import socket
 import sqlite3
 import ssl
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from ._certificates import certificate
-from .conftest import FOREGROUND, LISTEN, MCP, TIMEOUT, Installation, Server, entry_line, run_server, until
+from .conftest import FOREGROUND, LISTEN, MCP, TIMEOUT, Installation, Server, run_server, until
 
 pytestmark = pytest.mark.process
 
@@ -132,38 +131,6 @@ def test_limit_of_open_files_is_raised_to_the_hard_limit(installation: Installat
         assert line in server.log.read_text()
         limits = Path(f"/proc/{server.process.pid}/limits").read_text()
         assert re.search(rf"Max open files +{hard} +{hard}", limits)
-
-
-def test_stream_of_a_stalled_reader_is_closed_and_others_continue(installation: Installation) -> None:
-    key = installation.new_key()
-    with serving(installation, stall=3, heartbeat=1) as server, ThreadPoolExecutor(1) as pool:
-        readers = []
-        for size in (1 << 20, 4096):
-            reader = socket.socket()
-            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
-            reader.connect(("127.0.0.1", server.port))
-            request_stream(reader, key, CHANGES)
-            readers.append(reader)
-        good, bad = readers
-        read_until(good, b"retry: 3000\n\n")
-        many = "".join(entry_line(f"a.example/{number}", "x" * 2_000) for number in range(400))
-        # The good reader reads during the import, so that its stream never stalls.
-        received = pool.submit(read_until, good, b"event: entry.added", 400)
-        installation.command("import", "-", stdin=many)
-        received.result()
-        until(lambda: is_closed(bad), "the end of the stalled stream")
-        installation.command("import", "-", stdin=entry_line("a.example/last"))
-        assert read_until(good, b"a.example/last")
-        assert "Traceback" not in server.stop()
-
-
-def is_closed(connection: socket.socket) -> bool:
-    """Return whether the server has closed `connection`, without reading from it."""
-    try:
-        connection.send(b"x")
-    except OSError:
-        return True
-    return False
 
 
 def test_stream_over_a_unix_socket(installation: Installation) -> None:

@@ -91,32 +91,6 @@ def test_the_server_checks_what_is_due(installation: Installation, origin: str) 
         assert "Traceback" not in server.stop()
 
 
-def test_the_command_checks_named_entries(installation: Installation, origin: str) -> None:
-    published(installation, origin)
-    code, output, _ = verify(installation, name("modern"), name("login-oauth"), "--json")
-    assert code == 0
-    found = {each["name"]: each for each in json.loads(output)}
-    assert {each: record["status"] for each, record in found.items()} == {
-        name("modern"): "works",
-        name("login-oauth"): "needs_login",
-    }
-    assert found[name("modern")]["tools"] == ["weather_0", "weather_1"]
-    code, output, _ = verify(installation, name("html"))
-    assert code == 1
-    assert "not_mcp" in output
-
-
-def test_the_command_checks_all_that_is_due_and_forgets(installation: Installation, origin: str) -> None:
-    published(installation, origin)
-    code, output, _ = verify(installation)
-    assert (code, output.splitlines()[-1]) == (0, "6 checked.")
-    assert "remote works: 3" in output
-    # Nothing is due any more.
-    assert verify(installation)[1] == "0 checked.\n"
-    assert verify(installation, "--forget", name("modern"))[1] == "Deleted the results of 1 entry.\n"
-    assert "1 checked.\n" in verify(installation)[1]
-
-
 def test_private_addresses_are_not_reached_by_default(installation: Installation, origin: str) -> None:
     published(installation, origin)
     code, output, _ = verify(installation, name("modern"), settings=())

@@ -24,7 +24,6 @@ from directory_server.search.query.groups import Part, TermGroup
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking import compiled, coverage, feedback
-from directory_server.search.ranking.compiled import _CONCEPT, _GROUP, _PART, _SHARE
 from directory_server.search.ranking.feedback import _is_word
 from directory_server.search.ranking.scoring import score_documents
 from tests.contract.index import make_entry, search_names
@@ -163,55 +162,6 @@ def found(*segments: Mapping[str, Any], **changes: Any) -> list[Any]:
     return scores
 
 
-def test_unknown_terms_are_rejected() -> None:
-    for term in (-1, -(2**40)):
-        with pytest.raises(IndexError):
-            found(columns(), terms=np.array([term]))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"terms": np.array([0, 0])},
-        {"weights": np.ones(2)},
-        {"groups": _GROUP.pack(1.0, 0, 2, False)},
-        {"groups": _GROUP.pack(1.0, -1, 1, False)},
-        {"groups": b"short"},
-        {"concepts": _CONCEPT.pack(1, 1, 0.0)},
-        {"parts": _PART.pack(0, 2, 0, 0, False, 1.0, 1.0)},
-        {"parts": _PART.pack(0, 1, 0, 1, False, 1.0, 1.0)},
-        {"shares": _SHARE.pack(0, 1.0)},
-        {"others": -1},
-        {"others": 2},
-        {"exact": 0, "others": 1},
-        {"names": 2},
-    ],
-)
-def test_the_ranges_of_a_plan_are_checked(changes: Mapping[str, Any]) -> None:
-    with pytest.raises(ValueError, match="columns of the plan"):
-        found(columns(), **changes)
-
-
-def test_columns_are_checked() -> None:
-    assert COMPILED is not None
-    every = columns()
-    for name in ("impacts", "live", "priors", "facts", "top_terms", "top_impacts", "top_starts", "described"):
-        with pytest.raises(ValueError, match="length"):
-            COMPILED.segments([columns(**{name: every[name][:-1]})], *WORDS)
-    with pytest.raises(ValueError, match="length"):
-        COMPILED.segments([columns(starts=every["starts"][:0])], *WORDS)
-    with pytest.raises(KeyError, match="facts"):
-        COMPILED.segments([{name: column for name, column in every.items() if name != "facts"}], *WORDS)
-    with pytest.raises(ValueError, match="out of range"):
-        COMPILED.segments([], WORDS[0], WORDS[1][:0])
-    for wrong in (None, [None], [dict.fromkeys(every)]):
-        with pytest.raises((TypeError, SystemError, ValueError)):
-            COMPILED.segments(wrong, *WORDS)
-    for changes in ({"doc_ids": every["doc_ids"] + 7}, {"starts": every["starts"] + np.uint32(9)}):
-        with pytest.raises(IndexError):
-            found(columns(**changes))
-
-
 @pytest.mark.parametrize("best", [0, 2])
 def test_postings_of_feedback_are_checked(best: int) -> None:
     # The query has the first term, the first hits share the second.
@@ -235,35 +185,6 @@ def test_postings_of_feedback_are_checked(best: int) -> None:
         with pytest.raises(IndexError):
             fed(doc_ids=np.array([0, 1, 2, 0, 1, wrong], np.int32))
         assert fed() == [(ids[:3].tobytes(), raised)]
-
-
-def test_forward_lists_are_checked() -> None:
-    top_terms, top_starts, described = (columns()[name] for name in ("top_terms", "top_starts", "described"))
-    wrong_starts: list[dict[str, Any]] = [
-        {"top_starts": wrong} for wrong in (top_starts + 9, top_starts - 1, top_starts * 100)
-    ]
-    for changes in (*wrong_starts, {"described": described + np.uint16(9)}):
-        with pytest.raises(ValueError, match="length"):
-            found(columns(**changes), **FED)
-        with pytest.raises(ValueError, match="length"):
-            found(columns(**changes), focused=2)
-    with pytest.raises(IndexError):
-        found(columns(top_terms=top_terms - 1), focused=3)
-    with pytest.raises(IndexError):
-        found(columns(top_terms=top_terms - 1), **FED)
-
-
-def test_numbers_of_a_search_are_checked() -> None:
-    for wrong in ({"hits": 17}, {"hits": -1}, {"best": -1}, {"min_letters": -1}, {"focused": -1}, {"count": -1}):
-        with pytest.raises(ValueError, match="out of range"):
-            found(columns(), **wrong)
-    assert COMPILED is not None
-    with pytest.raises(ValueError, match="PyCapsule"):
-        COMPILED.scores(**arguments(object()))
-    with pytest.raises(TypeError):
-        found(columns(), unknown=1)
-    # Too few hits have nothing in common.
-    assert found(columns(), hits=4) == found(columns())
 
 
 @pytest.mark.parametrize(

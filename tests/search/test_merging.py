@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -93,28 +92,3 @@ def test_contains(doc_ids: set[int], wanted: list[int], kernel: ModuleType | Non
 def test_packed_items(items: list[bytes], data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, len(items) - 1))) if items else []
     assert Packed.of(items).take(numbers) == [items[number] for number in numbers]
-
-
-@pytest.mark.skipif(COMPILED is None, reason="the compiled module was not built")
-def test_compiled_look_ups_check_their_arguments() -> None:
-    assert COMPILED is not None
-    table: dict[str, Any] = {"data": np.frombuffer(b"abc", np.uint8), "offsets": np.array([0, 2, 3], np.uint32)}
-    assert COMPILED.find_all(*table.values(), [b"c", b"x"]) == [1, -1]
-    for wrong in ([b"c", "c"], [None], None):
-        with pytest.raises((TypeError, SystemError)):
-            COMPILED.find_all(*table.values(), wrong)
-    words = {**table, "lengths": np.ones(2, np.uint8), "counts": np.ones(2, np.int32)}
-    near = {
-        **{**words, "letters": np.ones(2, np.uint64), "first": 0, "last": 2, "word": b"ab", "skipped": 0},
-        **{"wanted": 0, "shortest": 0, "longest": 9, "edits": 1},
-    }
-    assert COMPILED.near(**near) == []
-    for edit_count in (-1, 65, 2**30, 2**31 - 1):
-        with pytest.raises(ValueError, match=f"edits must be 0 to 64, not {edit_count}"):
-            COMPILED.near(**{**near, "edits": edit_count})
-    with pytest.raises(ValueError, match="offsets"):
-        COMPILED.bisect(table["data"], table["offsets"] + np.uint32(9), b"a")
-    with pytest.raises(ValueError, match="offsets"):
-        COMPILED.find_all(table["data"], table["offsets"] + np.uint32(9), [b"a"])
-    with pytest.raises(ValueError, match="number of strings"):
-        COMPILED.bisect(table["data"], table["offsets"][:0], b"a")

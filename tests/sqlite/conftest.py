@@ -51,11 +51,6 @@ def outcomes(*deferreds: Deferred[Any]) -> list[Any]:
     return results
 
 
-def stored_bytes(database: Database) -> bytes:
-    """Return the bytes of the files of a closed database."""
-    return b"".join(file.read_bytes() for file in database.path.parent.glob(f"{database.path.name}*"))
-
-
 def run_concurrently(function: Callable[[int], None], count: int = 8) -> None:
     """Call `function` with 0, 1 … `count` - 1 in as many threads, which start together, and wait for all of them."""
     start = threading.Barrier(count)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +13,7 @@ from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore
+from directory_server.sqlite import SqliteStore
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -117,42 +113,6 @@ def test_a_new_analysis_is_returned_if_it_cannot_be_stored(open_database: Open) 
         connection.execute("PRAGMA query_only = ON")
     (change,) = run_sync(SqliteStore(database, inline, Briefs("2")).current("", 10))
     assert change.analysed == Briefs("2")(entry())
-
-
-PUBLISHER = """
-    import sys
-    from itertools import count
-    from pathlib import Path
-    from directory_server.run_sync import inline, run_sync
-    from directory_server.sqlite import Database, SqliteStore
-    from directory_server.domain.entries import Entry
-    from directory_server.search import TextAnalysis
-
-    store = SqliteStore(Database(Path(sys.argv[1]), "directory"), inline, TextAnalysis())
-    for batch in count():
-        server = {"version": "1.0.0", "description": "It rains. " * 50}
-        run_sync(store.publish("a", [Entry({"name": f"x/{batch}-{n}", **server}) for n in range(50)]))
-        print(batch, flush=True)
-"""
-
-
-@pytest.mark.process
-def test_published_entries_survive_a_killed_process(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(PUBLISHER), str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as publisher:
-        assert publisher.stdout is not None
-        batches = [line for line, _ in zip(publisher.stdout, range(10), strict=False)]
-        publisher.send_signal(signal.SIGKILL)
-    assert len(batches) == 10
-    database = Database(tmp_path, "directory")
-    store = SqliteStore(database, inline, Briefs())
-    count = run_sync(store.count())
-    assert count >= 500
-    assert run_sync(store.head()) == len(run_sync(store.current("", 100_000))) == count
-    with database.connection() as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    database.close()
 
 
 def test_real_entries_are_stored_and_read_back(open_database: Open, shared_data: Path) -> None:
