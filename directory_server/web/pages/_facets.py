@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote_plus
 
+from attrs import frozen
 from markupsafe import Markup
 
 from ...domain.filters import FACETS, FILTERS, Filter, filter_values, filters_of, with_filter, without_filter
 from ...domain.licenses import OTHER, UNKNOWN
-from ...domain.search import DEFAULT_ORDER, FacetValue, Order, Summary
+from ...domain.search import DEFAULT_ORDER, Order, Summary
 from ...serialization import MAX_WORDS
 from ._cards import search_url
 from ._entries import PACKAGE_NAMES, license_name
@@ -34,33 +37,52 @@ _LANGUAGES = {
 }
 """Display names of programming languages whose name is not the filter's value with a capital letter."""
 
-Value = tuple[str, FacetValue, Filter | None]
-"""The name of a filter, a value with the number of its entries, and the filter in the query if it is selected."""
+
+@frozen
+class Choice:
+    """A value of the filter `name`, with the number of its entries, its filter as it is typed, and the URL of the list.
+
+    The URL adds the filter to the query, or removes it if it is `chosen`.
+    """
+
+    name: str
+    value: str
+    count: int
+    typed: str
+    url: str
+    chosen: bool
 
 
-def facets(keywords: str, summary: Summary) -> Sequence[tuple[str, Sequence[Value]]]:
+def facets(keywords: str, summary: Summary, order: Order) -> Sequence[tuple[str, Sequence[Choice]]]:
     """Return the groups of filters that narrow the list for `keywords` down, each with its values."""
     given = filters_of(keywords)
-    groups = [
-        (group, [value for name in names for value in _values(keywords, name, summary.facets.get(name, ()), given)])
-        for group, names in GROUPS.items()
-    ]
+    start = f"/?q={quote_plus(keywords)}{'+' if keywords else ''}"
+    end = f"&sort={order}" if order != DEFAULT_ORDER else ""
+
+    def choices(name: str) -> Iterator[Choice]:
+        for value in summary.facets.get(name, ()):
+            selected = next((filter for filter in given if filter.name == name and filter.has_value(value.value)), None)
+            typed, quoted = _typed(name, value.value)
+            # A longer query would be rejected.
+            if selected is not None or len(keywords) + 1 + len(typed) <= MAX_WORDS:
+                url = (
+                    f"{start}{quoted}{end}" if selected is None else list_url(without_filter(keywords, selected), order)
+                )
+                yield Choice(name, value.value, value.count, typed, url, selected is not None)
+
+    groups = [(group, [choice for name in names for choice in choices(name)]) for group, names in GROUPS.items()]
     return [(group, values) for group, values in groups if values]
 
 
-def _values(keywords: str, name: str, values: Sequence[FacetValue], given: Sequence[Filter]) -> Iterator[Value]:
-    for value in values:
-        selected = next((filter for filter in given if filter.name == name and filter.has_value(value.value)), None)
-        # A longer query would be rejected.
-        if selected is not None or len(with_filter(keywords, name, value.value)) <= MAX_WORDS:
-            yield name, value, selected
+# Most lists have the same values. The cache takes at most about 1 MB.
+@lru_cache(maxsize=4_096)
+def _typed(name: str, value: str) -> tuple[str, str]:
+    """Return the filter `name` with a value as it is typed, and the same for a query string."""
+    typed = with_filter("", name, value)
+    return typed, quote_plus(typed)
 
 
-def toggled(keywords: str, name: str, value: str, selected: Filter | None) -> str:
-    """Return `keywords` with a value of the filter `name`, or without the `selected` one."""
-    return with_filter(keywords, name, value) if selected is None else without_filter(keywords, selected)
-
-
+@lru_cache(maxsize=4_096)
 def facet_name(value: str, name: str, texts: Translations) -> str | Markup:
     """Return the display name of a value of the filter `name`. One that is no text of ours is isolated."""
     key = f"facet.{name}_{value}"
@@ -96,16 +118,9 @@ def list_url(keywords: str, order: Order, page: int = 1) -> str:
     return search_url(keywords, sort=sort, page=str(page) if page > 1 else "")
 
 
-def typed_filter(value: str, name: str) -> str:
-    """Return the filter `name` with a value as it is typed."""
-    return with_filter("", name, value)
-
-
 FACET_FILTERS: Mapping[str, Callable[..., Any]] = {
     "facet_name": facet_name,
     "filter_name": filter_name,
     "list_url": list_url,
-    "toggled": toggled,
-    "typed_filter": typed_filter,
     "without_filter": without_filter,
 }

@@ -137,7 +137,7 @@ class SearchPage:
             "corrected": _corrected(words_beside_filters(keywords), summary.corrected) if cards else "",
             "selected": filters_of(keywords),
             "total": summary.total,
-            "facets": facets(keywords, summary),
+            "facets": facets(keywords, summary, order),
             "blamed": await self._blamed(directory, keywords, order) if not summary.total else [],
             "previous_url": list_url(keywords, order, number - 1) if number > 1 else "",
             "next_url": list_url(keywords, order, number + 1) if page.next and number < MAX_PAGE else "",
@@ -151,15 +151,27 @@ class SearchPage:
         query = evolve(query, browse=True, offset=PER_PAGE * (number - 1)).sorted_by(order, self._now())
         return await directory.search(query, source)
 
-    async def _blamed(self, directory: Directory, keywords: str, order: Order) -> Sequence[tuple[Filter, str, int]]:
-        """Return the filters without which a query has results: each with that query, and their number."""
-        blamed = []
-        for filter in filters_of(keywords)[:MAX_BLAMED]:
+    async def _blamed(
+        self, directory: Directory, keywords: str, order: Order
+    ) -> Sequence[tuple[Sequence[Filter], str, int]]:
+        """Return the filters without which a query has results, with that query and their number.
+
+        These are single filters, and all together if no single one prevents the results.
+        """
+        filters = filters_of(keywords)
+        blamed: list[tuple[Sequence[Filter], str, int]] = []
+        for filter in filters[:MAX_BLAMED]:
             fewer = without_filter(keywords, filter)
-            page = await self._page(directory, fewer, order, 1)
-            if page.summary and page.summary.total:
-                blamed.append((filter, fewer, page.summary.total))
+            if total := await self._total(directory, fewer, order):
+                blamed.append(([filter], fewer, total))
+        words = words_beside_filters(keywords)
+        if not blamed and len(filters) > 1 and (total := await self._total(directory, words, order)):
+            blamed.append((filters, words, total))
         return blamed
+
+    async def _total(self, directory: Directory, keywords: str, order: Order) -> int:
+        page = await self._page(directory, keywords, order, 1)
+        return page.summary.total if page.summary else 0
 
     def _offered(self) -> Mapping[str, Sequence[str]]:
         """Return the filters that suggestions offer, and their values. Some find entries only because of a feature."""

@@ -28,7 +28,7 @@ _NUMBER = r"[0-9][0-9.,]{0,20}%?"
 """A number in a message."""
 
 
-@frozen
+@frozen(eq=False)
 class Translations:
     """The texts of one language: `translations("search.new_servers", count=3)`."""
 

@@ -188,6 +188,13 @@ def test_a_list_without_results_names_the_filters_that_cause_it(get_page: GetPag
     assert search_url("zebra package:npm") in page.links
 
 
+def test_filters_that_only_together_prevent_results_are_named_together(get_page: GetPage, server: Server) -> None:
+    server.publish(listed(1), listed(2))
+    page = Document(get_page("/?q=zebra+license:mit+language:rust"))
+    assert "Without MIT, Rust 2 servers" in " ".join(page.text.split())
+    assert search_url("zebra") in page.links
+
+
 def test_a_corrected_word_is_named(get_page: GetPage, server: Server) -> None:
     server.publish(listed(1, description="Herds of elephants."))
     page = Document(get_page("/?q=elephnats"))
