@@ -90,6 +90,10 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     yield "no results"
     page.goto("/?q=github+language:haskell")
     yield "no results because of a filter"
+    page.goto("/?q=github+language:haskell+license:agpl-3.0")
+    yield "no results because of several filters"
+    page.goto("/publishers/io.github.github")
+    yield "publisher"
     page.goto("/?q=github#facets")
     yield "filters"
     page.goto("/?q=" + "x" * 300)
