@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
@@ -26,7 +26,7 @@ class Timer(Service):
     The next call waits for the Deferred or coroutine that `function` returns. An error does not end the calls; the
     first of consecutive errors is logged, with its traceback unless a storage is unavailable. With `counts`, the
     argument is the number of intervals since the last call, which is above 1 if the reactor or a call was late.
-    `finish` runs after the last call, before the stop has ended.
+    `finish` runs after the last call, before the stop has ended. With `cancels`, the stop cancels a call that runs.
     """
 
     _log = Logger()
@@ -40,11 +40,14 @@ class Timer(Service):
         at_start: bool = True,
         counts: bool = False,
         finish: Callable[[], Coroutine[Deferred[Any], Any, None]] | None = None,
+        cancels: bool = False,
     ) -> None:
         self._interval = interval
         self._function = function
         self._at_start = at_start
         self._finish = finish
+        self._cancels = cancels
+        self._called: Deferred[Any] | None = None
         self._is_failing = False
         self._loop = LoopingCall.withCount(self._call) if counts else LoopingCall(self._call)
         self._loop.clock = clock
@@ -60,18 +63,23 @@ class Timer(Service):
         super().stopService()
         if self._loop.running:
             self._loop.stop()
+        if self._cancels and self._called is not None:
+            self._called.cancel()
         return self._ended
 
     def _end(self, _: object) -> Deferred[None] | None:
         return None if self._finish is None else Deferred.fromCoroutine(self._finish())
 
     def _call(self, *count: int) -> Deferred[object]:
-        return maybeDeferred(self._function, *count).addCallbacks(self._succeeded, self._failed)
+        self._called = maybeDeferred(self._function, *count)
+        return self._called.addCallbacks(self._succeeded, self._failed)
 
     def _succeeded(self, _: object) -> None:
         self._is_failing = False
 
     def _failed(self, failure: Failure) -> None:
+        if failure.check(CancelledError):
+            return
         if not self._is_failing:
             name = getattr(self._function, "__qualname__", repr(self._function)).rpartition("<locals>.")[2]
             if failure.check(Unavailable):

@@ -96,6 +96,17 @@ def test_the_next_call_and_the_stop_wait_for_the_end_of_a_call() -> None:
     assert not clock.getDelayedCalls()
 
 
+def test_a_stop_cancels_a_call_that_runs(logged_failures: list[LogEvent]) -> None:
+    clock, cancelled = Clock(), list[object]()
+    timer = Timer(2.0, Calls(clock, Deferred(cancelled.append)), clock, cancels=True)
+    timer.startService()
+    stopped = timer.stopService()
+    assert len(cancelled) == 1
+    assert stopped is not None
+    assert stopped.called
+    assert logged_failures == []
+
+
 def test_counts_the_intervals_since_the_last_call(logged_failures: list[LogEvent]) -> None:
     clock = Clock()
     counts: list[int] = []

@@ -64,14 +64,28 @@ Record: TypeAlias = Mapping[str, Any]
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-def print_listing(records: Iterable[Record], columns: Mapping[str, Callable[[Record], object]], as_json: bool) -> None:
-    """Print `records` as a table with `columns` (heading and text of a cell), or as a JSON array."""
+Column: TypeAlias = str | Callable[[Record], object]
+"""The name of a value, or a function that returns the text of a cell."""
+
+
+def print_listing(records: Iterable[Record], columns: Mapping[str, Column], as_json: bool) -> None:
+    """Print `records` as a table with `columns`, by their headings, or as a JSON array."""
     if as_json:
         _print_array(map(with_dates, records))
     else:
         print_table(
-            chain([tuple(columns)], (tuple(str(text(record)) for text in columns.values()) for record in records))
+            chain([tuple(columns)], (tuple(_cell(record, column) for column in columns.values()) for record in records))
         )
+
+
+def _cell(record: Record, column: Column) -> str:
+    if not isinstance(column, str):
+        return str(column(record))
+    value = record[column]
+    if column.endswith("_at"):
+        return moment(value)
+    text = " ".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    return "-" if text in (None, "") else str(text)
 
 
 def _print_array(items: Iterable[object]) -> None:

@@ -14,9 +14,10 @@ from directory_server.domain.marks import MAX_MARKS, WITHHELD
 from directory_server.domain.withholding import entry_marks, marked_detail
 from directory_server.features.verification.network._messages import tools_page
 from directory_server.features.verification.results import RemoteCheck, bounded_tools
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.stored import encode_state, restore_state
 from directory_server.features.verification.summaries import indexed, open_marks, summarize, verification_view
-from directory_server.features.verification.targets import Policy, Target, TargetKind, TargetState
+from directory_server.features.verification.targets import Target, TargetKind, TargetState
 from directory_server.search.index.facets import shown_tools
 from directory_server.text_marks import scan
 from directory_server.text_marks.scanner import MAX_FINDINGS
@@ -145,7 +146,7 @@ def test_many_marks_let_no_later_tool_pass() -> None:
     last = {"name": "last", "description": f"A\u200bny weather. {ORDER}", "inputSchema": {"x": [ORDER + "!"] * 60}}
     page = tools_page({"tools": [*decoys, last, {"name": "good", "description": "Weather."}]}, MAX_TOOLS)
     check = RemoteCheck("u", "sse", 1.0, RemoteStatus.WORKS, tools=page.tools, has_listed_tools=True)
-    state = TargetState(Target("x/a", TargetKind.REMOTE, "sse", "u")).after(check, Policy())
+    state = TargetState(Target("x/a", TargetKind.REMOTE, "sse", "u")).after(check, VerifyConfig())
     shown = {tool.name: tool.description for tool in verification_view(summarize([state]), [state]).tools}
     assert (shown["last"], shown["good"]) == (WITHHELD, "Weather.")
     found = indexed([state])
@@ -185,7 +186,7 @@ def test_hostile_tools_have_digests_that_are_stored(tool: dict[str, Any]) -> Non
     page = tools_page({"tools": [tool, None, 5, {"name": 5}, {**tool, "name": "other"}]}, MAX_TOOLS)
     check = RemoteCheck("u", "sse", 1.0, RemoteStatus.WORKS, tools=page.tools, has_listed_tools=True)
     target = Target("x/a", TargetKind.REMOTE, "sse", "u")
-    state = TargetState(target).after(check, Policy())
+    state = TargetState(target).after(check, VerifyConfig())
     assert restore_state(target, encode_state(state)).known_tools == state.known_tools
 
 
@@ -195,7 +196,7 @@ def test_states_of_many_changing_tools_are_bounded() -> None:
         tools = [{"name": f"{moment}-{number}-{'n' * 120}", "description": "d" * 3_000} for number in range(300)]
         page = tools_page({"tools": tools}, MAX_TOOLS)
         state = state.after(
-            RemoteCheck("u", "sse", moment, RemoteStatus.WORKS, tools=page.tools, has_listed_tools=True), Policy()
+            RemoteCheck("u", "sse", moment, RemoteStatus.WORKS, tools=page.tools, has_listed_tools=True), VerifyConfig()
         )
     assert len(bounded_tools(page.tools)) < 100
     assert len(encode_state(state)) < 500_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, TimeoutError
@@ -15,8 +15,12 @@ from twisted.python.failure import Failure
 from ...domain.checks import PackageStatus, RemoteStatus
 from ...domain.errors import Unavailable
 from .results import PackageCheck, RemoteCheck
+from .settings import VerifyConfig
 from .tables import Verifications
-from .targets import Check, Policy, Target, TargetKind
+from .targets import Check, Target, TargetKind
+
+if TYPE_CHECKING:
+    from .network import Checkers
 
 LEASE = 300.0
 """Seconds for which a process may check a target that it has claimed."""
@@ -31,41 +35,6 @@ TOO_LONG = f"The check took longer than {DEADLINE:g} seconds."
 
 Claim = Callable[[int, Collection[str]], Awaitable[Sequence[Target]]]
 """`claim(limit, except_hosts)` returns targets to check: of different hosts, none of `except_hosts`."""
-
-
-class RemoteProber(Protocol):
-    """Checks remotes."""
-
-    async def check(self, url: str, transport: str, headers_needed: bool) -> RemoteCheck:
-        """Open an MCP session with the remote at `url`, list its tools and return the result.
-
-        `transport` is "streamable-http" or "sse". `headers_needed` says that the entry declares required headers.
-        Raises nothing for what a remote does.
-        """
-
-
-class PackageChecker(Protocol):
-    """Checks packages in their registries."""
-
-    async def check(self, registry_type: str, identifier: str, version: str, server_name: str) -> PackageCheck:
-        """Return what the package registry says about a package. Raises nothing for what a registry does."""
-
-
-@frozen
-class Limits:
-    """Limits of a process: checks per minute, checks at a time, and checks per minute of one host."""
-
-    per_minute: int = 60
-    concurrency: int = 8
-    per_host: int = 10
-
-
-@frozen
-class Checkers:
-    """Checks of remotes and packages over the network."""
-
-    remotes: RemoteProber
-    packages: PackageChecker
 
 
 @frozen
@@ -89,8 +58,7 @@ class Checks:
     _checkers: Checkers
     _clock: IReactorTime
     _now: Callable[[], float]
-    _policy: Policy
-    _limits: Limits
+    _settings: VerifyConfig
     _observe: Callable[[Checked], None]
     _random: Random = field(factory=Random)
     _running: dict[str, tuple[Target, Deferred[None]]] = field(factory=dict, init=False)
@@ -112,7 +80,7 @@ class Checks:
 
     async def start(self, claim: Claim) -> int:
         """Start as many of the checks that `claim` returns as the limits allow; return their number."""
-        allowed = min(self._limits.concurrency - len(self._running), int(self._allowance()))
+        allowed = min(self._settings.concurrency - len(self._running), int(self._allowance()))
         if allowed < 1:
             return 0
         targets = await claim(allowed, self._busy_hosts())
@@ -131,8 +99,8 @@ class Checks:
 
     def _allowance(self) -> float:
         """Return the number of checks that may start now, at most those of one second or `concurrency`."""
-        now, rate = self._clock.seconds(), self._limits.per_minute / 60
-        most = max(1.0, min(rate, self._limits.concurrency))
+        now, rate = self._clock.seconds(), self._settings.per_minute / 60
+        most = max(1.0, min(rate, self._settings.concurrency))
         since = 0.0 if self._filled is None else now - self._filled
         self._tokens = most if self._filled is None else min(most, self._tokens + since * rate)
         self._filled = now
@@ -144,7 +112,7 @@ class Checks:
         return {*self._cooling, *(target.host for target, _ in self._running.values())}
 
     def _start(self, target: Target) -> None:
-        self._cooling[target.host] = self._clock.seconds() + 60 / self._limits.per_host
+        self._cooling[target.host] = self._clock.seconds() + 60 / self._settings.per_host
         running = Deferred.fromCoroutine(self._run(target))
         if not running.called:
             self._running[target.id] = target, running
@@ -160,7 +128,7 @@ class Checks:
             check = self._timed_out(target)
         seconds = self._clock.seconds() - began
         spread = 1 + SPREAD * self._random.random()
-        is_change = await self._verifications.record(target, check, self._policy, spread=spread)
+        is_change = await self._verifications.record(target, check, self._settings, spread=spread)
         self._observe(Checked(target, check, seconds, is_change))
 
     async def _check(self, target: Target) -> Check:

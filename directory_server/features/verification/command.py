@@ -8,7 +8,8 @@ from secrets import token_hex
 from typing import Any
 
 import click
-from attrs import define, field
+from attrs import asdict, frozen
+from attrs.filters import exclude
 from twisted.internet.task import deferLater
 
 from ... import wording
@@ -66,7 +67,7 @@ def verify(
     run_in_reactor(run, "verify")
 
 
-@define
+@frozen
 class Work:
     """Targets to check: `claim` returns some of them, `remaining` their number."""
 
@@ -108,30 +109,25 @@ async def _run(reactor: Any, checks: Checks, work: Work, results: Sequence[Check
         await deferLater(reactor, PAUSE)
 
 
-@define
-class _Queue:
-    """Targets in memory, for the named entries."""
-
-    _targets: list[Target] = field(factory=list)
-
-    async def claim(self, limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
-        chosen: dict[str, Target] = {}
-        for target in self._targets:
-            if target.host not in except_hosts and len(chosen) < limit:
-                chosen.setdefault(target.host, target)
-        self._targets = [target for target in self._targets if target not in chosen.values()]
-        return list(chosen.values())
-
-    async def remaining(self) -> int:
-        return len(self._targets)
-
-
 async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Collection[TargetKind]) -> Work:
     """Return the targets of `entries`."""
-    targets = {entry.mcp_id: targets_of(entry) for entry in entries}
-    await verifications_of(context.storage).put_targets(targets)
-    queue = _Queue([each for found in targets.values() for each in found if each.kind in kinds])
-    return Work(queue.claim, queue.remaining)
+    by_entry = {entry.mcp_id: targets_of(entry) for entry in entries}
+    await verifications_of(context.storage).put_targets(by_entry)
+    left = [target for targets in by_entry.values() for target in targets if target.kind in kinds]
+
+    async def claim(limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
+        chosen: dict[str, Target] = {}
+        for target in left:
+            if target.host not in except_hosts and len(chosen) < limit:
+                chosen.setdefault(target.host, target)
+        for target in chosen.values():
+            left.remove(target)
+        return list(chosen.values())
+
+    async def remaining() -> int:
+        return len(left)
+
+    return Work(claim, remaining)
 
 
 async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKind]) -> Work:
@@ -153,13 +149,7 @@ async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKin
 def _print(results: Sequence[Checked], as_json: bool, *, is_named: bool) -> None:
     if as_json or is_named:
         records = [_record(result) for result in sorted(results, key=lambda each: each.target.name)]
-        columns: dict[str, Callable[[Any], object]] = {
-            "NAME": lambda each: each["name"],
-            "KIND": lambda each: each["kind"],
-            "TARGET": lambda each: each["identifier"],
-            "STATUS": lambda each: each["status"],
-            "DETAIL": lambda each: each["detail"],
-        }
+        columns = {"NAME": "name", "KIND": "kind", "TARGET": "identifier", "STATUS": "status", "DETAIL": "detail"}
         print_listing(records, columns, as_json)
     else:
         counts = Counter((result.target.kind.value, result.check.status.value) for result in results)
@@ -170,23 +160,14 @@ def _print(results: Sequence[Checked], as_json: bool, *, is_named: bool) -> None
 
 def _record(checked: Checked) -> dict[str, Any]:
     target, check = checked.target, checked.check
-    record: dict[str, Any] = {
-        "name": target.name,
-        "kind": target.kind.value,
-        "type": target.type,
-        "identifier": target.identifier,
-        "version": target.version,
-        "status": check.status.value,
+    record = {
+        **asdict(target, filter=exclude("headers_needed")),
+        "status": check.status,
         "checked_at": check.checked_at,
         "seconds": round(checked.seconds, 3),
         "detail": check.detail,
     }
     if isinstance(check, RemoteCheck):
-        record |= {
-            "protocol_version": check.protocol_version,
-            "login": None if check.login is None else check.login.value,
-            "tools": [tool.name for tool in check.tools],
-        }
-    else:
-        record |= {"latest_version": check.latest_version, "names_server": check.names_server}
-    return record
+        tools = [tool.name for tool in check.tools]
+        return {**record, "protocol_version": check.protocol_version, "login": check.login, "tools": tools}
+    return {**record, "latest_version": check.latest_version, "names_server": check.names_server}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from attrs import frozen
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ...domain.checks import VerifiedStatus
 from .checks import Checked
@@ -40,22 +38,17 @@ class CheckMetrics:
 
     def watch(self, entries: Callable[[], Mapping[VerifiedStatus, int]], running: Verifier | None) -> None:
         """Read the number of entries with each status at each scrape, and that of checks, if the server checks."""
-        self._registry.register(_Gauges(entries, running))
-
-
-@frozen(eq=False)
-class _Gauges(Collector):
-    _entries: Callable[[], Mapping[VerifiedStatus, int]]
-    _running: Verifier | None
-
-    def collect(self) -> Iterator[Metric]:
-        entries = GaugeMetricFamily(
-            "directory_verified_entries", "Entries by the status of their checks.", labels=["status"]
+        statuses = Gauge(
+            "directory_verified_entries", "Entries by the status of their checks.", ["status"], registry=self._registry
         )
-        counts = self._entries()
         for status in VerifiedStatus:
-            entries.add_metric([status], counts.get(status, 0))
-        yield entries
-        if self._running is not None:
-            yield GaugeMetricFamily("directory_checks_running", "Checks that run.", len(self._running))
-            yield GaugeMetricFamily("directory_checks_due", "Remotes and packages that are due.", self._running.due)
+            statuses.labels(status).set_function(partial(_count, entries, status))
+        if running is not None:
+            checks = Gauge("directory_checks_running", "Checks that run.", registry=self._registry)
+            checks.set_function(lambda: len(running))
+            due = Gauge("directory_checks_due", "Remotes and packages that are due.", registry=self._registry)
+            due.set_function(lambda: running.due)
+
+
+def _count(entries: Callable[[], Mapping[VerifiedStatus, int]], status: VerifiedStatus) -> int:
+    return entries().get(status, 0)

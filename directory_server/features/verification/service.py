@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...config import Config
 from ...domain.patterns import NamePatterns
@@ -12,15 +12,18 @@ from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
 from ...serialization import restore_entry
 from ...timers import Timer
-from .checks import Checked, Checkers, Checks, Limits
+from .checks import Checked, Checks
 from .metrics import CheckMetrics
 from .pages import EntryChecks
 from .settings import VerifyConfig
 from .tables import verifications_of
 from .target_planner import TargetPlanner
-from .targets import Policy, TargetKind
+from .targets import TargetKind
 from .verified_entries import REFRESH_INTERVAL, VerifiedEntries
 from .verifier import Verifier
+
+if TYPE_CHECKING:
+    from .network import Checkers
 
 CHECKERS = "verification.checkers"
 """The name of the network side among the parts that tests replace."""
@@ -89,13 +92,4 @@ def checks_of(
     observe: Callable[[Checked], None],
 ) -> Checks:
     """Return the checks of a process within the limits of `config`; `observe` gets each check."""
-    settings = config.of(VerifyConfig)
-    policy = Policy(
-        remotes=settings.remotes_interval,
-        packages=settings.packages_interval,
-        retry=settings.retry,
-        down_after=settings.down_after,
-        history=settings.history,
-    )
-    limits = Limits(settings.per_minute, settings.concurrency, settings.per_host)
-    return Checks(verifications_of(storage), checkers, reactor, now, policy, limits, observe)
+    return Checks(verifications_of(storage), checkers, reactor, now, config.of(VerifyConfig), observe)

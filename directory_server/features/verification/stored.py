@@ -1,4 +1,4 @@
-"""Stored forms of targets, checks and summaries."""
+"""Stored form of the states of targets."""
 
 from __future__ import annotations
 
@@ -8,22 +8,10 @@ from attrs import asdict, evolve
 
 from ...serialization import decode_stored, encode, restore_record
 from .results import PackageCheck, RemoteCheck, bounded_tools
-from .summaries import Verification
-from .targets import PastCheck, Target, TargetKind, TargetState
-from .tool_changes import ToolChange
+from .targets import Target, TargetState
 
 MAX_STORED_TOOLS = 200_000
 """Bytes of the tools that are stored of one check. Schemas beyond it are dropped, then descriptions."""
-
-
-def encode_target(target: Target) -> bytes:
-    """Return the stored form of `target`."""
-    return encode(asdict(target))
-
-
-def restore_target(body: bytes) -> Target:
-    """Return the target of `body`, the output of `encode_target`."""
-    return restore_record(decode_stored(body), Target)
 
 
 def encode_state(state: TargetState) -> bytes:
@@ -43,30 +31,9 @@ def restore_state(target: Target, body: bytes | None) -> TargetState:
     if body is None:
         return TargetState(target)
     value: dict[str, Any] = decode_stored(body)
-    cls = RemoteCheck if target.kind is TargetKind.REMOTE else PackageCheck
-    check: Any = _structure(value["check"], cls)
-    good: Any = check if value["good"] is True else _structure(value["good"], RemoteCheck)
-    history = tuple(restore_record(each, PastCheck) for each in value["history"])
-    failing = value["failures"], value["failing_since"], bool(value["is_down"])
-    changes = tuple(restore_record(each, ToolChange) for each in value.get("tool_changes", ()))
-    # A state that was stored before packages had texts has none.
-    return TargetState(
-        target, check, good, *failing, history, value.get("texts", ""), value.get("known_tools"), changes
-    )
-
-
-def encode_verification(verification: Verification) -> bytes:
-    """Return the stored form of the summary of an entry's checks."""
-    return encode(asdict(verification))
-
-
-def restore_verification(body: bytes) -> Verification:
-    """Return the summary of an entry's checks from `body`."""
-    return restore_record(decode_stored(body), Verification)
-
-
-def _structure(value: Any, cls: Any) -> Any:
-    return None if value is None else restore_record(value, cls)
+    is_good = value["good"] is True
+    state = restore_record({**value, "target": asdict(target), "good": None if is_good else value["good"]}, TargetState)
+    return evolve(state, good=state.check) if is_good and isinstance(state.check, RemoteCheck) else state
 
 
 def _bounded(check: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-from attrs import frozen
+from attrs import AttrsInstance, fields_dict, frozen
 
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, RemoteStatus, VerifiedStatus
@@ -15,6 +16,8 @@ from ...text_marks import scan
 from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
 from .targets import TargetState
 from .tool_changes import MAX_CHANGES, ToolChange
+
+T = TypeVar("T", bound=AttrsInstance)
 
 _BEST_FIRST = tuple(VerifiedStatus)
 
@@ -164,81 +167,45 @@ def verification_view(
     """
     marked = {mark.id for mark in open_marks(states, accepted) if is_withheld(mark.kind)}
     checks = [(each, each.check) for each in states]
-    return VerificationView(
-        status=summary.status.value,
-        checked_at=_date(summary.checked_at),
-        auth=summary.auth,
-        protocol_versions=summary.protocol_versions,
-        package=summary.package,
-        names_server=summary.names_server,
+    return _view(
+        VerificationView,
+        summary,
         tool_count=summary.tools,
-        has_more_tools=summary.has_more_tools,
         tool_hints=summary.hinted,
         tools=[_tool(each, marked) for each in found_tools(states)],
         tool_changes=[_change(each) for state in states for each in state.tool_changes][:MAX_CHANGES],
-        remotes=[_remote(state, check) for state, check in checks if isinstance(check, RemoteCheck)],
-        packages=[_package(check) for _, check in checks if isinstance(check, PackageCheck)],
+        remotes=[
+            _view(RemoteView, check, is_down=state.is_down) for state, check in checks if isinstance(check, RemoteCheck)
+        ],
+        packages=[_view(PackageView, check) for _, check in checks if isinstance(check, PackageCheck)],
     )
+
+
+def _view(cls: type[T], record: object, **others: Any) -> T:
+    """Return the view `cls` of a record: `others`, and the fields of the record with the same names, times as dates."""
+    own = {name: getattr(record, name) for name in fields_dict(cls) if name not in others}
+    return cls(**{name: _date(value) if name.endswith("_at") else value for name, value in own.items()}, **others)
 
 
 def _tool(tool: FoundTool, marked: Collection[str]) -> FoundToolView:
     is_marked = any(mark.id in marked for mark in tool.marks)
-    hints = tool.hints
-    if not is_marked:
-        return FoundToolView(tool.name, tool.description, hints)
-    return FoundToolView(_shown_name(tool.name), WITHHELD, hints)
+    return _view(FoundToolView, tool, **{"name": _shown_name(tool.name), "description": WITHHELD} if is_marked else {})
 
 
 def _change(change: ToolChange) -> ToolChangeView:
-    return ToolChangeView(
-        at=_date(change.at) or "",
+    return _view(
+        ToolChangeView,
+        change,
+        at=_date(change.at),
         added=[*map(_shown_name, change.added)],
         removed=[*map(_shown_name, change.removed)],
         changed={_shown_name(name): parts.split() for name, parts in change.changed.items()},
-        added_count=change.added_count,
-        removed_count=change.removed_count,
-        changed_count=change.changed_count,
-        may_delete=change.may_delete,
     )
 
 
 def _shown_name(name: str) -> str:
     """Return the name of a tool as models may read it."""
     return WITHHELD if scan(name, ()) else name
-
-
-def _remote(state: TargetState, check: RemoteCheck) -> RemoteView:
-    return RemoteView(
-        url=check.url,
-        transport=check.transport,
-        status=check.status.value,
-        is_down=state.is_down,
-        checked_at=_date(check.checked_at) or "",
-        protocol_version=check.protocol_version,
-        login=None if check.login is None else check.login.value,
-        authorization_server=check.authorization_server,
-        redirected_to=check.redirected_to,
-        other_transport=check.other_transport,
-        latency=check.latency,
-        detail=check.detail,
-    )
-
-
-def _package(check: PackageCheck) -> PackageView:
-    return PackageView(
-        registry_type=check.registry_type,
-        identifier=check.identifier,
-        version=check.version,
-        status=check.status.value,
-        checked_at=_date(check.checked_at) or "",
-        latest_version=check.latest_version,
-        published_at=_date(check.published_at),
-        deprecation=check.deprecation,
-        names_server=check.names_server,
-        released_at=_date(check.released_at),
-        provenance=check.provenance,
-        detail=check.detail,
-    )
 
 
 def _date(moment: float | None) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...serialization import encode_indexed, encode_texts
+from ...serialization import decode_stored, encode, encode_indexed, encode_texts, restore_record
 from ...tables import Rows, log_change
 from .results import PackageCheck
-from .stored import encode_verification, restore_state, restore_target
+from .stored import restore_state
 from .summaries import indexed, summarize
-from .targets import Check, TargetState
+from .targets import Check, Target, TargetState
 
 # Revisions grow in the order of commits. (0, 1) to (0, 3) are other locks. Rows of targets are locked before it, and
 # the lock of publishers after it.
@@ -37,7 +37,10 @@ _DROP_TEXTS = """
 
 def states_of(rows: Rows, mcp_id: str) -> list[TargetState]:
     """Return the targets of an entry, remotes first, and what is known of each."""
-    return [restore_state(restore_target(body), state) for _, body, state in rows.all(_TARGETS, mcp_id=mcp_id)]
+    return [
+        restore_state(restore_record(decode_stored(body), Target), state)
+        for _, body, state in rows.all(_TARGETS, mcp_id=mcp_id)
+    ]
 
 
 def replace_texts(rows: Rows, old: Iterable[str | None], check: Check | None = None) -> None:
@@ -62,7 +65,7 @@ def summarize_entry(rows: Rows, mcp_id: str) -> bool:
     rows.execute(
         _SUMMARIZE,
         mcp_id=mcp_id,
-        summary=encode_verification(summarize(states)),
+        summary=encode(summarize(states)),
         indexed=encoded,
         texts=(after and after.texts) or None,
     )

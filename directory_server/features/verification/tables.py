@@ -10,17 +10,13 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import mcp_id_of
+from ...serialization import decode_stored, encode, restore_record
 from ...tables import Rows, Tables, log_change
-from .stored import (
-    encode_state,
-    encode_target,
-    restore_state,
-    restore_target,
-    restore_verification,
-)
+from .settings import VerifyConfig
+from .stored import encode_state, restore_state
 from .summaries import Verification
 from .summary_rows import replace_texts, states_of, summarize_entry
-from .targets import Check, Policy, Target, TargetKind, TargetState
+from .targets import Check, Target, TargetKind, TargetState, wait_of
 
 CANDIDATES = 1_000
 """Due targets from which a claim chooses those of different hosts."""
@@ -175,14 +171,14 @@ class Verifications:
                     chosen.setdefault(host, (number, body))
             ids = [number for number, _ in chosen.values()]
             rows.execute(_LEASE, now=due["now"], seconds=seconds, holder=holder, ids=ids)
-            return [restore_target(body) for _, body in chosen.values()]
+            return [restore_record(decode_stored(body), Target) for _, body in chosen.values()]
 
         # A write to SQLite makes all processes look for changes.
         if not await self._tables.read(has_due):
             return []
         return await self._tables.write(claim)
 
-    async def record(self, target: Target, check: Check, policy: Policy, *, spread: float = 1.0) -> bool:
+    async def record(self, target: Target, check: Check, settings: VerifyConfig, *, spread: float = 1.0) -> bool:
         """Store a check of `target` and release its lease; `spread` multiplies the time until the next check.
 
         Return whether the part that is indexed of the entry has changed. The change log then has a change of the entry,
@@ -195,11 +191,11 @@ class Verifications:
             if target.id not in stored:
                 return False
             before = restore_state(target, stored[target.id])
-            state = before.after(check, policy)
+            state = before.after(check, settings)
             rows.execute(
                 _RECORD,
                 now=self._time(),
-                seconds=spread * policy.wait(state, check),
+                seconds=spread * wait_of(state, check, settings),
                 state=encode_state(state),
                 texts=state.texts or None,
                 id=target.id,
@@ -253,7 +249,10 @@ class Verifications:
     async def summaries(self, after: int, limit: int) -> Sequence[Summary]:
         """Return at most `limit` summaries with a revision above `after`, in that order."""
         found = await self._tables.read(lambda rows: rows.all(_SUMMARIES, after=after, limit=limit))
-        return [Summary(revision, mcp_id, restore_verification(body)) for revision, mcp_id, body in found]
+        return [
+            Summary(revision, mcp_id, restore_record(decode_stored(body), Verification))
+            for revision, mcp_id, body in found
+        ]
 
     def _replace(self, rows: Rows, targets: Mapping[str, Sequence[Target]]) -> None:
         """Replace the targets of entries; keep the states of those that stay."""
@@ -266,7 +265,7 @@ class Verifications:
                 "mcp_id": mcp_id,
                 "kind": target.kind,
                 "host": target.host,
-                "body": encode_target(target),
+                "body": encode(target),
             }
             for number, (mcp_id, target) in sorted(wanted.items())
             if number not in stored

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from ...domain.checks import PackageStatus, RemoteStatus
 from ...domain.entries import Entry, is_storable
 from .results import PackageCheck, RemoteCheck, bounded_tools
+from .settings import VerifyConfig
 from .tool_changes import MAX_CHANGES, RISK, ToolChange, may_delete, tool_change
 
 MAX_TARGETS = 10
@@ -108,15 +109,15 @@ class TargetState:
     failures: int = 0
     failing_since: float | None = None
     is_down: bool = False
-    history: Sequence[PastCheck] = ()
+    history: tuple[PastCheck, ...] = ()
     texts: str = ""
     known_tools: Mapping[str, str] | None = None
-    tool_changes: Sequence[ToolChange] = ()
+    tool_changes: tuple[ToolChange, ...] = ()
 
-    def after(self, check: Check, policy: Policy) -> TargetState:
+    def after(self, check: Check, settings: VerifyConfig) -> TargetState:
         """Return the state after `check`."""
         latency = check.latency if isinstance(check, RemoteCheck) else None
-        past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: policy.history]
+        past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: settings.history]
         good = check if isinstance(check, RemoteCheck) and check.status is RemoteStatus.WORKS else self.good
         texts = check.texts.id if isinstance(check, PackageCheck) and check.texts is not None else self.texts
         state = _with_tools(evolve(self, check=check, good=good, history=past, texts=texts), check)
@@ -129,7 +130,7 @@ class TargetState:
             return evolve(state, failures=0, failing_since=None, is_down=False)
         since = check.checked_at if self.failing_since is None else min(self.failing_since, check.checked_at)
         failures = self.failures + 1
-        is_down = failures >= MIN_FAILURES and check.checked_at - since >= policy.down_after
+        is_down = failures >= MIN_FAILURES and check.checked_at - since >= settings.down_after
         state = evolve(state, failures=failures, failing_since=since, is_down=is_down)
         # A remote that has been down may have other tools when it comes back.
         return evolve(state, good=None, texts="") if is_down else state
@@ -148,31 +149,19 @@ def _with_tools(state: TargetState, check: Check) -> TargetState:
     return evolve(state, known_tools=known, tool_changes=changes)
 
 
-@frozen
-class Policy:
-    """Rules of checks. Times are seconds.
+def wait_of(state: TargetState, check: Check, settings: VerifyConfig) -> float:
+    """Return the seconds from `check` to the next one of the same target, which is in `state` after it.
 
-    A target is checked again after `remotes` or `packages`, after a failure already after `retry`, and a busy remote
-    after the time that it asks for, from MIN_BUSY to `remotes`. A target counts as down
-    when it has failed for `down_after`. `history` is the number of checks that are kept of it.
+    A busy remote is checked again after the time that it asks for, from MIN_BUSY to the usual interval.
     """
-
-    remotes: float = 86_400.0
-    packages: float = 604_800.0
-    retry: float = 21_600.0
-    down_after: float = 259_200.0
-    history: int = 20
-
-    def wait(self, state: TargetState, check: Check) -> float:
-        """Return the seconds from `check` to the next one of the same target, which is in `state` after it."""
-        interval = self.remotes if state.target.kind is TargetKind.REMOTE else self.packages
-        if isinstance(check, RemoteCheck) and check.status is RemoteStatus.BUSY:
-            return min(max(check.retry_after or self.retry, MIN_BUSY), interval)
-        is_open = state.check is not None and is_failure(state.check) is not False
-        # What is down for days is checked as often as what works.
-        is_failing = state.failures > 0 and not state.is_down
-        is_unreachable = isinstance(state.check, PackageCheck) and state.check.status is PackageStatus.UNREACHABLE
-        return min(self.retry, interval) if is_open and (is_failing or is_unreachable) else interval
+    interval = settings.remotes_interval if state.target.kind is TargetKind.REMOTE else settings.packages_interval
+    if isinstance(check, RemoteCheck) and check.status is RemoteStatus.BUSY:
+        return min(max(check.retry_after or settings.retry, MIN_BUSY), interval)
+    is_open = state.check is not None and is_failure(state.check) is not False
+    # What is down for days is checked as often as what works.
+    is_failing = state.failures > 0 and not state.is_down
+    is_unreachable = isinstance(state.check, PackageCheck) and state.check.status is PackageStatus.UNREACHABLE
+    return min(settings.retry, interval) if is_open and (is_failing or is_unreachable) else interval
 
 
 _SUCCESSES = frozenset(

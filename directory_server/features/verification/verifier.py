@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from functools import partial
 
-from attrs import define, field
-from twisted.application.service import Service
-from twisted.internet.defer import CancelledError, Deferred, succeed
+from attrs import Factory, define, field
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -31,7 +28,7 @@ REPORT_INTERVAL = 3_600.0
 
 
 @define(eq=False, repr=False)
-class Verifier(Service):
+class Verifier(Timer):
     """Derive targets, and check those of `kinds` that are due. Other processes do not check what this one has claimed.
 
     `holder` identifies the process.
@@ -45,17 +42,15 @@ class Verifier(Service):
     _holder: str
     _kinds: Collection[TargetKind]
     _clock: IReactorTime
-    _timer: Timer = field(init=False)
-    _step: Deferred[None] = field(factory=partial(succeed, None), init=False)
     _idle_until: float = field(default=float("-inf"), init=False)
     _planned_at: float = field(default=float("-inf"), init=False)
-    _reported_at: float = field(default=float("-inf"), init=False)
+    _reported_at: float = field(default=Factory(lambda self: self._clock.seconds(), takes_self=True), init=False)
     _results: Counter[str] = field(factory=Counter, init=False)
     due: int = field(default=0, init=False)
     """The number of due targets when it was last read."""
 
     def __attrs_post_init__(self) -> None:
-        self._timer = Timer(TICK, self._check_due, self._clock, finish=self._finish)
+        super().__init__(TICK, self._work, self._clock, finish=self._close, cancels=True)
 
     def __len__(self) -> int:
         """Return the number of checks that run."""
@@ -65,26 +60,11 @@ class Verifier(Service):
         """Count a check for the log."""
         self._results[f"{checked.target.kind} {checked.check.status}"] += 1
 
-    def startService(self) -> None:
-        super().startService()
-        self._reported_at = self._clock.seconds()
-        self._timer.startService()
-
-    def stopService(self) -> Deferred[object] | None:
-        super().stopService()
-        ended = self._timer.stopService()
-        self._step.cancel()
-        return ended
-
-    async def _finish(self) -> None:
+    async def _close(self) -> None:
         await self._checks.close()
         # The leases end by themselves.
         with suppress(Unavailable):
             await self._verifications.release(self._holder)
-
-    def _check_due(self) -> Deferred[None]:
-        self._step = Deferred.fromCoroutine(self._work())
-        return self._step.addErrback(lambda failure: failure.trap(CancelledError) and None)
 
     async def _work(self) -> None:
         """Plan if that is due, and start checks."""

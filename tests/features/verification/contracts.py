@@ -21,16 +21,17 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.tools import OfferedTool, hinted_values
 from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.summaries import Verification
 from directory_server.features.verification.tables import Plan, Verifications
-from directory_server.features.verification.targets import Policy, Target, TargetKind, TargetState
+from directory_server.features.verification.targets import Target, TargetKind, TargetState
 from directory_server.serialization import restore_indexed
 
 from ...contract import ContractWithClock, at_once, awaited
 from ...contract.store import entry
 
 HOUR, DAY = 3_600.0, 86_400.0
-POLICY = Policy(history=3)
+SETTINGS = VerifyConfig(history=3)
 BOTH = (TargetKind.REMOTE, TargetKind.PACKAGE)
 TOOL = FoundTool(
     "get_forecast",
@@ -158,20 +159,20 @@ class VerificationsContract(ContractWithClock):
             remote(), protocol_version="2025-11-25", server_name="a", latency=0.5, tools=(TOOL,), detail="é 中"
         )
         exists = self.checked(package(), "exists", latest_version="1.1.0", published_at=5.0, names_server=True)
-        await verifications.record(remote(), works, POLICY)
-        await verifications.record(package(), exists, POLICY, spread=2.0)
+        await verifications.record(remote(), works, SETTINGS)
+        await verifications.record(package(), exists, SETTINGS, spread=2.0)
         states = await (await self.verifications()).states(mcp_id_of("x/a"))
         assert list(states) == [
-            TargetState(remote()).after(works, POLICY),
-            TargetState(package()).after(exists, POLICY),
+            TargetState(remote()).after(works, SETTINGS),
+            TargetState(package()).after(exists, SETTINGS),
         ]
         assert isinstance(states[0].good, RemoteCheck)
         assert states[0].good.tools == (TOOL,)
-        self.clock.advance(POLICY.remotes - 1)
+        self.clock.advance(SETTINGS.remotes_interval - 1)
         assert await self.claim(verifications) == []
         self.clock.advance(1)
         assert await self.claim(verifications) == [remote()]
-        self.clock.advance(2 * POLICY.packages - POLICY.remotes - 1)
+        self.clock.advance(2 * SETTINGS.packages_interval - SETTINGS.remotes_interval - 1)
         assert package() not in await self.claim(verifications)
         self.clock.advance(1)
         assert package() in await self.claim(verifications)
@@ -179,27 +180,27 @@ class VerificationsContract(ContractWithClock):
     @awaited
     async def test_a_check_of_an_unknown_target_is_ignored(self) -> None:
         verifications = await self.verifications()
-        assert not await verifications.record(remote(), self.checked(remote()), POLICY)
+        assert not await verifications.record(remote(), self.checked(remote()), SETTINGS)
         assert list(await verifications.summaries(0, 9)) == []
 
     @awaited
     async def test_retries_over_days_before_a_server_is_down(self) -> None:
         verifications = await self.verifications()
         await verifications.put_targets(by_id(remote()))
-        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), SETTINGS)
         statuses = []
         for _ in range(15):
-            self.clock.advance(POLICY.retry)
-            await verifications.record(remote(), self.checked(remote(), "unreachable"), POLICY)
+            self.clock.advance(SETTINGS.retry)
+            await verifications.record(remote(), self.checked(remote(), "unreachable"), SETTINGS)
             [summary] = await verifications.summaries(0, 9)
             statuses.append((summary.verification.status, summary.verification.tools))
-        days = int(POLICY.down_after / POLICY.retry)
+        days = int(SETTINGS.down_after / SETTINGS.retry)
         failing, down = (VerifiedStatus.FAILING, 1), (VerifiedStatus.DOWN, 0)
         assert statuses == [failing] * days + [down] * (15 - days)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert state.failures == 15
-        assert [each.status for each in state.history] == ["unreachable"] * POLICY.history
-        await verifications.record(remote(), self.checked(remote()), POLICY)
+        assert [each.status for each in state.history] == ["unreachable"] * SETTINGS.history
+        await verifications.record(remote(), self.checked(remote()), SETTINGS)
         [summary] = await verifications.summaries(0, 9)
         assert summary.verification.status is VerifiedStatus.WORKS
 
@@ -209,12 +210,12 @@ class VerificationsContract(ContractWithClock):
         oauth = remote(url="https://b.example/sse")
         await verifications.put_targets(by_id(remote(), oauth, package()))
         login = self.checked(oauth, "needs_login", login=LoginKind.OAUTH, authorization_server="https://login.example")
-        await verifications.record(oauth, login, POLICY)
+        await verifications.record(oauth, login, SETTINGS)
         self.clock.advance(1)
         works = self.checked(remote(), protocol_version="2025-11-25", tools=(TOOL,))
-        await verifications.record(remote(), works, POLICY)
+        await verifications.record(remote(), works, SETTINGS)
         self.clock.advance(1)
-        await verifications.record(package(), self.checked(package(), "deprecated", names_server=False), POLICY)
+        await verifications.record(package(), self.checked(package(), "deprecated", names_server=False), SETTINGS)
         [summary] = await verifications.summaries(0, 9)
         assert summary.mcp_id == mcp_id_of("x/a")
         assert summary.verification == Verification(
@@ -233,7 +234,7 @@ class VerificationsContract(ContractWithClock):
         verifications, store = await self.verifications(), await self.store()
         await store.publish("a", [entry("x/a"), entry("x/b")])
         await verifications.put_targets(by_id(remote(), package()))
-        assert await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        assert await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), SETTINGS)
         [change] = await store.changes(2, 9)
         assert (change.seq, change.kind, change.mcp_id) == (3, "changed", mcp_id_of("x/a"))
         assert await store.head() == 3
@@ -249,7 +250,7 @@ class VerificationsContract(ContractWithClock):
         }
         # The same result later is no change.
         self.clock.advance(DAY)
-        assert not await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        assert not await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), SETTINGS)
         assert await store.head() == 3
         # A new version of the entry keeps its verification.
         await store.publish("a", [entry("x/a", "2.0.0", "It snows.")])
@@ -264,14 +265,14 @@ class VerificationsContract(ContractWithClock):
     async def test_an_invisible_entry_has_no_change(self) -> None:
         verifications, store = await self.verifications(), await self.store()
         await verifications.put_targets(by_id(remote("x/none")))
-        await verifications.record(remote("x/none"), self.checked(remote("x/none")), POLICY)
+        await verifications.record(remote("x/none"), self.checked(remote("x/none")), SETTINGS)
         assert await store.head() == 0
 
     @awaited
     async def test_a_target_that_stays_keeps_its_state(self) -> None:
         verifications = await self.verifications()
         await verifications.put_targets(by_id(remote(), package()))
-        await verifications.record(remote(), self.checked(remote()), POLICY)
+        await verifications.record(remote(), self.checked(remote()), SETTINGS)
         other = remote(url="https://b.example/mcp")
         await verifications.put_targets(by_id(remote(), other))
         states = {each.target: each.check is not None for each in await verifications.states(mcp_id_of("x/a"))}
@@ -285,7 +286,7 @@ class VerificationsContract(ContractWithClock):
         seen = 0
         for name, url in (("x/a", "https://a.example/mcp"), ("x/b", "https://b.example/mcp")) * 2:
             target = remote(name, url)
-            await verifications.record(target, self.checked(target), POLICY)
+            await verifications.record(target, self.checked(target), SETTINGS)
             [summary] = await verifications.summaries(seen, 9)
             assert summary.mcp_id == mcp_id_of(name)
             assert summary.revision > seen
@@ -300,7 +301,7 @@ class VerificationsContract(ContractWithClock):
         other = remote("x/b", "https://b.example/mcp")
         await verifications.put_targets(by_id(remote(), other))
         for target in (remote(), other):
-            await verifications.record(target, self.checked(target), POLICY)
+            await verifications.record(target, self.checked(target), SETTINGS)
         assert await self.claim(verifications) == []
         assert await verifications.forget(["x/a", "x/none"]) == 1
         [state] = await verifications.states(mcp_id_of("x/a"))
@@ -315,13 +316,13 @@ class VerificationsContract(ContractWithClock):
         verifications = await self.verifications()
         await verifications.put_targets(by_id(remote()))
         tools = tuple(FoundTool(f"tool_{n}", "d" * 100, "{" + " " * 8_000 + "}") for n in range(MAX_TOOLS))
-        await verifications.record(remote(), self.checked(remote(), tools=tools), POLICY)
+        await verifications.record(remote(), self.checked(remote(), tools=tools), SETTINGS)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert state.good is not None
         assert [each.name for each in state.good.tools] == [each.name for each in tools]
         assert 10 < sum(bool(each.input_schema) for each in state.good.tools) < MAX_TOOLS
         huge = tuple(FoundTool(f"tool_{n}", "d" * 50_000) for n in range(MAX_TOOLS))
-        await verifications.record(remote(), self.checked(remote(), tools=huge), POLICY)
+        await verifications.record(remote(), self.checked(remote(), tools=huge), SETTINGS)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert state.good is not None
         assert [each.name for each in state.good.tools] == [each.name for each in huge]
@@ -333,7 +334,7 @@ class VerificationsContract(ContractWithClock):
         await verifications.put_targets(by_id(remote()))
         tools = tuple(FoundTool(f"{n:09}") for n in range(2_000))
         check = self.checked(remote(), tools=tools, tool_count=2_000)
-        await verifications.record(remote(), check, POLICY)
+        await verifications.record(remote(), check, SETTINGS)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert state.good is not None
         assert [each.name for each in state.good.tools] == [each.name for each in tools[: MAX_TOOL_NAMES // 10]]
@@ -344,12 +345,12 @@ class VerificationsContract(ContractWithClock):
     async def test_a_busy_remote_keeps_its_result(self) -> None:
         verifications = await self.verifications()
         await verifications.put_targets(by_id(remote()))
-        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), POLICY)
+        await verifications.record(remote(), self.checked(remote(), tools=(TOOL,)), SETTINGS)
         [before] = await verifications.summaries(0, 9)
         self.clock.advance(DAY)
         assert await self.claim(verifications) == [remote()]
         busy = self.checked(remote(), "busy", retry_after=7_200.0)
-        assert not await verifications.record(remote(), busy, POLICY)
+        assert not await verifications.record(remote(), busy, SETTINGS)
         [state] = await verifications.states(mcp_id_of("x/a"))
         assert [each.status for each in state.history] == ["busy", "works"]
         assert state.check == state.good
@@ -367,7 +368,7 @@ class VerificationsContract(ContractWithClock):
         processes = [await self.verifications() for _ in targets]
         await self.at_once(
             *(
-                process.record(target, self.checked(target, tools=(FoundTool(f"tool_{number}"),)), POLICY)
+                process.record(target, self.checked(target, tools=(FoundTool(f"tool_{number}"),)), SETTINGS)
                 for number, (process, target) in enumerate(zip(processes, targets, strict=True))
             )
         )
@@ -394,12 +395,12 @@ class MovedStepContract(VerificationsContract):
         verifications = await self.verifications()
         await verifications.put_targets(by_id(remote(), remote("x/b")))
         tool = evolve(TOOL, input_schema='{"status":"moved"}')
-        await verifications.record(remote(), self.checked(remote(), "works", tools=(tool,)), POLICY)
-        await verifications.record(remote(), self.checked(remote(), "moved"), POLICY)
-        await verifications.record(remote("x/b"), self.checked(remote("x/b")), POLICY)
+        await verifications.record(remote(), self.checked(remote(), "works", tools=(tool,)), SETTINGS)
+        await verifications.record(remote(), self.checked(remote(), "moved"), SETTINGS)
+        await verifications.record(remote("x/b"), self.checked(remote("x/b")), SETTINGS)
         before = [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")]
         self.run(self.renaming())
-        with pytest.raises(Exception, match="RemoteCheck"):
+        with pytest.raises(Exception, match="TargetState"):
             await verifications.states(mcp_id_of("x/a"))
         steps = files("directory_server").joinpath(*self.folder().split("/"))
         (step,) = (each for each in steps.iterdir() if each.name.endswith("_moved.sql"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from attrs import define, field
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.checks import PackageStatus, RemoteStatus
-from directory_server.features.verification.checks import Checkers
+from directory_server.features.verification.network import Checkers
 from directory_server.features.verification.results import PackageCheck, RemoteCheck
 
 
@@ -69,4 +70,4 @@ class FakeCheckers:
 
     def checkers(self) -> Checkers:
         """Return the fakes as the server expects them."""
-        return Checkers(self.remotes, self.packages)
+        return Checkers(cast(Any, self.remotes), cast(Any, self.packages))

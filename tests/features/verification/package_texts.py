@@ -11,7 +11,7 @@ from directory_server.serialization import encode_texts
 
 from ...contract import awaited
 from ...contract.store import entry
-from .contracts import POLICY, MovedStepContract, by_id, package
+from .contracts import SETTINGS, MovedStepContract, by_id, package
 
 TEXTS = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")
 
@@ -35,7 +35,7 @@ class PackageTextsContract(MovedStepContract):
         await store.publish("x", [entry(name) for name in NAMES])
         await verifications.put_targets(by_id(*map(package, NAMES)))
         for name in NAMES:
-            assert await verifications.record(package(name), self.read(TEXTS), POLICY)
+            assert await verifications.record(package(name), self.read(TEXTS), SETTINGS)
         for changes in (await store.current("", 9), (await store.changes(0, 9))[-2:]):
             assert [each.texts for each in changes] == [encode_texts(TEXTS)] * 2
         assert await self.texts() == 1
@@ -44,9 +44,9 @@ class PackageTextsContract(MovedStepContract):
         assert (state.texts, state.check) == (TEXTS.id, self.read(None))
         # The same texts, and a check that has read none, are no change.
         for unchanged in (TEXTS, None):
-            assert not await verifications.record(package("x/a"), self.read(unchanged), POLICY)
+            assert not await verifications.record(package("x/a"), self.read(unchanged), SETTINGS)
         other = evolve(TEXTS, readme="Ask for tides.")
-        assert await verifications.record(package("x/a"), self.read(other), POLICY)
+        assert await verifications.record(package("x/a"), self.read(other), SETTINGS)
         assert await self.texts() == 2
         found = {each.mcp_id: each.texts for each in await store.current("", 9)}
         assert found == {mcp_id_of("x/a"): encode_texts(other), mcp_id_of("x/b"): encode_texts(TEXTS)}
@@ -59,7 +59,7 @@ class PackageTextsContract(MovedStepContract):
         async def recorded() -> None:
             await verifications.put_targets(by_id(*map(package, NAMES)))
             for name in NAMES:
-                await verifications.record(package(name), self.read(TEXTS), POLICY)
+                await verifications.record(package(name), self.read(TEXTS), SETTINGS)
             assert await self.texts() == 1
 
         await recorded()
@@ -73,5 +73,5 @@ class PackageTextsContract(MovedStepContract):
         assert [each.texts for each in await store.current("", 9)] == [None, None]
         await recorded()
         for name, count in zip(NAMES, (1, 0), strict=True):
-            await verifications.record(package(name), self.read(PackageTexts()), POLICY)
+            await verifications.record(package(name), self.read(PackageTexts()), SETTINGS)
             assert await self.texts() == count

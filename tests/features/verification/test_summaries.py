@@ -16,21 +16,22 @@ from directory_server.domain.checks import (
 )
 from directory_server.domain.entries import Entry
 from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.summaries import UNVERIFIED, found_tools, indexed, status_of, summarize
 from directory_server.features.verification.targets import (
     MAX_TARGETS,
     MIN_BUSY,
-    Policy,
     Target,
     TargetKind,
     TargetState,
     is_failure,
     targets_of,
+    wait_of,
 )
 
 REMOTE = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example/sse")
 PACKAGE = Target("x/a", TargetKind.PACKAGE, "npm", "a", "1")
-POLICY = Policy()
+SETTINGS = VerifyConfig()
 
 
 def entry(**server: Any) -> Entry:
@@ -51,7 +52,7 @@ def package(status: PackageStatus, at: float = 0.0, texts: PackageTexts | None =
 def state(*checks: RemoteCheck | PackageCheck) -> TargetState:
     found = TargetState(REMOTE if isinstance(checks[0], RemoteCheck) else PACKAGE)
     for check in checks:
-        found = found.after(check, POLICY)
+        found = found.after(check, SETTINGS)
     return found
 
 
@@ -115,47 +116,47 @@ def test_every_status_is_a_success_a_failure_or_says_nothing() -> None:
 
 def test_what_says_nothing_changes_no_streak() -> None:
     failed = state(remote(RemoteStatus.UNREACHABLE))
-    assert failed.after(remote(RemoteStatus.REFUSES_ROBOTS), POLICY).failures == 1
+    assert failed.after(remote(RemoteStatus.REFUSES_ROBOTS), SETTINGS).failures == 1
     assert status_of(state(remote(RemoteStatus.REFUSES_ROBOTS))) is VerifiedStatus.UNVERIFIED
 
 
 @pytest.mark.parametrize(
     ("found", "wait"),
     [
-        (state(remote(RemoteStatus.WORKS)), POLICY.remotes),
-        (state(remote(RemoteStatus.NEEDS_LOGIN)), POLICY.remotes),
-        (state(remote(RemoteStatus.UNREACHABLE)), POLICY.retry),
-        (state(remote(RemoteStatus.NOT_ALLOWED)), POLICY.remotes),
-        (state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3))), POLICY.remotes),
-        (state(package(PackageStatus.EXISTS)), POLICY.packages),
-        (state(package(PackageStatus.MISSING)), POLICY.retry),
-        (state(package(PackageStatus.UNREACHABLE)), POLICY.retry),
-        (state(package(PackageStatus.NOT_CHECKABLE)), POLICY.packages),
+        (state(remote(RemoteStatus.WORKS)), SETTINGS.remotes_interval),
+        (state(remote(RemoteStatus.NEEDS_LOGIN)), SETTINGS.remotes_interval),
+        (state(remote(RemoteStatus.UNREACHABLE)), SETTINGS.retry),
+        (state(remote(RemoteStatus.NOT_ALLOWED)), SETTINGS.remotes_interval),
+        (state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3))), SETTINGS.remotes_interval),
+        (state(package(PackageStatus.EXISTS)), SETTINGS.packages_interval),
+        (state(package(PackageStatus.MISSING)), SETTINGS.retry),
+        (state(package(PackageStatus.UNREACHABLE)), SETTINGS.retry),
+        (state(package(PackageStatus.NOT_CHECKABLE)), SETTINGS.packages_interval),
     ],
 )
 def test_failures_are_retried_sooner(found: TargetState, wait: float) -> None:
     assert found.check is not None
-    assert POLICY.wait(found, found.check) == wait
+    assert wait_of(found, found.check, SETTINGS) == wait
 
 
 @pytest.mark.parametrize(
     ("asked", "wait"),
     [
-        (0.0, POLICY.retry),
+        (0.0, SETTINGS.retry),
         (30.0, MIN_BUSY),
         (MIN_BUSY + 1, MIN_BUSY + 1),
         (50_000.0, 50_000.0),
-        (1e9, POLICY.remotes),
+        (1e9, SETTINGS.remotes_interval),
     ],
 )
 def test_a_busy_remote_is_checked_when_it_asks_for_it_within_bounds(asked: float, wait: float) -> None:
     busy = remote(RemoteStatus.BUSY, retry_after=asked)
-    assert POLICY.wait(state(busy), busy) == wait
+    assert wait_of(state(busy), busy, SETTINGS) == wait
 
 
 def test_a_remote_that_moved_is_not_failing() -> None:
     failed = state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3)))
-    after = failed.after(remote(RemoteStatus.MOVED, 9e6), POLICY)
+    after = failed.after(remote(RemoteStatus.MOVED, 9e6), SETTINGS)
     assert (after.failures, after.is_down, status_of(after)) == (0, False, VerifiedStatus.UNVERIFIED)
 
 
@@ -179,8 +180,8 @@ def test_all_tools_are_counted_and_indexed_up_to_a_limit() -> None:
 def test_one_failure_is_not_down_however_old_the_last_success() -> None:
     found = state(remote(RemoteStatus.WORKS), remote(RemoteStatus.UNREACHABLE, 1e7))
     assert status_of(found) is VerifiedStatus.FAILING
-    assert status_of(found.after(remote(RemoteStatus.TLS_ERROR, 2e7), POLICY)) is VerifiedStatus.FAILING
-    assert status_of(found.after(remote(RemoteStatus.WORKS, 2e7), POLICY)) is VerifiedStatus.WORKS
+    assert status_of(found.after(remote(RemoteStatus.TLS_ERROR, 2e7), SETTINGS)) is VerifiedStatus.FAILING
+    assert status_of(found.after(remote(RemoteStatus.WORKS, 2e7), SETTINGS)) is VerifiedStatus.WORKS
 
 
 def test_the_status_of_an_entry_is_the_best() -> None:

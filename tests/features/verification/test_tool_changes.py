@@ -10,7 +10,8 @@ from attrs import evolve
 from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
 from directory_server.domain.marks import WITHHELD
 from directory_server.features.verification.network._messages import tools_page
-from directory_server.features.verification.targets import Policy, Target, TargetKind, TargetState
+from directory_server.features.verification.settings import VerifyConfig
+from directory_server.features.verification.targets import Target, TargetKind, TargetState
 
 from ...web.conftest import Server
 from ...web.pages.conftest import Document, GetPage
@@ -30,7 +31,7 @@ def check_of(*tools: dict[str, Any], at: float = 1.0, **values: Any) -> Any:
 def state_after(*checks: Any) -> TargetState:
     state = TargetState(TARGET)
     for check in checks:
-        state = state.after(check, Policy())
+        state = state.after(check, VerifyConfig())
     return state
 
 
@@ -69,7 +70,7 @@ def test_a_remote_that_was_down_is_compared_with_its_tools_before() -> None:
     down = [evolve(CHECK, status=RemoteStatus.UNREACHABLE, checked_at=at * 2e5) for at in range(1, 5)]
     state = state_after(check_of(READ), *down)
     assert (state.is_down, state.good) == (True, None)
-    assert len(state.after(check_of(DROP, at=1e6), Policy()).tool_changes) == 1
+    assert len(state.after(check_of(DROP, at=1e6), VerifyConfig()).tool_changes) == 1
 
 
 def check_again(server: Server, *tools: dict[str, Any], **values: Any) -> None:

@@ -16,12 +16,13 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.patterns import NamePatterns
 from directory_server.features.verification import checks as checks_module
-from directory_server.features.verification.checks import DEADLINE, LEASE, Checked, Checks, Limits
+from directory_server.features.verification.checks import DEADLINE, LEASE, Checked, Checks
 from directory_server.features.verification.results import FoundTool, RemoteCheck
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.summaries import UNVERIFIED
 from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.target_planner import TargetPlanner
-from directory_server.features.verification.targets import Policy, TargetKind
+from directory_server.features.verification.targets import TargetKind
 from directory_server.features.verification.verified_entries import VerifiedEntries
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
 from directory_server.run_sync import inline, run_sync
@@ -64,7 +65,7 @@ class World:
         return TargetPlanner(self.store, self.verifications, restore_entry, inline, holder, patterns or NamePatterns())
 
     def process(
-        self, holder: str = "one", *, limits: Limits | None = None, kinds: Sequence[TargetKind] = KINDS
+        self, holder: str = "one", *, settings: VerifyConfig | None = None, kinds: Sequence[TargetKind] = KINDS
     ) -> Process:
         fakes, seen = FakeCheckers.of(self.clock.seconds), list[Checked]()
         checks = Checks(
@@ -72,8 +73,7 @@ class World:
             fakes.checkers(),
             self.clock,
             self.clock.seconds,
-            Policy(),
-            limits or Limits(per_minute=600, concurrency=8, per_host=600),
+            settings or VerifyConfig(per_minute=600, concurrency=8, per_host=600),
             seen.append,
             Random(1),
         )
@@ -141,9 +141,9 @@ def test_checks_all_that_is_due(world: World) -> None:
     assert world.summaries() == {mcp_id_of(name): VerifiedStatus.WORKS for name in ("x/a", "x/b")}
     assert {each.target.name: each.is_change for each in process.seen} == {"x/a": True, "x/b": True}
     # Again after the interval, and not before.
-    world.advance(Policy().remotes - 60, step=IDLE)
+    world.advance(VerifyConfig().remotes_interval - 60, step=IDLE)
     assert len(process.fakes.remotes.checked) == 2
-    world.advance(Policy().remotes * checks_module.SPREAD + 120, step=IDLE)
+    world.advance(VerifyConfig().remotes_interval * checks_module.SPREAD + 120, step=IDLE)
     assert len(process.fakes.remotes.checked) == 4
 
 
@@ -158,7 +158,7 @@ def test_a_new_entry_is_checked_soon(world: World) -> None:
 
 def test_the_number_of_checks_at_a_time_is_bounded(world: World) -> None:
     world.publish(*(remote_entry(f"x/{n}", *urls([n])) for n in range(10)))
-    process = world.process(limits=Limits(per_minute=6_000, concurrency=3, per_host=600))
+    process = world.process(settings=VerifyConfig(per_minute=6_000, concurrency=3, per_host=600))
     process.fakes.remotes.is_slow = True
     process.verifier.startService()
     world.advance(10)
@@ -171,7 +171,7 @@ def test_the_number_of_checks_at_a_time_is_bounded(world: World) -> None:
 
 def test_the_number_of_checks_per_minute_is_bounded(world: World) -> None:
     world.publish(*(remote_entry(f"x/{n}", *urls([n])) for n in range(100)))
-    process = world.process(limits=Limits(per_minute=30, concurrency=8, per_host=600))
+    process = world.process(settings=VerifyConfig(per_minute=30, concurrency=8, per_host=600))
     process.verifier.startService()
     for minute in range(1, 4):
         world.advance(60)
@@ -181,7 +181,7 @@ def test_the_number_of_checks_per_minute_is_bounded(world: World) -> None:
 def test_the_number_of_checks_per_minute_and_host_is_bounded(world: World) -> None:
     same = [f"https://busy.example/{n}" for n in range(50)]
     world.publish(*(remote_entry(f"x/{n}", url) for n, url in enumerate(same)), remote_entry("y/a", *urls([1])))
-    process = world.process(limits=Limits(per_minute=600, concurrency=8, per_host=6))
+    process = world.process(settings=VerifyConfig(per_minute=600, concurrency=8, per_host=6))
     process.verifier.startService()
     world.advance(5)
     # The busy host does not hold up another one.

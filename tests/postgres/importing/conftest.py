@@ -27,8 +27,9 @@ from directory_server.features.reports.tables import Report, Reports
 from directory_server.features.statistics.rules import Count, QueryCount
 from directory_server.features.statistics.tables import Statistics
 from directory_server.features.verification.results import PackageCheck, RemoteCheck
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.tables import Plan, Verifications
-from directory_server.features.verification.targets import Policy, Target, TargetKind
+from directory_server.features.verification.targets import Target, TargetKind
 from directory_server.postgres import (
     Database,
     import_data,
@@ -160,8 +161,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     texts = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")
     exists = PackageCheck("npm", "a", "1.0.0", works.checked_at, PackageStatus.EXISTS, texts=texts)
     run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET, package]}, Plan(7, "selection")))
-    run_sync(verifications.record(TARGET, works, Policy()))
-    run_sync(verifications.record(package, exists, Policy()))
+    run_sync(verifications.record(TARGET, works, VerifyConfig()))
+    run_sync(verifications.record(package, exists, VerifyConfig()))
 
     embeddings = Embeddings(SqliteTables(data.directory))
     run_sync(embeddings.hold("model", "process", seconds=60.0))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from attrs import frozen
+
 from .... import __version__, threads
 from ....config import Config
 from ....domain.ports.runtime import Offload
 from ....http_client import CertificatePolicy, CheckedNetwork, networks
-from ..checks import Checkers
 from ..settings import VerifyConfig
 from ._client import Network
 from ._packages import PackageChecker
@@ -24,6 +25,14 @@ CONNECT_TIMEOUT = 10.0
 
 LOOKUPS = 4
 """Threads that look up names. A look-up may block its thread for half a minute."""
+
+
+@frozen
+class Checkers:
+    """Checks of remotes and packages over the network."""
+
+    remotes: RemoteProber
+    packages: PackageChecker
 
 
 def network_checkers(config: Config, reactor: Any, now: Callable[[], float]) -> Checkers:

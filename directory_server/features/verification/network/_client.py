@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from attrs import frozen
 from twisted.internet.error import ConnectionDone, ConnectionLost
@@ -12,6 +13,7 @@ from twisted.web.iweb import IResponse
 
 from .... import http_client
 from ....domain.checks import RemoteStatus
+from ....domain.ports.runtime import Offload
 from ....http_client import (
     REDIRECT_CODES,
     BoundedAgent,
@@ -27,6 +29,8 @@ from ....http_client import (
     redirect_target,
 )
 from ._ending import Ended
+
+T = TypeVar("T")
 
 MAX_REDIRECTS = 3
 """Redirects of one request."""
@@ -119,6 +123,17 @@ class Client:
             response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
         self._answered.add(origin)
         return response
+
+
+MAX_INLINE = 4_096
+"""Bytes that are decoded without a thread."""
+
+
+async def decoded(offload: Offload, decode: Callable[..., T], body: bytes, *arguments: object) -> T:
+    """Return `decode(*arguments, body)`, called in a thread if the body is large."""
+    if len(body) <= MAX_INLINE:
+        return decode(*arguments, body)
+    return await offload(decode, *arguments, body)
 
 
 async def body_of(response: IResponse) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Found, TooLarge, moment, repository_of, text_of
+from ._package_api import Api, Found, TooLarge, member, moment, repository_of, text_of
 
 ORIGIN = "https://registry.npmjs.org"
 
@@ -51,10 +51,8 @@ def _provenance(document: dict[str, Any]) -> str:
     npm accepts a provenance only if it names the `repository` of the document
     (https://docs.npmjs.com/generating-provenance-statements).
     """
-    dist, repository = document.get("dist"), document.get("repository")
-    attestations = dist.get("attestations") if isinstance(dist, dict) else None
-    has_provenance = isinstance(attestations, dict) and isinstance(attestations.get("provenance"), dict)
-    stated = repository.get("url") if isinstance(repository, dict) else repository
+    has_provenance = isinstance(member(document, "dist", "attestations", "provenance"), dict)
+    stated = member(document, "repository", "url") or document.get("repository")
     return repository_of(stated) if has_provenance else ""
 
 
@@ -69,5 +67,4 @@ async def _project(api: Api, path: str, identifier: str) -> tuple[dict[str, Any]
     except TooLarge:
         _, tags = await api.document(f"/-/package/{quote(identifier, safe='@')}/dist-tags")
         times = readme = None
-    latest = text_of(tags.get("latest")) if isinstance(tags, dict) else ""
-    return times if isinstance(times, dict) else {}, latest, readme
+    return times if isinstance(times, dict) else {}, text_of(member(tags, "latest")), readme

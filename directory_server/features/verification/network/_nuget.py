@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Found, TooLarge, declares, moment, text_of
+from ._package_api import Api, Found, TooLarge, declares, member, moment, objects_of, text_of
 
 ORIGIN = "https://api.nuget.org"
 
@@ -30,7 +29,7 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
     code, index = await api.document(f"{_REGISTRATIONS}/{name}/index.json")
     if code == 404:
         return Found(PackageStatus.MISSING)
-    pages = [each for each in _list(index) if isinstance(each, dict)]
+    pages = objects_of(index.get("items"))
     latest = text_of(pages[-1].get("upper")) if pages else ""
     wanted = _normal(version or latest)
     entry = await _entry(api, pages, wanted)
@@ -70,22 +69,11 @@ async def _entry(api: Api, pages: list[dict[str, Any]], version: str) -> dict[st
                 _, content = await api.document(text_of(page.get("@id")))
             except TooLarge:
                 continue
-        for each in _entries(content):
-            if _normal(text_of(each.get("version"))) == version:
-                return each
+        for leaf in objects_of(content.get("items")):
+            if _normal(text_of(member(leaf, "catalogEntry", "version"))) == version:
+                entry: dict[str, Any] = leaf["catalogEntry"]
+                return entry
     return None
-
-
-def _entries(page: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for leaf in _list(page):
-        entry = leaf.get("catalogEntry") if isinstance(leaf, dict) else None
-        if isinstance(entry, dict):
-            yield entry
-
-
-def _list(document: dict[str, Any]) -> list[Any]:
-    items = document.get("items")
-    return items if isinstance(items, list) else []
 
 
 def _normal(version: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from attrs import frozen
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Found, moment, text_of
+from ._package_api import Api, Found, member, moment, objects_of, text_of
 
 LABEL = "io.modelcontextprotocol.server.name"
 """The label of an image with the name of its server."""
@@ -103,13 +103,8 @@ async def check(api: Api, hub: Hub, image: Reference, version: str, server_name:
     settings = await _configuration(api, base, headers, manifest)
     if settings is None:
         return Found(PackageStatus.EXISTS)
-    config = settings.get("config")
-    labels = config.get("Labels") if isinstance(config, dict) else None
-    return Found(
-        PackageStatus.EXISTS,
-        published_at=moment(settings.get("created")),
-        names_server=isinstance(labels, dict) and labels.get(LABEL) == server_name,
-    )
+    names_server = member(settings, "config", "Labels", LABEL) == server_name
+    return Found(PackageStatus.EXISTS, published_at=moment(settings.get("created")), names_server=names_server)
 
 
 async def _authorization(api: Api, hub: Hub, name: str) -> dict[str, str]:
@@ -128,21 +123,17 @@ async def _missing(api: Api, base: str, headers: dict[str, str]) -> Found:
 def _of_platform(manifests: list[Any]) -> str:
     """Return the digest of the manifest for Linux on amd64, else of the first one for a platform."""
     digests: dict[str, str] = {}
-    for manifest in manifests[:100]:
-        found = manifest.get("platform") if isinstance(manifest, dict) else None
-        platform = found if isinstance(found, dict) else {}
-        system = text_of(platform.get("os"))
-        digest = text_of(manifest.get("digest")) if isinstance(manifest, dict) else ""
+    for manifest in objects_of(manifests[:100]):
+        system, digest = text_of(member(manifest, "platform", "os")), text_of(manifest.get("digest"))
         if _DIGEST.fullmatch(digest) and system != "unknown":
-            digests.setdefault(f"{system}/{text_of(platform.get('architecture'))}", digest)
+            digests.setdefault(f"{system}/{text_of(member(manifest, 'platform', 'architecture'))}", digest)
     return digests.get("linux/amd64") or next(iter(digests.values()), "")
 
 
 async def _configuration(
     api: Api, base: str, headers: dict[str, str], manifest: dict[str, Any]
 ) -> dict[str, Any] | None:
-    config = manifest.get("config")
-    digest = text_of(config.get("digest")) if isinstance(config, dict) else ""
+    digest = text_of(member(manifest, "config", "digest"))
     if not _DIGEST.fullmatch(digest):
         return None
     code, settings = await api.document(f"{base}/blobs/{digest}", headers)

@@ -15,7 +15,7 @@ from ....domain.errors import BadInput
 from ....domain.ports.runtime import Offload
 from ....http_client import BadResponse
 from ....serialization import decode
-from ._client import Client, body_of
+from ._client import Client, body_of, decoded
 from ._ending import Ended
 from ._package_texts import package_texts
 
@@ -24,9 +24,6 @@ MAX_DOCUMENT = 2_000_000
 
 MAX_ELEMENTS = 250_000
 """Commas and opening brackets of a document, a bound of its JSON values."""
-
-MAX_INLINE = 4_096
-"""Bytes of a document that is decoded without a thread."""
 
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_!-]{0,127}")
 
@@ -89,7 +86,7 @@ class Api:
         code, body = await self._get(path, {"Accept": "application/json", **headers})
         if code != 200:
             return code, {}
-        return code, await (_inline if len(body) <= MAX_INLINE else self._offload)(_object, body)
+        return code, await decoded(self._offload, _object, body)
 
     async def text(self, path: str) -> tuple[int, str]:
         """Return the status of a GET, and the text of a response 200. Raises as `document` does."""
@@ -132,10 +129,6 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-async def _inline(function: Any, *arguments: Any) -> Any:
-    return function(*arguments)
-
-
 def _object(body: bytes) -> dict[str, Any]:
     if sum(map(body.count, (b",", b"[", b"{"))) > MAX_ELEMENTS:
         raise TooLarge(f"It sent a document of more than {MAX_ELEMENTS:,} JSON values.")
@@ -171,6 +164,18 @@ def moment(text: Any) -> float | None:
 def text_of(value: Any) -> str:
     """Return `value` if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+def member(value: Any, *names: str) -> Any:
+    """Return the member of nested objects at the path `names`; None if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none if `value` is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def repository_of(value: Any) -> str:

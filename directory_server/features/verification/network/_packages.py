@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 from twisted.internet.defer import Deferred, TimeoutError
 
 from ....domain.checks import PackageStatus
@@ -68,18 +68,12 @@ class PackageChecker:
             found = _unreachable(ended(error).detail)
         finally:
             await client.close()
-        return evolve(
-            check,
-            status=found.status,
-            latest_version=clean_line(found.latest_version, MAX_VERSION),
-            published_at=found.published_at,
-            deprecation=clean_line(found.deprecation, MAX_TEXT),
-            names_server=found.names_server,
-            detail=clean_line(found.detail, MAX_TEXT),
-            texts=found.texts,
-            released_at=found.released_at,
-            provenance=found.provenance,
-        )
+        cleaned = {
+            "latest_version": clean_line(found.latest_version, MAX_VERSION),
+            "deprecation": clean_line(found.deprecation, MAX_TEXT),
+            "detail": clean_line(found.detail, MAX_TEXT),
+        }
+        return evolve(check, **{**asdict(found, recurse=False), **cleaned})
 
     def _source(self, kind: str, identifier: str, version: str, server_name: str) -> Source | str:
         """Return the coroutine function that checks the package, or why it cannot be checked."""

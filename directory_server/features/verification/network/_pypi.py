@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ....domain.checks import PackageStatus
-from ._package_api import Api, Failed, Found, TooLarge, declares, moment, repository_of, text_of
+from ._package_api import Api, Failed, Found, TooLarge, declares, member, moment, objects_of, repository_of, text_of
 
 ORIGIN = "https://pypi.org"
 
@@ -38,28 +38,24 @@ async def check(api: Api, identifier: str, version: str, server_name: str) -> Fo
         # Without a version, a project whose document is too large exists all the same.
         return Found(PackageStatus.MISSING if document is not None else PackageStatus.EXISTS)
     info, files = document.get("info"), document.get("urls")
-    info = info if isinstance(info, dict) else {}
-    reason, attested = await _index(api, identifier, [text_of(file.get("filename")) for file in _objects(files)])
-    yanked = info.get("yanked") is True
+    reason, attested = await _index(api, identifier, [text_of(file.get("filename")) for file in objects_of(files)])
+    description = member(info, "description")
+    yanked = member(info, "yanked") is True
     return Found(
         PackageStatus.DEPRECATED if yanked or reason else PackageStatus.EXISTS,
         latest,
         _uploaded(files),
-        text_of(info.get("yanked_reason")) if yanked else reason,
-        declares(text_of(info.get("description")), server_name),
-        texts=await api.texts(info.get("summary"), info.get("keywords"), info.get("description")),
+        text_of(member(info, "yanked_reason")) if yanked else reason,
+        declares(text_of(description), server_name),
+        texts=await api.texts(member(info, "summary"), member(info, "keywords"), description),
         released_at=_uploaded(project.get("urls")) if project else None,
         provenance=await _provenance(api, attested),
     )
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
 def _uploaded(files: Any) -> float | None:
     """Return when the first of `files` was uploaded."""
-    uploads = (moment(file.get("upload_time_iso_8601")) for file in _objects(files))
+    uploads = (moment(file.get("upload_time_iso_8601")) for file in objects_of(files))
     return min((upload for upload in uploads if upload is not None), default=None)
 
 
@@ -69,8 +65,7 @@ async def _project(api: Api, identifier: str) -> tuple[dict[str, Any] | None, st
         _, project = await api.document(f"/pypi/{identifier}/json")
     except TooLarge:
         return None, ""
-    info = project.get("info")
-    return project, text_of(info.get("version")) if isinstance(info, dict) else ""
+    return project, text_of(member(project, "info", "version"))
 
 
 async def _index(api: Api, identifier: str, names: list[str]) -> tuple[str, str]:
@@ -82,11 +77,9 @@ async def _index(api: Api, identifier: str, names: list[str]) -> tuple[str, str]
         _, index = await api.document(f"/simple/{identifier}/", {"Accept": _INDEX})
     except TooLarge:
         return "", ""
-    found = index.get("project-status")
-    found = found if isinstance(found, dict) else {}
-    status = text_of(found.get("status"))
-    reason = "" if status in ("", "active") else text_of(found.get("reason")) or f"Its project is {status}."
-    files = (file for file in _objects(index.get("files")) if file.get("filename") in names)
+    status, stated = (text_of(member(index, "project-status", name)) for name in ("status", "reason"))
+    reason = "" if status in ("", "active") else stated or f"Its project is {status}."
+    files = (file for file in objects_of(index.get("files")) if file.get("filename") in names)
     return reason, next(filter(None, (text_of(file.get("provenance")) for file in files)), "")
 
 
@@ -101,10 +94,8 @@ async def _provenance(api: Api, url: str) -> str:
         _, document = await api.document(url, {"Accept": _INTEGRITY})
     except (Failed, TooLarge):
         return ""
-    for bundle in _objects(document.get("attestation_bundles")):
-        publisher = bundle.get("publisher")
-        publisher = publisher if isinstance(publisher, dict) else {}
-        kind = text_of(publisher.get("kind"))
+    for bundle in objects_of(document.get("attestation_bundles")):
+        kind = text_of(member(bundle, "publisher", "kind"))
         if kind in _HOSTS:
-            return repository_of(f"https://{_HOSTS[kind]}/{text_of(publisher.get('repository'))}")
+            return repository_of(f"https://{_HOSTS[kind]}/{text_of(member(bundle, 'publisher', 'repository'))}")
     return ""

@@ -10,11 +10,8 @@ from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 
 from ....domain.ports.runtime import Offload
 from ....http_client import MAX_ROBOTS, BadResponse, RobotsRules, cancellable, robots_rules
-from ._client import Client, target_of
+from ._client import Client, decoded, target_of
 from ._ending import Ended
-
-MAX_INLINE = 4_096
-"""Bytes of a robots.txt that is parsed without a thread."""
 
 MAX_INLINE_RULES = 20
 """Rules that are matched without a thread."""
@@ -70,4 +67,4 @@ class Robots:
             raise
         if not 200 <= code < 300:
             return RobotsRules()
-        return robots_rules(body) if len(body) <= MAX_INLINE else await self._offload(robots_rules, body)
+        return await decoded(self._offload, robots_rules, body)

@@ -12,7 +12,7 @@ from twisted.web.iweb import IResponse
 from ....domain.checks import RemoteStatus
 from ....domain.ports.runtime import Offload
 from ....http_client import BadResponse, drop, header, retry_after
-from ._client import Client, body_of, target_of
+from ._client import MAX_INLINE, Client, body_of, decoded, target_of
 from ._ending import Ended, OtherTransport
 from ._event_stream import EventReader, events_of
 from ._messages import response_to
@@ -22,9 +22,6 @@ MAX_MESSAGE = 1_000_000
 
 MAX_STREAM = 4 * MAX_MESSAGE
 """Bytes of a stream that carries all responses of a session."""
-
-MAX_INLINE = 4_096
-"""Bytes of a message that is decoded without a thread."""
 
 ACCEPT = "application/json, text/event-stream"
 
@@ -167,10 +164,7 @@ async def _awaited(offload: Offload, number: int, reader: EventReader) -> dict[s
 async def _decoded(offload: Offload, number: int, body: bytes) -> dict[str, Any] | None:
     """Return the JSON-RPC response in `body`, None for invalid JSON too."""
     try:
-        if len(body) <= MAX_INLINE:
-            return response_to(number, body)
-        decoded: dict[str, Any] | None = await offload(response_to, number, body)
-        return decoded
+        return await decoded(offload, response_to, body, number)
     except BadResponse:
         if len(body) > MAX_INLINE:
             raise

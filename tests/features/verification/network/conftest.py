@@ -54,5 +54,5 @@ def harness() -> Iterator[Harness]:
     port = reactor.listenTCP(0, site, interface="127.0.0.1")
     checks = checkers(reactor, lambda: NOW, inline, inline, ["127.0.0.0/8"], clock=clock, contact="ops@acme.example")
     origin = f"http://127.0.0.1:{port.getHost().port}"
-    yield Harness(remotes, origin, clock, cast(RemoteProber, checks.remotes))
+    yield Harness(remotes, origin, clock, checks.remotes)
     pytest_twisted.blockon(port.stopListening())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped]
@@ -61,7 +61,7 @@ def harness() -> Iterator[Harness]:
     ports = [reactor.listenTCP(0, Site(api), interface="127.0.0.1") for _ in range(2)]
     origin, other = (f"http://127.0.0.1:{port.getHost().port}" for port in ports)
     found = checkers(reactor, lambda: 7.0, inline, inline, ["127.0.0.0/8"], clock=clock).packages
-    checker = cast(PackageChecker, found)
+    checker = found
     hub = Hub(origin, f"{origin}/token", "fake.example", (other,))
     checker = evolve(checker, origins=dict.fromkeys(("npm", "pypi", "nuget"), origin), hubs={"x.example": hub})
     yield Harness(api, origin, other, clock, checker)

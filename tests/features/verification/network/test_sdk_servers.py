@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -71,7 +71,7 @@ def without_stateless(application: Any) -> Any:
 def prober() -> RemoteProber:
     from twisted.internet import reactor
 
-    return cast(RemoteProber, checkers(reactor, lambda: 1.0, inline, inline, ["127.0.0.1"]).remotes)
+    return checkers(reactor, lambda: 1.0, inline, inline, ["127.0.0.1"]).remotes
 
 
 @pytest.mark.parametrize(
