@@ -1,18 +1,20 @@
-"""Forms: same-site check, size limits and parsing."""
+"""Forms: same-site check, size limits and parsing; query parameters of pages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from ..domain.errors import BadInput, Forbidden
 from ..http import Request
+from ..http.headers import query
 from ..http.headers import value as header
 
 MAX_FORM = 8 * 1024
 """Maximum size of a form in bytes."""
 
 MAX_FIELDS = 20
-"""Maximum number of fields of a form."""
+"""Maximum number of fields of a form, and of query parameters of a page."""
 
 
 def same_site_fields(request: Request, most: int = MAX_FORM) -> dict[str, str]:
@@ -45,3 +47,12 @@ def _read(request: Request, most: int) -> dict[str, str]:
         return dict(parse_qsl(body.decode("ascii"), True, errors="strict", max_num_fields=MAX_FIELDS))
     except ValueError:
         raise BadInput(f"The form must be UTF-8 and have at most {MAX_FIELDS} fields.", code="form_wrong") from None
+
+
+def parameters(request: Request) -> Mapping[str, str]:
+    """Return the query parameters; none if there are too many."""
+    try:
+        found = parse_qsl(query(request).decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
+    except ValueError:
+        return {}
+    return dict(found)

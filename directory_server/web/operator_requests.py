@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from attrs import frozen
 from twisted.logger import Logger
 from werkzeug.exceptions import NotFound
 
 from ..http import Request
-from ..http.headers import query
 from ..sanitize import clean_line
 from .account import CSRF, AccountRequests, Member
+from .forms import parameters as parameters
 
 ADMIN = "/admin"
 
 PER_PAGE = 20
 """Rows of a list on one page."""
-
-MAX_PARAMETERS = 20
 
 MAX_LOGGED = 100
 """Characters of a field of a form in the log."""
@@ -68,15 +66,6 @@ class OperatorRequests(AccountRequests):
         path = clean_line(request.path.decode("latin-1"), MAX_LOGGED)
         _log.info("Operator {account}: {path} {sent}", account=member.account.id, path=path, sent=sent)
         return member, form
-
-
-def parameters(request: Request) -> Mapping[str, str]:
-    """Return the query parameters; none if there are too many."""
-    try:
-        found = parse_qsl(query(request).decode("utf-8", "replace"), True, max_num_fields=MAX_PARAMETERS)
-    except ValueError:
-        return {}
-    return dict(found)
 
 
 def row_number(text: str) -> int | None:

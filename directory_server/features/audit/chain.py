@@ -48,14 +48,26 @@ def milliseconds(at: float) -> int:
     return round(at * 1_000)
 
 
+COLUMNS = (
+    *("at", "subject_kind", "subject_id", "subject_name", "key_id", "network"),
+    *("action", "target", "before", "after", "request_id", "outcome"),
+)
+"""The columns of an event, in the order in which it is hashed."""
+
+
+def columns_of(event: AuditEvent) -> dict[str, Any]:
+    """Return the values of the COLUMNS of an event, in their order."""
+    values = milliseconds(event.at), *astuple(event.actor), *astuple(event, recurse=False)[2:]
+    return dict(zip(COLUMNS, values, strict=True))
+
+
 def hash_of(number: int, event: AuditEvent, previous: str) -> str:
     """Return the SHA-256 of the previous hash and of a record, as hexadecimal digits.
 
     The record is a JSON array of its fields in UTF-8, without spaces: number, milliseconds, kind, id, name, key and
     network of the subject, action, target, before, after, request id and outcome.
     """
-    fields = [number, milliseconds(event.at), *astuple(event.actor), event.action, event.target]
-    fields += [event.before, event.after, event.request_id, event.outcome]
+    fields = [number, *columns_of(event).values()]
     return hashlib.sha256(previous.encode() + serialization.encode(fields)).hexdigest()
 
 

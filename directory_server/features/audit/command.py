@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 
 import click
+from attrs import asdict
+from attrs.filters import exclude
 
 from ...cli.context import command_context, wait_for
 from ...cli.expiry import duration
-from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...cli.output import Group, echo, json_option, print_listing
 from ...serialization import text
 from ...wording import counted
 from .chain import AuditRecord, base_of, verify
@@ -82,23 +83,13 @@ def list_(ctx: click.Context, limit: int, words: str, outcome: str, since: str, 
                 "logged_at": each.event.at,
                 "subject": each.event.actor.name or each.event.actor.id or each.event.actor.key_id or "-",
                 "network": each.event.actor.network,
-                "action": each.event.action,
-                "target": each.event.target,
-                "before": each.event.before,
-                "after": each.event.after,
-                "request_id": each.event.request_id,
-                "outcome": each.event.outcome,
+                **asdict(each.event, filter=exclude("at", "actor")),
             }
             for each in found
         ],
         {
-            "NUMBER": itemgetter("number"),
-            "AT": lambda record: moment(record["logged_at"]),
-            "SUBJECT": itemgetter("subject"),
-            "FROM": lambda record: record["network"] or "-",
-            "ACTION": itemgetter("action"),
-            "TARGET": lambda record: record["target"] or "-",
-            "OUTCOME": itemgetter("outcome"),
+            **{"NUMBER": "number", "AT": "logged_at", "SUBJECT": "subject", "FROM": "network"},
+            **{"ACTION": "action", "TARGET": "target", "OUTCOME": "outcome"},
         },
         as_json,
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from attrs import frozen
 
 from ... import serialization
 from ...http import Request
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters, row_number
+from ...web.account import Sent, page
+from ...web.forms import parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
 from ...web.responses import json_response
 from .tables import AuditLog
 
@@ -28,19 +32,18 @@ class AuditPages:
     _log: AuditLog
     _is_on: bool
 
-    async def get(self, request: Request) -> bytes:
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the records with the text `q`, the `outcome` and the `day`, the newest first."""
-        member = await self._requests.member(request)
-        asked = parameters(request)
-        text, outcome, day = (asked.get(name, "").strip() for name in ("q", "outcome", "day"))
+        text, outcome, day = map(sent.text, ("q", "outcome", "day"))
         since = _day(day)
         limits = {} if since is None else {"since": since, "until": since + DAY}
         found = await self._log.newest(
-            PER_PAGE + 1, before=row_number(asked.get("after", "")), text=text, outcome=outcome, **limits
+            PER_PAGE + 1, before=row_number(sent.fields.get("after", "")), text=text, outcome=outcome, **limits
         )
         rows = page_of(found)
         after = str(rows[-1].number) if rows else ""
-        values = {
+        return {
             "rows": rows,
             "text": text,
             "outcome": outcome,
@@ -48,7 +51,6 @@ class AuditPages:
             "is_on": self._is_on,
             "next_url": next_url(PAGE, found, after, q=text, outcome=outcome, day=day),
         }
-        return self._requests.page(request, member.session, "list", values)
 
     async def export(self, request: Request) -> bytes:
         """Return records as JSON Lines, the oldest first, after the number `after`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import define, field
@@ -16,6 +16,8 @@ from ...feature import Host, Running
 from ...timers import Timer
 from .settings import AuditConfig
 from .tables import AuditLog
+
+_logger = Logger()
 
 FLUSH = 2.0
 """Seconds between two writes of records of reads."""
@@ -40,8 +42,6 @@ class Trail:
     _lost: int = field(default=0, init=False)
     _lost_at: float = field(default=0.0, init=False)
 
-    _logger = Logger()
-
     async def begin(self, event: AuditEvent) -> str:
         """Store an action before it is done; return its id. Raises Unavailable."""
         return await self._log.begin(event)
@@ -51,7 +51,7 @@ class Trail:
         try:
             await self._log.add(event, begun=begun)
         except Unavailable as error:
-            self._logger.error(
+            _logger.error(
                 "The audit log cannot be written: {action}: {reason}", action=event.action, reason=error.message
             )
 
@@ -76,7 +76,7 @@ class Trail:
             try:
                 await self._log.add(*events)
             except Unavailable as error:
-                self._logger.error("The audit log cannot be written: {reason}", reason=error.message)
+                _logger.error("The audit log cannot be written: {reason}", reason=error.message)
                 return
             if self._waiting:
                 del self._waiting[: len(events)]
@@ -84,34 +84,20 @@ class Trail:
                 self._lost -= lost
 
 
-@define(eq=False)
-class Upkeep:
-    """Writes checkpoints, finishes abandoned actions, and deletes old records."""
-
-    _log: AuditLog
-    _settings: AuditConfig
-    _key: bytes
-    _now: Callable[[], float]
-
-    _logger = Logger()
-
-    async def run(self) -> None:
-        """Run once. A failure is logged."""
-        try:
-            if abandoned := await self._log.finish_abandoned(self._now()):
-                self._logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
-            await self._log.check(self._key)
-            await self._log.forget(self._now() - self._settings.keep, self._settings.max_records, self._key)
-        except Unavailable as error:
-            self._logger.warn("The audit log cannot be checked: {reason}", reason=error.message)
-
-
 def running(host: Host) -> Running:
     """Return the audit log of a server."""
     settings, log = host.config.of(AuditConfig), AuditLog(host.storage.tables)
-    trail, upkeep = Trail(log, settings.reads), Upkeep(log, settings, settings.key(), host.now)
+    trail, key = Trail(log, settings.reads), settings.key()
+
+    async def keep_up_audit() -> None:
+        """Write a checkpoint, finish abandoned actions, and delete old records."""
+        if abandoned := await log.finish_abandoned(host.now()):
+            _logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
+        await log.check(key)
+        await log.forget(host.now() - settings.keep, settings.max_records, key)
+
     services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
-    return Running([*services, Timer(UPKEEP, upkeep.run, host.reactor)], write=trail.flush, trail=trail)
+    return Running([*services, Timer(UPKEEP, keep_up_audit, host.reactor)], write=trail.flush, trail=trail)
 
 
 def command_trail(config: Config, storage: Any) -> AuditTrail | None:

@@ -12,7 +12,7 @@ from ...domain.audit import UNKNOWN, AuditEvent
 from ...domain.entries import is_storable
 from ...domain.keys import new_id
 from ...tables import Rows, Tables
-from .chain import START, AuditRecord, Checkpoint, event_of, hash_of, milliseconds
+from .chain import COLUMNS, START, AuditRecord, Checkpoint, columns_of, event_of, hash_of, milliseconds
 
 PAGE = 1_000
 """Records that are read at a time."""
@@ -23,16 +23,13 @@ ABANDONED = 900.0
 # Writers wait for each other: each needs the hash of the last record. Readers do not wait.
 _LOCK = "LOCK TABLE audit IN SHARE ROW EXCLUSIVE MODE"
 
-_COLUMNS = """
-    at, subject_kind, subject_id, subject_name, key_id, network, action, target, before, after, request_id, outcome
-"""
-
 _LAST = "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1"
 
-_ADD = f"""
-    INSERT INTO audit (number, hash, {_COLUMNS}) VALUES (:number, :hash, :at, :subject_kind, :subject_id,
-        :subject_name, :key_id, :network, :action, :target, :before, :after, :request_id, :outcome)
-"""
+_COLUMNS = ", ".join(COLUMNS)
+
+_ADD = (
+    f"INSERT INTO audit (number, hash, {_COLUMNS}) VALUES (:number, :hash, {', '.join(f':{name}' for name in COLUMNS)})"
+)
 
 _BEGIN = "INSERT INTO audit_begun (id, at, event) VALUES (:id, :at, :event)"
 
@@ -81,7 +78,7 @@ class AuditLog:
 
     async def begin(self, event: AuditEvent) -> str:
         """Store an action that is not done yet; return its id."""
-        begun, encoded = f"{new_id()}{new_id()}", serialization.text(_values(event))
+        begun, encoded = f"{new_id()}{new_id()}", serialization.text(columns_of(event))
         await self._tables.write(lambda rows: rows.execute(_BEGIN, id=begun, at=event.at, event=encoded))
         return begun
 
@@ -178,7 +175,7 @@ def _append(rows: Rows, events: Sequence[AuditEvent]) -> None:
     for event in events:
         number += 1
         previous = hash_of(number, event, previous)
-        added.append({"number": number, "hash": previous, **_values(event)})
+        added.append({"number": number, "hash": previous, **columns_of(event)})
     rows.many(_ADD, added)
 
 
@@ -190,25 +187,6 @@ def _last(rows: Rows) -> tuple[int, str]:
 
 def _put(rows: Rows, checkpoint: Checkpoint) -> None:
     rows.execute(_CHECK, **asdict(checkpoint))
-
-
-def _values(event: AuditEvent) -> dict[str, Any]:
-    """Return the columns of an event, in their order."""
-    actor = event.actor
-    return {
-        "at": milliseconds(event.at),
-        "subject_kind": actor.kind,
-        "subject_id": actor.id,
-        "subject_name": actor.name,
-        "key_id": actor.key_id,
-        "network": actor.network,
-        "action": event.action,
-        "target": event.target,
-        "before": event.before,
-        "after": event.after,
-        "request_id": event.request_id,
-        "outcome": event.outcome,
-    }
 
 
 def _abandoned(encoded: str) -> AuditEvent:

@@ -11,16 +11,16 @@ from attrs import asdict, frozen
 from ... import serialization
 from ...domain.accounts import Account
 from ...domain.entries import Entry, mcp_id_of
-from ...domain.errors import BadInput, DirectoryError, NotFound
+from ...domain.errors import BadInput, NotFound
 from ...domain.ports.runtime import Bus
 from ...domain.ports.storage import Curation, Store
 from ...domain.versions import LOCAL
 from ...domain.visibility import CuratedName, Mark
 from ...http import Request
 from ...services.directory import Directory
-from ...web.account import SessionCookies
+from ...web.account import Next, Sent, SessionCookies, form, page
 from ...web.audit import Values, changing
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
 from ...web.pages import EntryBar, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
@@ -32,6 +32,14 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 
 FIELDS = {"title": 100, "description": 1_000, "websiteUrl": 300}
 """The fields that the form edits, and the most characters of each."""
+
+
+def _url(name: str) -> str:
+    return f"{ENTRY}?{urlencode({'name': name}, errors='replace')}"
+
+
+def _page_of_entry(fields: Mapping[str, str]) -> str:
+    return _url(fields.get("name", ""))
 
 
 @frozen
@@ -61,87 +69,73 @@ class EntryPages:
     _directory: Directory
     _bus: Bus
 
-    async def get(self, request: Request) -> bytes:
+    @page("list")
+    async def get(self, sent: Sent) -> Values:
         """Return a page of the names with the text `q` that are curated or have an entry of the operator."""
-        member = await self._requests.member(request)
-        asked = parameters(request)
-        text = asked.get("q", "").strip()
-        found = await self._curation.curated(asked.get("after", ""), PER_PAGE + 1, text)
+        text = sent.text("q")
+        found = await self._curation.curated(sent.fields.get("after", ""), PER_PAGE + 1, text)
         rows = [(each, _url(each.name)) for each in page_of(found)]
         url = next_url(ENTRIES, found, rows[-1][0].name if rows else "", q=text)
-        values = {"rows": rows, "text": text, "next_url": url}
-        return self._requests.page(request, member.session, "list", values)
+        return {"rows": rows, "text": text, "next_url": url}
 
-    async def get_one(self, request: Request) -> bytes:
+    @page("entry")
+    async def get_one(self, sent: Sent) -> Values:
         """Return the page of the entry `name` with its flags and the form that edits it."""
-        member = await self._requests.member(request)
-        name = parameters(request).get("name", "")
+        name = sent.fields.get("name", "")
         entry, flags = await self._find(name), await self._curation.find(name)
-        fields = {field: str(entry.server.get(field) or "") for field in FIELDS} if entry else {}
-        values = {
+        return {
             "name": name,
             "flags": flags,
             "marks": MARKS,
-            "fields": fields,
+            "fields": {field: str(entry.server.get(field) or "") for field in FIELDS} if entry else {},
             "lengths": FIELDS,
             "entry_url": "" if entry is None or flags.hidden or flags.rule else f"/servers/{mcp_id_of(name)}",
             "is_known": entry is not None,
         }
-        return self._requests.page(request, member.session, "entry", values)
 
-    async def mark(self, request: Request) -> bytes:
-        """Set or clear a curation flag, and redirect to the page of the entry."""
-        _, form = await self._requests.member_form(request)
-        name, mark, on = form.get("name", ""), form.get("mark", ""), form.get("on", "")
-        try:
-            if mark not in MARKS or on not in ("yes", "no"):
-                raise BadInput(f"mark: must be one of {', '.join(MARKS)}, and on: yes or no.", code="form_wrong")
-            await self._check(name)
-            async with changing(request, lambda: self._flags(name)):
-                await self._curation.mark(name, mark, on == "yes")
-        except DirectoryError:
-            return self._requests.form_error(request, _url(name))
+    @form(_page_of_entry)
+    async def mark(self, sent: Sent) -> Next:
+        """Set or clear a curation flag, and go to the page of the entry."""
+        name, mark, on = (sent.fields.get(field, "") for field in ("name", "mark", "on"))
+        if mark not in MARKS or on not in ("yes", "no"):
+            raise BadInput(f"mark: must be one of {', '.join(MARKS)}, and on: yes or no.", code="form_wrong")
+        await self._find(name)
+        async with changing(sent.request, lambda: self._flags(name)):
+            await self._curation.mark(name, mark, on == "yes")
         self._bus.announce()
-        return self._requests.redirect(request, _url(name), f"{mark}_{on}")
+        return Next(_url(name), f"{mark}_{on}")
 
-    async def edit(self, request: Request) -> bytes:
-        """Publish an edited entry as the operator's own, and redirect to its page."""
-        _, form = await self._requests.member_form(request)
-        name = form.get("name", "")
-        try:
-            entry = await self._find(name)
-            if entry is None:
-                raise NotFound("The entry does not exist.")
-            fields = {field: _checked(field, form.get(field, "")) for field in FIELDS}
-            edited = serialization.edited(entry, fields)
-            # A copy without changes would hide later versions of the upstream.
-            is_changed = edited.server != entry.server
-            if is_changed:
-                if request.audit is not None:
-                    request.audit.set_values(_fields(entry), _fields(edited))
-                await self._directory.publish(LOCAL, [edited])
-        except DirectoryError:
-            return self._requests.form_error(request, _url(name))
-        return self._requests.redirect(request, _url(name), "entry_edited" if is_changed else "entry_unchanged")
+    @form(_page_of_entry)
+    async def edit(self, sent: Sent) -> Next:
+        """Publish an edited entry as the operator's own, and go to its page."""
+        name = sent.fields.get("name", "")
+        entry = await self._find(name)
+        if entry is None:
+            raise NotFound("The entry does not exist.")
+        edited = serialization.edited(entry, {field: _checked(field, sent.fields.get(field, "")) for field in FIELDS})
+        # A copy without changes would hide later versions of the upstream.
+        if edited.server == entry.server:
+            return Next(_url(name), "entry_unchanged")
+        if sent.request.audit is not None:
+            sent.request.audit.set_values(_fields(entry), _fields(edited))
+        await self._directory.publish(LOCAL, [edited])
+        return Next(_url(name), "entry_edited")
 
-    async def get_disown(self, request: Request) -> bytes:
+    @page("disown")
+    async def get_disown(self, sent: Sent) -> Values:
         """Return the page that asks to confirm the removal of the operator's own entry."""
-        member = await self._requests.member(request)
-        name = parameters(request).get("name", "")
-        await self._check(name)
-        return self._requests.page(request, member.session, "disown", {"name": name, "back_url": _url(name)})
+        name = sent.fields.get("name", "")
+        await self._find(name)
+        return {"name": name, "back_url": _url(name)}
 
-    async def disown(self, request: Request) -> bytes:
-        """Remove the operator's own entry, and redirect to the page of the entry."""
-        _, form = await self._requests.member_form(request)
-        name = form.get("name", "")
-        try:
-            async with changing(request, lambda: self._flags(name)):
-                await self._curation.disown(name)
-        except DirectoryError:
-            return self._requests.form_error(request, ENTRIES)
+    @form(ENTRIES)
+    async def disown(self, sent: Sent) -> Next:
+        """Remove the operator's own entry, and go to the list of entries."""
+        name = sent.fields.get("name", "")
+        async with changing(sent.request, lambda: self._flags(name)):
+            await self._curation.disown(name)
         self._bus.announce()
-        return self._requests.redirect(request, ENTRIES, "entry_removed")
+        return Next(ENTRIES, "entry_removed")
 
     async def _flags(self, name: str) -> Values:
         """Return the curation flags of a name for the audit log."""
@@ -159,10 +153,6 @@ class EntryPages:
             return None
         raise NotFound("No entry has this name.")
 
-    async def _check(self, name: str) -> None:
-        """Raise NotFound for a name that is neither curated nor that of an entry."""
-        await self._find(name)
-
 
 def _is_curated(flags: CuratedName) -> bool:
     return flags.local or flags.hidden or flags.pinned or flags.allowed
@@ -177,10 +167,6 @@ def _checked(field: str, text: str) -> str:
 
 def _fields(entry: Entry) -> Values:
     return {"name": entry.name, **{field: entry.server.get(field) for field in FIELDS}}
-
-
-def _url(name: str) -> str:
-    return f"{ENTRY}?{urlencode({'name': name}, errors='replace')}"
 
 
 NAME = "curation"

@@ -16,7 +16,7 @@ from ...http import Request
 from ...web.account import input_prefix
 from ...web.pages import Address, Layout, PageAccess, page_parameters
 from ...web.responses import json_response
-from .api import Api, ApiPages, api_pages
+from .api import Api, ApiPages, api_pages, body_of, example_query, inline, kind_of
 from .search import MAX_QUERY, PARTS, contents, find
 
 API = "api"
@@ -108,7 +108,12 @@ class DocsPages:
 
     async def _api(self, request: Request, path: str, api: Api) -> bytes:
         viewer = await self._access.identify(request)
-        values = {**self._navigation(API), "api": api, "base_url": self._layout.base_url(request)}
+        values = {
+            **self._navigation(API),
+            "api": api,
+            "base_url": self._layout.base_url(request),
+            **{"kind_of": kind_of, "body_of": body_of, "inline": inline, "example_query": example_query},
+        }
         return self._page(request, f"/docs/{path}", "api", values, viewer)
 
     def _navigation(self, current: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 import click
 
 from ...cli.context import command_context, wait_for
@@ -55,7 +53,7 @@ def warnings(ctx: click.Context, keywords: tuple[str, ...], name: str, as_json: 
     """List the packages and remotes of the selected entries that the files do not contain, and the reasons."""
     names = ("server", "source", "code", "message")
     records = [{name: getattr(each, name) for name in names} for each in _policy(ctx, keywords, name).warnings]
-    print_listing(records, {name.upper(): itemgetter(name) for name in names if name != "code"}, as_json)
+    print_listing(records, {name.upper(): name for name in names if name != "code"}, as_json)
 
 
 def _policy(ctx: click.Context, keywords: tuple[str, ...], name: str) -> Policy:

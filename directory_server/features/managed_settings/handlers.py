@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from attrs import define, field, frozen
@@ -17,8 +17,10 @@ from ...http import Request
 from ...http.headers import query
 from ...services.catalogue import Catalogue
 from ...tables import Tables, ready_lists, scope_of_list
+from ...web.account import Sent, page
 from ...web.authentication import Authenticator
-from ...web.operator_requests import ADMIN, OperatorRequests, parameters
+from ...web.forms import parameters
+from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.responses import conditional_response, json_response
 from .documents import FILES, FileName, Policy
 from .selection import Selection
@@ -87,16 +89,16 @@ class ManagedSettingsHandlers:
             body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
-    async def page(self, request: Request) -> bytes:
+    @page("list")
+    async def page(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page with the files, and the warnings of the selected entries."""
-        member = await self._requests.member(request)
-        keywords, name = _shown(request)
+        keywords, name = _shown(sent.fields)
         policy, reason = None, ""
         try:
             policy = await self._of_list(keywords, name)
         except DirectoryError as error:
             reason = error.message
-        values = {
+        return {
             "text": keywords,
             "policy": policy,
             "reason": reason,
@@ -105,16 +107,15 @@ class ManagedSettingsHandlers:
             "is_on": self._is_on,
             "lists": await ready_lists(self._tables) if self._catalogue.scopes is not None else (),
             "list": name,
-            "base_url": f"{self._requests.base_url(request)}{f'/r/{name}' if name else ''}{PATH}",
+            "base_url": f"{self._requests.base_url(sent.request)}{f'/r/{name}' if name else ''}{PATH}",
             "query": f"?{urlencode({'keywords': keywords})}" if keywords else "",
             "page_query": f"?{urlencode({'q': keywords, 'list': name})}",
         }
-        return self._requests.page(request, member.session, "list", values)
 
     async def download(self, request: Request, file: str) -> bytes:
         """Return a file as a download of an operator."""
         await self._requests.member(request)
-        content = (await self._of_list(*_shown(request))).document(_name(file))
+        content = (await self._of_list(*_shown(parameters(request)))).document(_name(file))
         saved_as = "managed-mcp.json" if file == "managed-mcp.json" else "managed-settings.json"
         disposition = f'attachment; filename="{saved_as}"'
         body = f"{serialization.pretty(content)}\n".encode()
@@ -125,9 +126,8 @@ class ManagedSettingsHandlers:
         return await self._policies.get(keywords, await scope_of_list(self._tables, name) if name else None, name)
 
 
-def _shown(request: Request) -> tuple[str, str]:
+def _shown(chosen: Mapping[str, str]) -> tuple[str, str]:
     """Return the keywords and the list that an operator has chosen."""
-    chosen = parameters(request)
     return chosen.get("q", "").strip(), chosen.get("list", "")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
@@ -14,11 +14,12 @@ from ...domain.ports.roster import Roster
 from ...domain.quota import WINDOW
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
-from ...web.account import Member
+from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
 
 ACCOUNTS = f"{ADMIN}/accounts"
+ACCOUNT = f"{ACCOUNTS}/{{account_id}}"
 
 MAX_KEYS = 50
 """The most keys on the page of an account. The list of keys has all of them."""
@@ -39,15 +40,15 @@ class AccountPages:
     _limit: int | None
     _lifetime: float
 
-    async def get(self, request: Request) -> bytes:
+    @page("accounts")
+    async def get(self, sent: Sent) -> Values:
         """Return a page of the accounts whose address has the text `q`."""
-        member = await self._requests.member(request)
-        asked = parameters(request)
-        text, is_pending = asked.get("q", ""), asked.get("state") == "pending"
-        found = await self._roster.accounts(text, pending=is_pending, after=asked.get("after", ""), limit=PER_PAGE + 1)
+        text, is_pending = sent.fields.get("q", ""), sent.fields.get("state") == "pending"
+        after = sent.fields.get("after", "")
+        found = await self._roster.accounts(text, pending=is_pending, after=after, limit=PER_PAGE + 1)
         rows = page_of(found)
         state = "pending" if is_pending else ""
-        values = {
+        return {
             "rows": rows,
             "text": text,
             "email": "",
@@ -56,19 +57,14 @@ class AccountPages:
             "most": MAX_COUNTED,
             "next_url": next_url(ACCOUNTS, found, rows[-1].account.id if rows else "", q=text, state=state),
         }
-        return self._requests.page(request, member.session, "accounts", values)
 
-    async def invite(self, request: Request) -> bytes:
-        """Create the account of a member, and redirect to its page."""
-        _, form = await self._requests.member_form(request)
-        email = form.get("email", "").strip()
-        try:
-            account = await self._accounts.add(email)
-        except DirectoryError:
-            return self._requests.form_error(request, ACCOUNTS, email=email)
-        if request.audit is not None:
-            request.audit.set_values({}, await self._state(account.id))
-        return self._requests.redirect(request, _path(account.id), "account_invited")
+    @form(ACCOUNTS, "email")
+    async def invite(self, sent: Sent) -> Next:
+        """Create the account of a member, and go to its page."""
+        account = await self._accounts.add(sent.text("email"))
+        if sent.request.audit is not None:
+            sent.request.audit.set_values({}, await self._state(account.id))
+        return Next(f"{ACCOUNTS}/{account.id}", "account_invited")
 
     async def create_link(self, request: Request, account_id: str) -> bytes:
         """Return the page with a link, shown once, by which a member sets a password and signs in.
@@ -82,7 +78,7 @@ class AccountPages:
                 raise BadInput("Only the command line creates links for operators.", code="operator_link")
             token = await self._accounts.link(account_id, lifetime=self._lifetime)
         except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
+            return self._requests.form_error(request, f"{ACCOUNTS}/{account_id}")
         values = {
             "row": listed,
             "link": f"{self._requests.base_url(request)}/account/invitation/{token}",
@@ -90,90 +86,68 @@ class AccountPages:
         }
         return self._requests.page(request, member.session, "link", values)
 
-    async def get_one(self, request: Request, account_id: str) -> bytes:
+    @page("account")
+    async def get_one(self, sent: Sent, account_id: str) -> Values:
         """Return the page of an account."""
-        member = await self._requests.member(request)
         listed = await self._find(account_id)
         limit = listed.account.key_limit(self._limit)
-        keys = await self._roster.keys(owner=account_id, limit=MAX_KEYS)
-        values = {
+        return {
             "row": listed,
-            "keys": keys,
+            "keys": await self._roster.keys(owner=account_id, limit=MAX_KEYS),
             "now": self._now(),
-            "is_own": self._is_own(member, account_id),
+            "is_own": sent.member.account.id == account_id,
             "limit": "" if limit is None else str(limit),
             "minutes": WINDOW // 60,
         }
-        return self._requests.page(request, member.session, "account", values)
 
-    async def approve(self, request: Request, account_id: str) -> bytes:
-        """Approve an account, and redirect to its page."""
-        await self._requests.member_form(request)
-        try:
-            async with changing(request, lambda: self._state(account_id)):
-                await self._accounts.approve(account_id)
-        except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
-        return self._requests.redirect(request, _path(account_id), "account_approved")
+    @form(ACCOUNT)
+    async def approve(self, sent: Sent, account_id: str) -> Next:
+        """Approve an account, and go to its page."""
+        return await self._change(sent, account_id, "account_approved", self._accounts.approve)
 
-    async def set_limit(self, request: Request, account_id: str) -> bytes:
-        """Change the limit of all keys of an account, except the operator's own one, and redirect to its page."""
-        member, form = await self._requests.member_form(request)
-        text = form.get("limit", "")
-        try:
-            if self._is_own(member, account_id):
-                raise BadInput("You cannot change the limit of your own account.", code="own_limit")
-            async with changing(request, lambda: self._state(account_id)):
-                await self._accounts.set_limit(account_id, limit_of(text))
-        except BadInput:
-            return self._requests.form_error(request, _path(account_id), limit=text)
-        except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
-        return self._requests.redirect(request, _path(account_id), "account_limit_changed")
+    @form(ACCOUNT, "limit")
+    async def set_limit(self, sent: Sent, account_id: str) -> Next:
+        """Change the limit of all keys of an account, except the operator's own one, and go to its page."""
+        if sent.member.account.id == account_id:
+            raise BadInput("You cannot change the limit of your own account.", code="own_limit")
+        limit = limit_of(sent.fields.get("limit", ""))
+        return await self._change(sent, account_id, "account_limit_changed", self._accounts.set_limit, limit)
 
-    async def set_role(self, request: Request, account_id: str) -> bytes:
-        """Make a member an auditor or an auditor a member, and redirect to the page of the account.
+    @form(ACCOUNT)
+    async def set_role(self, sent: Sent, account_id: str) -> Next:
+        """Make a member an auditor or an auditor a member, and go to the page of the account.
 
         Only the command line makes operators, and ends their role.
         """
-        _, form = await self._requests.member_form(request)
-        role: Role = "auditor" if form.get("role") == "auditor" else "member"
-        try:
-            if (await self._find(account_id)).account.is_operator:
-                raise BadInput("Only the command line ends the role of an operator.", code="operator_role")
-            async with changing(request, lambda: self._state(account_id)):
-                await self._accounts.set_role(account_id, role)
-        except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
-        return self._requests.redirect(request, _path(account_id), "account_role_changed")
+        role: Role = "auditor" if sent.fields.get("role") == "auditor" else "member"
+        if (await self._find(account_id)).account.is_operator:
+            raise BadInput("Only the command line ends the role of an operator.", code="operator_role")
+        return await self._change(sent, account_id, "account_role_changed", self._accounts.set_role, role)
 
-    async def get_disable(self, request: Request, account_id: str) -> bytes:
+    @page("disable")
+    async def get_disable(self, sent: Sent, account_id: str) -> Values:
         """Return the page that asks to confirm that an account is disabled."""
-        member = await self._requests.member(request)
-        listed = await self._find(account_id)
-        return self._requests.page(request, member.session, "disable", {"row": listed})
+        return {"row": await self._find(account_id)}
 
-    async def disable(self, request: Request, account_id: str) -> bytes:
-        """Disable an account, except the operator's own one, and redirect to its page."""
-        member, _ = await self._requests.member_form(request)
-        try:
-            if self._is_own(member, account_id):
-                raise BadInput("You cannot disable your own account.", code="own_account")
-            async with changing(request, lambda: self._state(account_id)):
-                await self._accounts.disable(account_id)
-        except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
-        return self._requests.redirect(request, _path(account_id), "account_disabled")
+    @form(ACCOUNT)
+    async def disable(self, sent: Sent, account_id: str) -> Next:
+        """Disable an account, except the operator's own one, and go to its page."""
+        if sent.member.account.id == account_id:
+            raise BadInput("You cannot disable your own account.", code="own_account")
+        return await self._change(sent, account_id, "account_disabled", self._accounts.disable)
 
-    async def enable(self, request: Request, account_id: str) -> bytes:
-        """Enable an account, and redirect to its page."""
-        await self._requests.member_form(request)
-        try:
-            async with changing(request, lambda: self._state(account_id)):
-                await self._accounts.enable(account_id)
-        except DirectoryError:
-            return self._requests.form_error(request, _path(account_id))
-        return self._requests.redirect(request, _path(account_id), "account_enabled")
+    @form(ACCOUNT)
+    async def enable(self, sent: Sent, account_id: str) -> Next:
+        """Enable an account, and go to its page."""
+        return await self._change(sent, account_id, "account_enabled", self._accounts.enable)
+
+    async def _change(
+        self, sent: Sent, account_id: str, notice: str, change: Callable[..., Awaitable[None]], *values: object
+    ) -> Next:
+        """Return the page of an account after `change(account_id, *values)`, which the audit log shows."""
+        async with changing(sent.request, lambda: self._state(account_id)):
+            await change(account_id, *values)
+        return Next(f"{ACCOUNTS}/{account_id}", notice)
 
     async def _find(self, account_id: str) -> ListedAccount:
         listed = await self._roster.account(account_id)
@@ -188,10 +162,3 @@ class AccountPages:
             return {}
         account = listed.account
         return {"email": account.email, "role": account.role, "state": account.state, "limit": account.limit}
-
-    def _is_own(self, member: Member, account_id: str) -> bool:
-        return member.account.id == account_id
-
-
-def _path(account_id: str) -> str:
-    return f"{ACCOUNTS}/{account_id}"

@@ -12,12 +12,13 @@ from ...domain.ports.access import KeyRing, Quota
 from ...domain.ports.roster import Roster
 from ...domain.roster import ListedKey
 from ...http import Request
-from ...web.account import Member
+from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
 from ...web.pages import KeyPartValues
 
 KEYS = f"{ADMIN}/keys"
+KEY = f"{KEYS}/{{key_id}}"
 
 UNLIMITED = "unlimited"
 
@@ -33,28 +34,26 @@ class KeyPages:
     _now: Callable[[], float]
     _read_parts: Callable[[str], Awaitable[KeyPartValues]]
 
-    async def get(self, request: Request) -> bytes:
+    @page("keys")
+    async def get(self, sent: Sent) -> Values:
         """Return a page of the keys whose label, owner or id has the text `q`."""
-        member = await self._requests.member(request)
-        asked = parameters(request)
-        text = asked.get("q", "")
-        found = await self._roster.keys(text, after=asked.get("after", ""), limit=PER_PAGE + 1)
+        text = sent.fields.get("q", "")
+        found = await self._roster.keys(text, after=sent.fields.get("after", ""), limit=PER_PAGE + 1)
         rows = page_of(found)
-        values = {
+        return {
             "rows": rows,
             "now": self._now(),
             "text": text,
             "next_url": next_url(KEYS, found, rows[-1].key.id if rows else "", q=text),
         }
-        return self._requests.page(request, member.session, "keys", values)
 
-    async def get_one(self, request: Request, key_id: str) -> bytes:
+    @page("key")
+    async def get_one(self, sent: Sent, key_id: str) -> Values:
         """Return the page of a key with the form of its limit."""
-        member = await self._requests.member(request)
         listed = await self._find(key_id)
         key = listed.key
         allowance = await self._quota.peek(key.quota_id, key.limit)
-        values = {
+        return {
             "row": listed,
             "now": self._now(),
             "allowance": allowance,
@@ -63,43 +62,38 @@ class KeyPages:
             "is_shared": key.shared is not None,
             "limit": UNLIMITED if key.limit is None else str(key.limit),
             "max_limit": MAX_LIMIT,
-            "is_own": _is_own(member, listed),
+            "is_own": key.owner == sent.member.account.id,
             "key_parts": await self._read_parts(key.id),
         }
-        return self._requests.page(request, member.session, "key", values)
 
     async def set_limit(self, request: Request, key_id: str) -> bytes:
         """Change the limit of a key, except of the operator's own account, and redirect to its page."""
-        member, form = await self._requests.member_form(request)
-        text = form.get("limit", "")
+        member, fields = await self._requests.member_form(request)
+        text = fields.get("limit", "")
         try:
             listed = await self._find(key_id)
-            if _is_own(member, listed):
+            if listed.key.owner == member.account.id:
                 # A stolen session could create a key, raise its limit, and use it after the session has ended.
                 raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
             async with changing(request, lambda: self._state(key_id)):
-                await self._keys.set_limit(listed.key.id, _limit(text))
+                await self._keys.set_limit(listed.key.id, None if text.strip() == UNLIMITED else limit_of(text))
         except BadInput:
-            return self._requests.form_error(request, _path(key_id), limit=text)
+            return self._requests.form_error(request, f"{KEYS}/{key_id}", limit=text)
         except DirectoryError:
             return self._requests.form_error(request, KEYS)
-        return self._requests.redirect(request, _path(key_id), "limit_changed")
+        return self._requests.redirect(request, f"{KEYS}/{key_id}", "limit_changed")
 
-    async def get_revoke(self, request: Request, key_id: str) -> bytes:
+    @page("revoke")
+    async def get_revoke(self, sent: Sent, key_id: str) -> Values:
         """Return the page that asks to confirm the revocation of a key."""
-        member = await self._requests.member(request)
-        values = {"row": await self._find(key_id)}
-        return self._requests.page(request, member.session, "revoke", values)
+        return {"row": await self._find(key_id)}
 
-    async def revoke(self, request: Request, key_id: str) -> bytes:
-        """Revoke a key, and redirect to the list of keys."""
-        await self._requests.member_form(request)
-        try:
-            async with changing(request, lambda: self._state(key_id)):
-                await self._keys.revoke((await self._find(key_id)).key.id)
-        except DirectoryError:
-            return self._requests.form_error(request, KEYS)
-        return self._requests.redirect(request, KEYS, "key_revoked")
+    @form(KEYS)
+    async def revoke(self, sent: Sent, key_id: str) -> Next:
+        """Revoke a key, and go to the list of keys."""
+        async with changing(sent.request, lambda: self._state(key_id)):
+            await self._keys.revoke((await self._find(key_id)).key.id)
+        return Next(KEYS, "key_revoked")
 
     async def _find(self, key_id: str) -> ListedKey:
         listed = await self._roster.key(key_id)
@@ -114,18 +108,3 @@ class KeyPages:
             return {}
         key = listed.key
         return {"label": key.label, "owner": key.owner, "limit": key.limit, "revoked": key.revoked_at is not None}
-
-
-def _is_own(member: Member, listed: ListedKey) -> bool:
-    return listed.key.owner == member.account.id
-
-
-def _limit(text: str) -> int | None:
-    """Return the limit in a form. Raises BadInput."""
-    if text.strip() == UNLIMITED:
-        return None
-    return limit_of(text)
-
-
-def _path(key_id: str) -> str:
-    return f"{KEYS}/{key_id}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 import click
 from attrs import asdict
 
 from ...cli.context import command_context, wait_for
-from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...cli.output import Group, echo, json_option, print_listing
 from ...sanitize import clean_line
 from .tables import Reports
 
@@ -34,10 +33,7 @@ def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
             for each in wait_for(Reports(command_context(ctx).storage.tables).list(closed=closed))
         ],
         {
-            "ID": itemgetter("id"),
-            "REPORTED": lambda record: moment(record["reported_at"]),
-            "ENTRY": itemgetter("server_name"),
-            "REASON": itemgetter("reason"),
+            **{"ID": "id", "REPORTED": "reported_at", "ENTRY": "server_name", "REASON": "reason"},
             "TEXT": lambda record: clean_line(record["text"], _SHOWN),
         },
         as_json,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import frozen
 
-from ...domain.errors import DirectoryError
-from ...http import Request
-from ...web.operator_requests import ADMIN, Notice, OperatorRequests, parameters
+from ...web.account import Next, Sent, form, page
+from ...web.operator_requests import ADMIN, Notice, OperatorRequests
 from ...web.pages import EntryLink, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
@@ -31,31 +30,25 @@ class OperatorPages:
     _reports: Reports
     _now: Callable[[], float]
 
-    async def get(self, request: Request) -> bytes:
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the open reports, or of the closed ones."""
-        member = await self._requests.member(request)
-        asked = parameters(request)
-        is_closed, page = asked.get("state") == "closed", _page(asked.get("page", ""))
-        first = (page - 1) * REPORTS_PER_PAGE
+        is_closed, number = sent.fields.get("state") == "closed", _page(sent.fields.get("page", ""))
+        first = (number - 1) * REPORTS_PER_PAGE
         found = await self._reports.list(closed=is_closed, limit=first + REPORTS_PER_PAGE + 1)
-        shown = found[first : first + REPORTS_PER_PAGE]
         state = "state=closed&" if is_closed else ""
-        values = {
-            "reports": shown,
+        return {
+            "reports": found[first : first + REPORTS_PER_PAGE],
             "is_closed": is_closed,
             "count": await self._reports.count(),
-            "next_url": f"{REPORTS}?{state}page={page + 1}" if len(found) > first + REPORTS_PER_PAGE else "",
+            "next_url": f"{REPORTS}?{state}page={number + 1}" if len(found) > first + REPORTS_PER_PAGE else "",
         }
-        return self._requests.page(request, member.session, "list", values)
 
-    async def close(self, request: Request) -> bytes:
-        """Close a report, and redirect to the open ones."""
-        _, form = await self._requests.member_form(request)
-        try:
-            await self._reports.close(form.get("id", ""), self._now())
-        except DirectoryError:
-            return self._requests.form_error(request, REPORTS)
-        return self._requests.redirect(request, REPORTS, "closed")
+    @form(REPORTS)
+    async def close(self, sent: Sent) -> Next:
+        """Close a report, and go to the open ones."""
+        await self._reports.close(sent.fields.get("id", ""), self._now())
+        return Next(REPORTS, "closed")
 
 
 def _page(text: str) -> int:
@@ -69,7 +62,6 @@ NAME = "reports"
 
 def _serve(kernel: Kernel) -> Endpoints:
     reports, is_enabled = Reports(kernel.storage.tables), kernel.config.of(ReportsConfig).enabled
-
     reader_pages = ReaderPages(
         layout=kernel.layout,
         access=kernel.access,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
 from typing import Any
 
 import click
@@ -29,11 +28,7 @@ def marks() -> None:
 @click.pass_context
 def list_(ctx: click.Context, rule: str, as_json: bool) -> None:
     """List the marks of all visible entries that are not accepted. This reads all entries."""
-    print_listing(
-        list(_found(ctx, rule)),
-        {"ENTRY": itemgetter("name"), "RULE": itemgetter("rule"), "PLACE": itemgetter("place"), "ID": itemgetter("id")},
-        as_json,
-    )
+    print_listing(_found(ctx, rule), {"ENTRY": "name", "RULE": "rule", "PLACE": "place", "ID": "id"}, as_json)
 
 
 @marks.command()

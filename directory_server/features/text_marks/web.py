@@ -12,16 +12,8 @@ NAME = "text_marks"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    storage = kernel.storage
-    pages = OperatorPages(
-        kernel.operators.of_folder(NAME),
-        accepted=AcceptedMarks(storage.tables),
-        directory=kernel.directory,
-        store=storage.store,
-        bus=kernel.bus,
-        offload=kernel.offload,
-    )
-    return Endpoints({"text_marks": pages})
+    accepted = AcceptedMarks(kernel.storage.tables)
+    return Endpoints({"text_marks": OperatorPages(kernel.operators.of_folder(NAME), accepted, kernel)})
 
 
 PART = WebPart(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Any
 
 import click
+from attrs import asdict
+from attrs.filters import exclude
 
 from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
-from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...cli.output import Group, echo, json_option, print_listing
 from ...domain.errors import DirectoryError
-from .pages import test_message
+from .pages import send_test
 from .rules import GRACE, KINDS, new_webhook
-from .service import open_webhooks
+from .service import new_sender, open_webhooks
 from .settings import WebhooksConfig
 from .tables import MAX_DELIVERIES, Webhooks
+
+_SHOWN = exclude("seq", "pending", "was_reset", "failures", "next_at", "has_all")
+"""The fields of a webhook in lists."""
 
 
 @click.group(cls=Group)
@@ -66,34 +70,11 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     context = command_context(ctx)
     now = context.now()
     print_listing(
-        [
-            {
-                "id": each.id,
-                "label": each.label,
-                "url": each.url,
-                "kinds": list(each.kinds),
-                "namespaces": list(each.namespaces),
-                "keywords": each.keywords,
-                "list": each.list,
-                "created_at": each.created_at,
-                "delivered_at": each.delivered_at,
-                "failing_since": each.failing_since,
-                "error": each.error,
-                "state": each.state(now),
-            }
-            for each in wait_for(_webhooks(context).list())
-        ],
+        [{**asdict(each, filter=_SHOWN), "state": each.state(now)} for each in wait_for(_webhooks(context).list())],
         {
-            "ID": itemgetter("id"),
-            "LABEL": itemgetter("label"),
-            "URL": itemgetter("url"),
-            "KINDS": lambda record: " ".join(record["kinds"]),
+            **{"ID": "id", "LABEL": "label", "URL": "url", "KINDS": "kinds"},
             "NAMES": lambda record: " ".join(record["namespaces"]) or "*",
-            "KEYWORDS": lambda record: record["keywords"] or "-",
-            "LIST": lambda record: record["list"] or "-",
-            "DELIVERED": lambda record: moment(record["delivered_at"]),
-            "STATE": itemgetter("state"),
-            "ERROR": lambda record: record["error"] or "-",
+            **{"KEYWORDS": "keywords", "LIST": "list", "DELIVERED": "delivered_at", "STATE": "state", "ERROR": "error"},
         },
         as_json,
     )
@@ -112,23 +93,13 @@ def log(ctx: click.Context, webhook_id: str, limit: int, as_json: bool) -> None:
     wait_for(webhooks.find(webhook_id))
     print_listing(
         [
-            {
-                "sent_at": each.at,
-                "message": each.message,
-                "changes": each.changes,
-                "status": each.status,
-                "seconds": each.seconds,
-                "error": each.error,
-            }
+            {"sent_at": each.at, **asdict(each, filter=exclude("at", "seq"))}
             for each in wait_for(webhooks.deliveries(webhook_id, limit))
         ],
         {
-            "AT": lambda record: moment(record["sent_at"]),
-            "MESSAGE": itemgetter("message"),
-            "CHANGES": itemgetter("changes"),
+            **{"AT": "sent_at", "MESSAGE": "message", "CHANGES": "changes"},
             "STATUS": lambda record: record["status"] or "-",
-            "SECONDS": itemgetter("seconds"),
-            "ERROR": lambda record: record["error"] or "-",
+            **{"SECONDS": "seconds", "ERROR": "error"},
         },
         as_json,
     )
@@ -141,26 +112,18 @@ def test(ctx: click.Context, webhook_id: str) -> None:
     """Send a message without changes. The exit code is 1 if the receiver does not accept it."""
     context = command_context(ctx)
     webhooks = _webhooks(context)
-    found = wait_for(webhooks.find(webhook_id))
-    keys = wait_for(webhooks.secrets(webhook_id, context.now()))
 
     async def run(reactor: Any) -> None:
-        # It imports the HTTP client.
-        from .sender import sender_of
-
-        sender = sender_of(context.config, reactor, context.now)
+        sender = new_sender(context.config, reactor, context.now)
         try:
-            sent = await sender.send(found.url, keys, test_message(found.id))
-            await webhooks.log(found.id, sent.delivery)
+            delivery = await send_test(webhooks, webhook_id, sender, context.now())
         except DirectoryError as error:
             echo(error.message, err=True)
             raise SystemExit(1) from None
-        finally:
-            sender.stop()
-        if sent.delivery.error:
-            echo(f"Not accepted: {sent.delivery.error}", err=True)
+        if delivery.error:
+            echo(f"Not accepted: {delivery.error}", err=True)
             raise SystemExit(1)
-        echo(f"Accepted with status {sent.delivery.status} after {sent.delivery.seconds:.2f} seconds.")
+        echo(f"Accepted with status {delivery.status} after {delivery.seconds:.2f} seconds.")
 
     run_in_reactor(run, "webhook test")
 

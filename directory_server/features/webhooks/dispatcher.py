@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
-from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -47,7 +46,7 @@ PRUNE_INTERVAL = 60.0
 
 
 @define(eq=False, repr=False)
-class Dispatcher(Service):
+class Dispatcher(Timer):
     """Read the change log for webhooks and send messages, unless another process does. `holder` identifies this one.
 
     `new_sender` is called before the first message. `matching` returns which queries an entry matches. `now` returns
@@ -70,24 +69,13 @@ class Dispatcher(Service):
     _sending: dict[str, Deferred[None]] = field(factory=dict, init=False)
     _held_until: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
-    _timer: Timer = field(init=False)
     known: Sequence[Webhook] = field(default=(), init=False)
     """The webhooks at the last look."""
 
     def __attrs_post_init__(self) -> None:
-        self._timer = Timer(INTERVAL, self._look, self._clock)
-
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> Deferred[None]:
-        super().stopService()
-        return Deferred.fromCoroutine(self._stop())
+        super().__init__(INTERVAL, self._look, self._clock, finish=self._stop)
 
     async def _stop(self) -> None:
-        if (ended := self._timer.stopService()) is not None:
-            await ended
         for sending in list(self._sending.values()):
             sending.cancel()
         if self._sender is not None:

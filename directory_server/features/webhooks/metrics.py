@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter as Counts
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from attrs import frozen
-from prometheus_client import CollectorRegistry, Counter
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from .rules import Webhook
 
@@ -31,25 +28,20 @@ class WebhookMetrics:
         self._messages.labels("accepted" if is_accepted else "failed").inc()
 
     def watch(self, webhooks: Callable[[], Sequence[Webhook]], now: Callable[[], float]) -> None:
-        """Read the states of webhooks at each scrape."""
-        self._registry.register(_Gauges(webhooks, now))
+        """Read the states of webhooks at each scrape. `now` returns seconds since the epoch."""
 
+        def count(state: str) -> int:
+            return sum(webhook.state(now()) == state for webhook in webhooks())
 
-@frozen(eq=False)
-class _Gauges(Collector):
-    _webhooks: Callable[[], Sequence[Webhook]]
-    _now: Callable[[], float]
+        def failing_seconds() -> float:
+            since = [webhook.failing_since for webhook in webhooks() if webhook.failing_since is not None]
+            return now() - min(since) if since else 0.0
 
-    def collect(self) -> Iterator[Metric]:
-        webhooks, now = self._webhooks(), self._now()
-        states = GaugeMetricFamily("directory_webhooks", "Webhooks by state.", labels=["state"])
-        counts = Counts[str](webhook.state(now) for webhook in webhooks)
+        states = Gauge("directory_webhooks", "Webhooks by state.", ["state"], registry=self._registry)
         for state in STATES:
-            states.add_metric([state], counts[state])
-        yield states
-        failing = [now - webhook.failing_since for webhook in webhooks if webhook.failing_since is not None]
-        yield GaugeMetricFamily(
+            states.labels(state).set_function(partial(count, state))
+        Gauge(
             "directory_webhook_failing_seconds",
             "Seconds since the webhook that fails for the longest time has begun to fail; 0 if none does.",
-            max(failing, default=0.0),
-        )
+            registry=self._registry,
+        ).set_function(failing_seconds)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from attrs import frozen
 
-from ...domain.errors import DirectoryError
 from ...http import Request
 from ...tables import ready_lists
+from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Message, new_webhook
+from ...web.parts import Kernel
+from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Delivery, Message, new_webhook
+from .service import new_sender, open_webhooks
 from .tables import Webhooks
 
 if TYPE_CHECKING:
@@ -24,103 +26,86 @@ SHOWN = 50
 """Attempts on the page of a webhook."""
 
 
-def test_message(webhook_id: str) -> Message:
-    """Return a message without changes."""
-    return Message(f"msg_{webhook_id}_test_{uuid4().hex[:12]}", "test", {"message": "This is a test."})
+async def send_test(webhooks: Webhooks, webhook_id: str, sender: Sender, now: float) -> Delivery:
+    """Send a message without changes to a webhook, log it, and stop the sender; return its delivery."""
+    message = Message(f"msg_{webhook_id}_test_{uuid4().hex[:12]}", "test", {"message": "This is a test."})
+    try:
+        webhook = await webhooks.find(webhook_id)
+        sent = await sender.send(webhook.url, await webhooks.secrets(webhook_id, now), message)
+    finally:
+        sender.stop()
+    await webhooks.log(webhook_id, sent.delivery)
+    return sent.delivery
 
 
 @frozen
 class WebhookPages:
-    """Handles the pages of webhooks. `_open` returns them, `_new_sender` what sends tests.
-
-    `_storage` has the adapters of all ports.
-    """
+    """Handles the pages of webhooks."""
 
     _requests: OperatorRequests
-    _open: Callable[[], Awaitable[Webhooks]]
-    _new_sender: Callable[[], Sender]
-    _storage: Any
-    _now: Callable[[], float]
+    _kernel: Kernel
     _allows_http: bool
 
-    async def get(self, request: Request) -> bytes:
+    async def _open(self) -> Webhooks:
+        return await open_webhooks(self._kernel.storage)
+
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of webhooks, and the form that adds one."""
-        member = await self._requests.member(request)
-        now, webhooks = self._now(), await (await self._open()).list()
-        values = {
+        now, webhooks = self._kernel.now(), await (await self._open()).list()
+        return {
             "rows": [(webhook, webhook.state(now)) for webhook in webhooks],
             "kinds": KINDS,
             "most_patterns": MAX_PATTERNS,
             "longest": MAX_PATTERNS * (MAX_PATTERN + 1),
             "longest_keywords": MAX_KEYWORDS,
-            "lists": await ready_lists(self._storage.tables),
+            "lists": await ready_lists(self._kernel.storage.tables),
             "label": "",
         }
-        return self._requests.page(request, member.session, "list", values)
 
-    async def post(self, request: Request) -> bytes:
-        """Add a webhook, and redirect to the page that shows its secret."""
-        _, form = await self._requests.member_form(request)
-        label = form.get("label", "")
-        try:
-            webhook = new_webhook(
-                label,
-                form.get("url", "").strip(),
-                [kind for kind in KINDS if form.get(kind)],
-                form.get("namespaces", "").split(),
-                form.get("keywords", ""),
-                list_name=form.get("list", ""),
-                now=self._now(),
-                seq=await self._storage.store.head(),
-                allows_http=self._allows_http,
-            )
-            await (await self._open()).add(webhook)
-        except DirectoryError:
-            return self._requests.form_error(request, WEBHOOKS, label=label)
-        return self._requests.redirect(request, f"{WEBHOOKS}/{webhook.id}/secret")
+    @form(WEBHOOKS, "label")
+    async def post(self, sent: Sent) -> Next:
+        """Add a webhook, and go to the page that shows its secret."""
+        webhook = new_webhook(
+            sent.fields.get("label", ""),
+            sent.text("url"),
+            [kind for kind in KINDS if sent.fields.get(kind)],
+            sent.text("namespaces").split(),
+            sent.fields.get("keywords", ""),
+            list_name=sent.fields.get("list", ""),
+            now=self._kernel.now(),
+            seq=await self._kernel.storage.store.head(),
+            allows_http=self._allows_http,
+        )
+        await (await self._open()).add(webhook)
+        return Next(f"{WEBHOOKS}/{webhook.id}/secret")
 
-    async def get_one(self, request: Request, webhook_id: str) -> bytes:
+    @page("webhook")
+    async def get_one(self, sent: Sent, webhook_id: str) -> Mapping[str, Any]:
         """Return the page of a webhook with its last messages."""
-        member = await self._requests.member(request)
         webhooks = await self._open()
         webhook = await webhooks.find(webhook_id)
-        values = {
-            "webhook": webhook,
-            "state": webhook.state(self._now()),
-            "deliveries": await webhooks.deliveries(webhook_id, SHOWN),
-        }
-        return self._requests.page(request, member.session, "webhook", values)
+        deliveries = await webhooks.deliveries(webhook_id, SHOWN)
+        return {"webhook": webhook, "state": webhook.state(self._kernel.now()), "deliveries": deliveries}
 
-    async def test(self, request: Request, webhook_id: str) -> bytes:
-        """Send a test, and redirect to the page of the webhook, whose log has the result."""
-        await self._requests.member_form(request)
-        webhooks = await self._open()
-        sender = self._new_sender()
-        try:
-            webhook = await webhooks.find(webhook_id)
-            keys = await webhooks.secrets(webhook_id, self._now())
-            sent = await sender.send(webhook.url, keys, test_message(webhook_id))
-            await webhooks.log(webhook_id, sent.delivery)
-        except DirectoryError:
-            return self._requests.form_error(request, WEBHOOKS)
-        finally:
-            sender.stop()
-        notice = "test_failed" if sent.delivery.error else "test_accepted"
-        return self._requests.redirect(request, f"{WEBHOOKS}/{webhook_id}", notice)
+    @form(WEBHOOKS)
+    async def test(self, sent: Sent, webhook_id: str) -> Next:
+        """Send a test, and go to the page of the webhook, whose log has the result."""
+        kernel = self._kernel
+        sender = new_sender(kernel.config, kernel.reactor, kernel.now)
+        delivery = await send_test(await self._open(), webhook_id, sender, kernel.now())
+        return Next(f"{WEBHOOKS}/{webhook_id}", "test_failed" if delivery.error else "test_accepted")
 
     async def get_test(self, request: Request, webhook_id: str) -> bytes:
         """Redirect to the page of the webhook."""
         await self._requests.member(request)
         return self._requests.redirect(request, f"{WEBHOOKS}/{webhook_id}")
 
-    async def rotate(self, request: Request, webhook_id: str) -> bytes:
-        """Give a webhook another secret, and redirect to the page that shows it."""
-        await self._requests.member_form(request)
-        try:
-            await (await self._open()).rotate(webhook_id, self._now())
-        except DirectoryError:
-            return self._requests.form_error(request, WEBHOOKS)
-        return self._requests.redirect(request, f"{WEBHOOKS}/{webhook_id}/secret")
+    @form(WEBHOOKS)
+    async def rotate(self, sent: Sent, webhook_id: str) -> Next:
+        """Give a webhook another secret, and go to the page that shows it."""
+        await (await self._open()).rotate(webhook_id, self._kernel.now())
+        return Next(f"{WEBHOOKS}/{webhook_id}/secret")
 
     async def secret(self, request: Request, webhook_id: str) -> bytes:
         """Return the new secret of a webhook once; afterwards a page with status 410."""
@@ -129,22 +114,18 @@ class WebhookPages:
         webhook = await webhooks.find(webhook_id)
         # HEAD has no body, so it must not consume the secret.
         is_head = request.method == b"HEAD"
-        secret = None if is_head else await webhooks.show_secret(webhook_id, self._now())
+        secret = None if is_head else await webhooks.show_secret(webhook_id, self._kernel.now())
         values = {"webhook": webhook, "secret": secret, "hours": round(GRACE / 3_600)}
         status = 200 if is_head or secret is not None else 410
         return self._requests.page(request, member.session, "secret", values, status)
 
-    async def get_remove(self, request: Request, webhook_id: str) -> bytes:
+    @page("remove")
+    async def get_remove(self, sent: Sent, webhook_id: str) -> Mapping[str, Any]:
         """Return the page that asks to confirm the removal."""
-        member = await self._requests.member(request)
-        values = {"webhook": await (await self._open()).find(webhook_id)}
-        return self._requests.page(request, member.session, "remove", values)
+        return {"webhook": await (await self._open()).find(webhook_id)}
 
-    async def remove(self, request: Request, webhook_id: str) -> bytes:
-        """Remove a webhook, and redirect to the list."""
-        await self._requests.member_form(request)
-        try:
-            await (await self._open()).remove(webhook_id)
-        except DirectoryError:
-            return self._requests.form_error(request, WEBHOOKS)
-        return self._requests.redirect(request, WEBHOOKS, "removed")
+    @form(WEBHOOKS)
+    async def remove(self, sent: Sent, webhook_id: str) -> Next:
+        """Remove a webhook, and go to the list."""
+        await (await self._open()).remove(webhook_id)
+        return Next(WEBHOOKS, "removed")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
+from ...config import Config
 from ...feature import Host, Running
 from ...search import percolate
 from .dispatcher import Dispatcher
@@ -26,6 +28,14 @@ async def open_webhooks(storage: Any) -> Webhooks:
     return Webhooks(storage.tables, await storage.session_secret())
 
 
+def new_sender(config: Config, reactor: Any, now: Callable[[], float]) -> Sender:
+    """Return a sender. `now` returns seconds since the epoch."""
+    # The HTTP client takes 3 MB and .1 seconds.
+    from .sender import sender_of
+
+    return sender_of(config, reactor, now)
+
+
 def running(host: Host) -> Running:
     """Return the service that sends messages."""
     metrics = WebhookMetrics(host.metrics)
@@ -36,20 +46,11 @@ def running(host: Host) -> Running:
             opened.append(await open_webhooks(host.storage))
         return opened[0]
 
-    def new_sender() -> Sender:
-        if SENDER in host.replaced:
-            replaced: Sender = host.replaced[SENDER]
-            return replaced
-        # The HTTP client takes 3 MB and .1 seconds.
-        from .sender import sender_of
-
-        return sender_of(host.config, host.reactor, host.now)
-
     dispatcher = Dispatcher(
         lambda: Deferred.fromCoroutine(opening()),
         WebhookQueue(host.storage.tables),
         host.storage.store,
-        new_sender,
+        lambda: host.replaced.get(SENDER) or new_sender(host.config, host.reactor, host.now),
         percolate,
         host.offload,
         host.reactor,

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 from attrs import asdict, frozen
+from attrs.filters import include
 
 from ...domain.entries import is_storable
 from ...domain.errors import BadInput
@@ -105,8 +106,7 @@ class Webhooks:
         secret = new_secret()
         salt, sealed = self._seal(webhook.id, secret)
         row = {
-            **{name: getattr(webhook, name) for name in ("id", "label", "url", "keywords", "created_at", "seq")},
-            "list": webhook.list,
+            **asdict(webhook, filter=include("id", "label", "url", "keywords", "list", "created_at", "seq")),
             "kinds": " ".join(webhook.kinds),
             "namespaces": " ".join(webhook.namespaces),
             "salt": salt,

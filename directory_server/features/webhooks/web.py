@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...web.operator_requests import Notice
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .pages import WEBHOOKS, WebhookPages
-from .service import open_webhooks
 from .settings import WebhooksConfig
 from .tables import count_paused
-
-if TYPE_CHECKING:
-    from .sender import Sender
 
 NAME = "webhooks"
 
@@ -22,21 +18,8 @@ _ONE = f"{WEBHOOKS}/{{webhook_id}}"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    def new_sender() -> Sender:
-        # The HTTP client takes 3 MB and .1 seconds.
-        from .sender import sender_of
-
-        return sender_of(kernel.config, kernel.reactor, kernel.now)
-
-    pages = WebhookPages(
-        kernel.operators.of_folder(NAME),
-        lambda: open_webhooks(kernel.storage),
-        new_sender,
-        kernel.storage,
-        kernel.now,
-        bool(kernel.config.of(WebhooksConfig).allowed_networks),
-    )
-    return Endpoints({NAME: pages})
+    allows_http = bool(kernel.config.of(WebhooksConfig).allowed_networks)
+    return Endpoints({NAME: WebhookPages(kernel.operators.of_folder(NAME), kernel, allows_http)})
 
 
 async def _paused(storage: Any) -> Notice | None:

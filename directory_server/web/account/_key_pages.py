@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from math import ceil
 
@@ -17,6 +17,7 @@ from ..audit import Values, changing
 from ..mcp import PATH, McpEndpoint
 from ..pages import KeyPartValues
 from ._limits import DAY, pending_limits
+from ._member_pages import Next, Sent, form, page
 from ._requests import KEYS, AccountRequests, Member
 from ._sessions import Session
 
@@ -39,39 +40,47 @@ class KeyPages:
     _now: Callable[[], float]
     _read_parts: ReadKeyParts
 
-    async def get(self, request: Request) -> bytes:
+    @page("keys")
+    async def get(self, sent: Sent) -> Mapping[str, object]:
         """Return the list of keys and the form that creates a key."""
-        member = await self._requests.member(request)
-        return self._requests.page(request, member.session, "keys", await self._list(member))
+        account, now = sent.member.account, self._now()
+        owned = await self._keys.list(account)
+        return {
+            "keys": owned.keys,
+            "key_parts": await self._read_parts([usage.key.id for usage in owned.keys]),
+            "now": now,
+            "label": "",
+            "is_full": owned.is_full,
+            "max_keys": owned.most,
+            "free_at": owned.free_at,
+            "expires": "never",
+            "expiries": list(EXPIRIES),
+            "pending": not account.approved,
+            **pending_limits(self._keys),
+        }
 
     async def get_account(self, request: Request) -> bytes:
         """Redirect to the list of keys, the first page of an account."""
         await self._requests.member(request)
         return self._requests.redirect(request, KEYS)
 
-    async def post(self, request: Request) -> bytes:
-        """Create a key, and redirect to the page that shows its secret."""
-        member, form = await self._requests.member_form(request)
-        label, expiry = form.get("label", ""), form.get("expires", "never")
-        try:
-            self._changes.charge(member.account.id)
-            session = member.session.identifier
-            key = await self._keys.create(member.account, session, label, self._expires_at(expiry))
-            if request.audit is not None:
-                request.audit.set_values({}, {"id": key.id, "label": key.label, "expires": expiry, "limit": key.limit})
-        except DirectoryError:
-            return self._requests.form_error(request, KEYS, label=label, expires=expiry)
-        return self._requests.redirect(request, _path(key.id, "secret"))
+    @form(KEYS, "label", "expires")
+    async def post(self, sent: Sent) -> Next:
+        """Create a key, and go to the page that shows its secret."""
+        request, account, session = sent.request, sent.member.account, sent.member.session.identifier
+        expiry = sent.fields.get("expires", "never")
+        self._changes.charge(account.id)
+        key = await self._keys.create(account, session, sent.fields.get("label", ""), self._expires_at(expiry))
+        if request.audit is not None:
+            request.audit.set_values({}, {"id": key.id, "label": key.label, "expires": expiry, "limit": key.limit})
+        return Next(_path(key.id, "secret"))
 
-    async def rotate(self, request: Request, key_id: str) -> bytes:
-        """Rotate the secret of a key, and redirect to the page that shows the new secret."""
-        member, _ = await self._requests.member_form(request)
-        try:
-            self._changes.charge(member.account.id)
-            key = await self._keys.rotate(member.account, member.session.identifier, key_id)
-        except DirectoryError:
-            return self._requests.form_error(request, KEYS)
-        return self._requests.redirect(request, _path(key.id, "secret"))
+    @form(KEYS)
+    async def rotate(self, sent: Sent, key_id: str) -> Next:
+        """Rotate the secret of a key, and go to the page that shows the new secret."""
+        self._changes.charge(sent.member.account.id)
+        key = await self._keys.rotate(sent.member.account, sent.member.session.identifier, key_id)
+        return Next(_path(key.id, "secret"))
 
     async def get_rotate(self, request: Request, key_id: str) -> bytes:
         """Redirect to the list of keys."""
@@ -98,11 +107,11 @@ class KeyPages:
         }
         return self._requests.page(request, member.session, "key", values)
 
-    async def get_rename(self, request: Request, key_id: str) -> bytes:
+    @page("rename")
+    async def get_rename(self, sent: Sent, key_id: str) -> Mapping[str, object]:
         """Return the form that changes the label of a key."""
-        member = await self._requests.member(request)
-        key = await self._keys.find(member.account, key_id)
-        return self._requests.page(request, member.session, "rename", {"key": key, "label": key.label})
+        key = await self._keys.find(sent.member.account, key_id)
+        return {"key": key, "label": key.label}
 
     async def rename(self, request: Request, key_id: str) -> bytes:
         """Change the label of a key, and redirect to the list of keys."""
@@ -119,41 +128,21 @@ class KeyPages:
             return self._requests.form_error(request, KEYS)
         return self._requests.redirect(request, KEYS, "key_renamed")
 
-    async def confirm_revoke(self, request: Request, key_id: str) -> bytes:
+    @page("revoke")
+    async def confirm_revoke(self, sent: Sent, key_id: str) -> Mapping[str, object]:
         """Return the page that asks to confirm the revocation of a key."""
-        member = await self._requests.member(request)
-        key = await self._keys.find(member.account, key_id)
-        return self._requests.page(request, member.session, "revoke", {"key": key})
+        return {"key": await self._keys.find(sent.member.account, key_id)}
 
-    async def revoke(self, request: Request, key_id: str) -> bytes:
-        """Revoke a key and redirect to the list of keys."""
-        member, _ = await self._requests.member_form(request)
-        try:
-            await self._keys.revoke(member.account, key_id)
-        except DirectoryError:
-            return self._requests.form_error(request, KEYS)
-        return self._requests.redirect(request, KEYS, "key_revoked")
+    @form(KEYS)
+    async def revoke(self, sent: Sent, key_id: str) -> Next:
+        """Revoke a key and go to the list of keys."""
+        await self._keys.revoke(sent.member.account, key_id)
+        return Next(KEYS, "key_revoked")
 
     async def _state(self, member: Member, key_id: str) -> Values:
         """Return the values of a key for the audit log."""
         key = await self._keys.find(member.account, key_id)
         return {"label": key.label, "limit": key.limit}
-
-    async def _list(self, member: Member) -> dict[str, object]:
-        owned, now = await self._keys.list(member.account), self._now()
-        return {
-            "keys": owned.keys,
-            "key_parts": await self._read_parts([usage.key.id for usage in owned.keys]),
-            "now": now,
-            "label": "",
-            "is_full": owned.is_full,
-            "max_keys": owned.most,
-            "free_at": owned.free_at,
-            "expires": "never",
-            "expiries": list(EXPIRIES),
-            "pending": not member.account.approved,
-            **pending_limits(self._keys),
-        }
 
     def _expires_at(self, expiry: str) -> float | None:
         if expiry not in EXPIRIES:

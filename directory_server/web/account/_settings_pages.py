@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attrs import frozen
 
-from ...domain.errors import BadInput, DirectoryError
-from ...http import Request
+from ...domain.errors import BadInput
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ._key_pages import ConnectPage, KeyPages
 from ._limits import AttemptLimits
+from ._member_pages import Next, Sent, form, page
 from ._requests import KEYS, SIGN_IN, AccountRequests
 from ._sign_in_pages import PASSWORD_LENGTHS, SignInPages
 
@@ -26,46 +29,40 @@ class SettingsPages:
     _attempts: AttemptLimits
     _keys: UserKeys
 
-    async def get_password(self, request: Request) -> bytes:
+    @page("password")
+    async def get_password(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page of the account with the form that changes the password."""
-        member = await self._requests.member(request)
-        has_password = await self._accounts.has_password(member.account)
-        values = {"created": member.account.created_at, "has_password": has_password, **PASSWORD_LENGTHS}
-        return self._requests.page(request, member.session, "password", values)
+        account = sent.member.account
+        has_password = await self._accounts.has_password(account)
+        return {"created": account.created_at, "has_password": has_password, **PASSWORD_LENGTHS}
 
-    async def post_password(self, request: Request) -> bytes:
+    @form(PASSWORD, of_sign_in=True)
+    async def post_password(self, sent: Sent) -> Next:
         """Change the password, end all sessions and start a new one."""
-        member, form = await self._requests.member_form(request, of_sign_in=True)
-        old, new = form.get("old", ""), form.get("password", "")
-        try:
-            await self._attempts.charge_account(request, member.account.email)
-            client = self._requests.client(request)
-            new_session = await self._accounts.change_password(member.account, old, new, client)
-        except DirectoryError:
-            return self._requests.form_error(request, PASSWORD)
-        self._requests.cookies.set(request, new_session)
-        return self._requests.redirect(request, KEYS, "password_changed")
+        request, account = sent.request, sent.member.account
+        old, new = sent.fields.get("old", ""), sent.fields.get("password", "")
+        await self._attempts.charge_account(request, account.email)
+        session = await self._accounts.change_password(account, old, new, self._requests.client(request))
+        self._requests.cookies.set(request, session)
+        return Next(KEYS, "password_changed")
 
-    async def get_delete(self, request: Request) -> bytes:
+    @page("delete")
+    async def get_delete(self, sent: Sent) -> Mapping[str, Any]:
         """Return the form that deletes the account. It says what is deleted and what remains."""
-        member = await self._requests.member(request)
-        keys = len((await self._keys.list(member.account)).keys)
-        values = {"keys": keys, "has_password": await self._accounts.has_password(member.account)}
-        return self._requests.page(request, member.session, "delete", values)
+        account = sent.member.account
+        keys = len((await self._keys.list(account)).keys)
+        return {"keys": keys, "has_password": await self._accounts.has_password(account)}
 
-    async def post_delete(self, request: Request) -> bytes:
-        """Delete the account with its keys and sessions, and redirect to the sign-in form."""
-        member, form = await self._requests.member_form(request)
-        try:
-            if form.get("confirmed") != "yes":
-                raise BadInput("confirmed: must be yes.", code="not_confirmed")
-            await self._attempts.charge_account(request, member.account.email)
-            client = self._requests.client(request)
-            await self._accounts.delete(member.account, form.get("old", ""), client)
-        except DirectoryError:
-            return self._requests.form_error(request, DELETE)
+    @form(DELETE)
+    async def post_delete(self, sent: Sent) -> Next:
+        """Delete the account with its keys and sessions, and go to the sign-in form."""
+        request, account = sent.request, sent.member.account
+        if sent.fields.get("confirmed") != "yes":
+            raise BadInput("confirmed: must be yes.", code="not_confirmed")
+        await self._attempts.charge_account(request, account.email)
+        await self._accounts.delete(account, sent.fields.get("old", ""), self._requests.client(request))
         self._requests.cookies.set(request, "", max_age=0)
-        return self._requests.redirect(request, SIGN_IN, "account_deleted")
+        return Next(SIGN_IN, "account_deleted")
 
 
 SESSIONS = "/account/sessions"
@@ -78,28 +75,24 @@ class SessionPages:
     _requests: AccountRequests
     _accounts: AccountService
 
-    async def get(self, request: Request) -> bytes:
+    @page("sessions")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of sessions, the session of the request first."""
-        member = await self._requests.member(request)
-        current = member.session.id
-        sessions = sorted(await self._accounts.sessions(member.account), key=lambda session: session.id != current)
-        values = {"sessions": sessions, "current": current, "recorded": self._accounts.records_clients}
-        return self._requests.page(request, member.session, "sessions", values)
+        current = sent.member.session.id
+        sessions = sorted(await self._accounts.sessions(sent.member.account), key=lambda session: session.id != current)
+        return {"sessions": sessions, "current": current, "recorded": self._accounts.records_clients}
 
-    async def end(self, request: Request, session_id: str) -> bytes:
+    @form(SESSIONS, of_sign_in=True)
+    async def end(self, sent: Sent, session_id: str) -> Next:
         """End another session. The session of the request ends with the form that signs out."""
-        member, _ = await self._requests.member_form(request, of_sign_in=True)
-        try:
-            await self._accounts.end_session(member.account, session_id)
-        except DirectoryError:
-            return self._requests.form_error(request, SESSIONS)
-        return self._requests.redirect(request, SESSIONS, "session_ended")
+        await self._accounts.end_session(sent.member.account, session_id)
+        return Next(SESSIONS, "session_ended")
 
-    async def end_others(self, request: Request) -> bytes:
+    @form(SESSIONS, of_sign_in=True)
+    async def end_others(self, sent: Sent) -> Next:
         """End all sessions except that of the request."""
-        member, _ = await self._requests.member_form(request, of_sign_in=True)
-        await self._accounts.end_other_sessions(member.session.identifier)
-        return self._requests.redirect(request, SESSIONS, "sessions_ended")
+        await self._accounts.end_other_sessions(sent.member.session.identifier)
+        return Next(SESSIONS, "sessions_ended")
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.run_sync import run_sync
@@ -30,12 +30,12 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
     failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
     upstream = FakeUpstream(failing)
     run_sync(
-        pages._storage.mirrors.put(
+        pages._kernel.storage.mirrors.put(
             failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)
         )
     )
-    run_sync(pages._storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
-    object.__setattr__(pages, "_upstreams", [upstream])
+    run_sync(pages._kernel.storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
+    object.__setattr__(pages, "_kernel", evolve(pages._kernel, upstreams=[upstream]))
     operator.get("/admin")
     assert "The upstream a/b é fails." in operator.text
     operator.get("/admin/upstreams")
@@ -58,8 +58,8 @@ def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -
     pages = server.site._routes.groups["operator_server"]
     state = UpstreamState("a", error="It cannot be reached (<b>{n1}: refused).", failures=1)
     run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
-    run_sync(pages._storage.mirrors.put(state, run=run))
-    object.__setattr__(pages, "_upstreams", [FakeUpstream(state)])
+    run_sync(pages._kernel.storage.mirrors.put(state, run=run))
+    object.__setattr__(pages, "_kernel", evolve(pages._kernel, upstreams=[FakeUpstream(state)]))
     for path in ("/admin?lang=zh", "/admin/upstreams?lang=zh"):
         operator.get(path)
         assert "无法连接上游：&lt;b&gt;{n1}: refused。" in operator.page

@@ -232,7 +232,7 @@ def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory_of_
     first.run()
     assert len(first.messages()) == 1
     # It ends without releasing the lease, and its message has no result.
-    first.dispatcher._timer.stopService()
+    first.dispatcher._loop.stop()
     run_sync(directory.queue.release("process 0"))
     second = directory.start()
     second.run()
