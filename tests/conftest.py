@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -42,6 +43,20 @@ class Open(Protocol):
 
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let one worker collect before the others where there is no bytecode: it compiles the tests for all."""
+    tests = Path(__file__).parent
+    with (tests / "__init__.py").open() as lock:
+        # The tests of this folder are among the last that are collected.
+        if not (tests / "web" / "__pycache__").is_dir():
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -278,8 +278,8 @@ def words_of(setup: Setup) -> list[str]:
 def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
     all_words = []
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        # A fifth of them: all take half a minute.
-        for line in islice(lines, 0, None, 5):
+        # A twentieth of them: all take half a minute.
+        for line in islice(lines, 0, None, 20):
             if b'"packages"' in line or b'"remotes"' in line:
                 entry = serialization.decode_entry(serialization.decode(line))
                 for option in install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes):
@@ -291,6 +291,6 @@ def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
     # The command of VS Code has JSON, whose quotation marks only Unix shells pass on.
     others = [words for words in all_words if words[0] != "code"]
     counts = {shell: sum(bool(text_for(shell, words)) for words in others) for shell in SHELLS}
-    assert counts["bash, zsh, fish"] == len(others) > 2_400
+    assert counts["bash, zsh, fish"] == len(others) > 500
     assert min(counts.values()) > 0.99 * len(others), counts
     assert all(text_for("bash, zsh, fish", words) for words in all_words)
