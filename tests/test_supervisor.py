@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -153,37 +151,6 @@ def test_a_process_that_does_not_report_is_killed_and_restarted(
     assert f"Process 2 (id {silent}) has not reported for 30 s and is killed." in capfd.readouterr().err
     fleet.end(2)
     assert fleet.restart_delay(2, 1) == 1
-
-
-STOPPED_PROCESS = """
-import os, signal, sys, time
-from directory_server import supervisor
-from directory_server.supervisor import VARIABLE, Supervisor
-
-supervisor.INTERVAL, supervisor.SILENCE = 0.05, 0.3
-
-def start(environ):
-    pid = os.fork()
-    if pid == 0:
-        reports, parent, _ = environ[VARIABLE].split()
-        started.append(pid)
-        os.write(int(reports), b"ready 1 %d\\n" % os.getpid())
-        if len(started) == 2:
-            os.kill(int(parent), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGSTOP)
-    started.append(pid)
-    return pid
-
-started = []
-code = Supervisor(1, start, os.environ, lambda: 20 * time.monotonic()).run()
-sys.exit(code or 10 * len(started))
-"""
-
-
-def test_a_stopped_process_is_killed_and_another_one_is_started() -> None:
-    # The second one stops the supervisor, and ends because it is silent then.
-    done = subprocess.run([sys.executable, "-c", STOPPED_PROCESS], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr.count("has ended: SIGKILL")) == (20, 1), done.stderr
 
 
 def test_a_process_that_stops_reporting_while_it_starts_is_killed(fleet: Fleet, sent: list[tuple[int, int]]) -> None:

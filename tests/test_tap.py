@@ -8,20 +8,19 @@ from socket import create_server
 from typing import Any, cast
 
 import pytest
-from twisted.application.service import IServiceMaker, MultiService, Service
+from twisted.application.service import MultiService, Service
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred
 from twisted.internet.error import CannotListenError, ConnectionDone
 from twisted.internet.testing import MemoryReactorClock, StringTransport
 from twisted.logger import LogEvent
-from twisted.plugin import getPlugins
 from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
-from directory_server.config import Config, ConfigError, HttpConfig, MetricsConfig, WebConfig
+from directory_server.config import Config, HttpConfig, MetricsConfig, WebConfig
 from directory_server.process import StartFailed
-from directory_server.tap import Options, configure, makeService
+from directory_server.tap import Options, makeService
 
 StartService = Callable[..., MemoryReactorClock]
 
@@ -90,17 +89,6 @@ def test_reuse_port_is_set_by_option_or_setting(arguments: list[str]) -> None:
 )
 def test_invalid_options_are_reported(arguments: list[str], message: str) -> None:
     assert message in error_message(*arguments)
-
-
-def test_environment_configures_a_tac_file() -> None:
-    assert configure({"DIRECTORY_SERVER_LISTEN": "tcp:81"}).listen == ("tcp:81",)
-    with pytest.raises(ConfigError, match="not 'tcp:x'"):
-        configure({"DIRECTORY_SERVER_LISTEN": "tcp:x"})
-
-
-def test_twistd_finds_the_plugin() -> None:
-    (found,) = (plugin for plugin in getPlugins(IServiceMaker) if plugin.tapname == "directory")
-    assert (found.options, found.makeService) == (Options, makeService)
 
 
 def test_make_service_opens_nothing(tmp_path: Path) -> None:
@@ -256,26 +244,6 @@ def test_shared_port_in_use_ends_the_process_with_one_line(tmp_path: Path, logge
     logged_failures.clear()
 
 
-class PortInUseReactor(MemoryReactorClock):
-    """A reactor on which every port is in use."""
-
-    def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> Any:
-        raise CannotListenError(interface, port, OSError(98, "Address already in use"))
-
-
-def test_port_in_use_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
-    service = DirectoryService(Config(data_dir=tmp_path), PortInUseReactor())
-    with pytest.raises(StartFailed) as caught:
-        service.privilegedStartService()
-    assert caught.value.code == 1
-    (event,) = logged_failures
-    assert event["reason"] == (
-        "Cannot listen on 127.0.0.1:8080: [Errno 98] Address already in use. Change the setting listen."
-    )
-    assert "log_failure" not in event
-    logged_failures.clear()
-
-
 @pytest.mark.parametrize(("metrics", "setting"), [("tcp:8080", "metrics.listen"), ("tcp:9090", "listen")])
 def test_port_in_use_names_the_setting(
     tmp_path: Path, logged_failures: list[LogEvent], metrics: str, setting: str
@@ -293,14 +261,4 @@ def test_port_in_use_names_the_setting(
         DirectoryService(config, Reactor()).privilegedStartService()
     (event,) = logged_failures
     assert event["reason"].endswith(f"Address already in use. Change the setting {setting}.")
-    logged_failures.clear()
-
-
-def test_invalid_data_directory_ends_the_process_with_one_line(tmp_path: Path, logged_failures: list[LogEvent]) -> None:
-    (tmp_path / "data").touch()
-    service = DirectoryService(Config(data_dir=Path("data")), MemoryReactorClock())
-    with pytest.raises(StartFailed):
-        service.privilegedStartService()
-    (event,) = logged_failures
-    assert event["reason"].startswith(f"Cannot serve {tmp_path}/data: ")
     logged_failures.clear()

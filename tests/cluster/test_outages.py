@@ -12,7 +12,7 @@ import pytest
 from directory_server.domain.entries import mcp_id_of
 
 from ..engines import Engine
-from ..process.conftest import SEARCH, TIMEOUT, Server, entry_line, until
+from ..process.conftest import SEARCH, Server, entry_line, until
 from ..process.test_metrics import metric
 from ._machines import health
 from .conftest import Cluster
@@ -93,20 +93,6 @@ def test_pages_without_entries_and_streams_continue_in_an_outage(site: tuple[Clu
         cluster.command("import", "-", stdin=entry_line("com.example/news", "News."))
         # The stream is still open, and gets what came after the outage.
         assert any(b"resources/list_changed" in line for line in iter(stream.readline, b""))
-
-
-def test_a_stopped_database_holds_up_no_request_for_long(site: tuple[Cluster, Server]) -> None:
-    cluster, server = site
-    key = cluster.new_key("--limit", "unlimited")
-    assert server.search("weather", key).status == 200
-    cluster.engine.pause()
-    try:
-        until(lambda: server.search("weather", key).status == 503, "requests with a key are rejected", TIMEOUT)
-        assert server.request("/healthz").status == 200
-    finally:
-        cluster.engine.resume()
-    until(lambda: server.search("weather", key).status == 200, "requests with a key are served", TIMEOUT)
-    until(lambda: health(server) == "available", "the recovery is reported", TIMEOUT)
 
 
 def test_a_server_has_a_limited_number_of_connections(site: tuple[Cluster, Server]) -> None:

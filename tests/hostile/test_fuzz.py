@@ -205,19 +205,6 @@ def test_messages_with_a_piece_replaced(server: Server, unlimited: str, message:
 
 
 @many
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([b"keywords", b"limit", b"cursor"]) | SOME, SOME | st.text(max_size=30).map(str.encode)
-        )
-    )
-)
-def test_searches(server: Server, unlimited: str, parameters: list[tuple[bytes, bytes]]) -> None:
-    query = "&".join(f"{quote_from_bytes(name)}={quote_from_bytes(value)}" for name, value in parameters)
-    assert server.get(f"/api/open/v1/search?{query}", key=unlimited).status in (200, 400)
-
-
-@many
 @given(SOME | st.text(max_size=30).map(str.encode))
 def test_paths(server: Server, unlimited: str, path: bytes) -> None:
     for below in ("/", "/api/open/v1/entries/", "/.well-known/"):

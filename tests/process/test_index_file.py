@@ -1,4 +1,4 @@
-"""The file of the index with real processes: written after a start, mapped by the next, ignored if it is damaged."""
+"""The file of the index with real processes: written after a start, mapped by the next."""
 
 from __future__ import annotations
 
@@ -35,19 +35,3 @@ def test_a_start_uses_the_file_of_the_process_before(installation: Installation)
             assert maps_file(second, file)
             assert second.search_names("mail", key) == found
             assert "file of the index" not in second.stop()
-
-
-def test_a_damaged_file_is_replaced(installation: Installation) -> None:
-    installation.command("quickstart")
-    key = installation.new_key()
-    with installation.serve() as server:
-        (file,) = until(lambda: index_files(installation), "the file is written")
-        found = server.search_names("mail", key)
-    content = file.read_bytes()
-    file.write_bytes(content[:-10])
-    with installation.serve() as server:
-        assert server.search_names("mail", key) == found
-        until(lambda: file.stat().st_size == len(content), "the file is written again")
-        log = server.stop()
-    assert log.count("The file of the index") == 1
-    assert "Traceback" not in log

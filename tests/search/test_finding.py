@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-from pathlib import Path
-
-import pytest
-from twisted.internet.defer import Deferred
-
 from directory_server.domain.entries import PUBLISHER, Entry
-from directory_server.domain.search import Query
-from directory_server.search import ImpactIndex
-from directory_server.serialization import decode_entry
 from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import make_entry, search_names
 
-from . import index_of, inline
+from . import index_of
 
 
 def described(name: str, **publisher: object) -> Entry:
@@ -102,37 +91,3 @@ async def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
     padding = "".join(chr(0x5000 + n) for n in range(200))
     assert await search_names(index, f"读取邮件{padding}") == ["org.example/mail"]
     assert await search_names(index, f"{padding}读取邮件") == []
-
-
-@pytest.fixture(scope="module")
-def real(shared_data: Path) -> tuple[ImpactIndex, dict[str, str]]:
-    """Return an index of a sample of the real entries, and the text of each by its id."""
-    selected = re.compile(
-        rb'(?i)"name": "\S*(postgres|context7|spotify|minecraft|/github[-"])|\xe9\x82\xae\xe4\xbb\xb6'
-    )
-    with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        sample = [line for n, line in enumerate(lines) if n % 40 == 0 or selected.search(line)]
-    entries = [decode_entry(json.loads(line)) for line in sample]
-    index = ImpactIndex(inline)
-    Deferred.fromCoroutine(index.apply(additions(*entries)))
-    assert len(index) == len(entries)
-    return index, {entry.mcp_id: line.decode().casefold() for entry, line in zip(entries, sample, strict=True)}
-
-
-MENTIONED = {
-    "postgres": "postgres",
-    "context7": "context7",
-    "spotfy": "spotify",
-    "minecr": "minecraft",
-    "github": "/github",
-    "读取邮件": "邮件|mail",
-}
-
-
-@awaited
-async def test_real_entries_are_found(real: tuple[ImpactIndex, dict[str, str]]) -> None:
-    index, texts = real
-    for keywords, word in MENTIONED.items():
-        page = await index.search(Query(keywords, 3))
-        found = [re.search(word, texts[hit.mcp_id]) is not None for hit in page.hits]
-        assert (keywords, found) == (keywords, [True] * 3)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.search import TextAnalysis
 from directory_server.search.index.document import WEIGHT, build_document
@@ -42,15 +39,3 @@ def test_weight_depends_on_field_and_frequency() -> None:
 def test_words_of_names_come_first() -> None:
     packed = unpack(TextAnalysis()(entry(description="reads letters")))
     assert set(packed.words.split()[: packed.named]) == {"mail", "server", "mailserver"}
-
-
-def test_packed_documents_of_real_entries_are_small(shared_data: Path) -> None:
-    pages = sorted((shared_data / "registry_pages").glob("*.json"))
-    entries = [
-        serialization.decode_entry(each)
-        for page in pages
-        for each in serialization.decode(page.read_bytes())["servers"]
-    ]
-    analysis = TextAnalysis()
-    packed = sum(len(analysis(each)) for each in entries)
-    assert packed < 2 * sum(len(serialization.encode_entry(each)) for each in entries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -25,21 +24,6 @@ def test_cursor_round_trip(keywords: str, score: float, name: str, sort: Order) 
     assert cursor.isascii()
     query = urlencode({"keywords": keywords, "cursor": cursor, "sort": sort}).encode()
     assert serialization.search_parameters(query).after == position
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([b"keywords", b"limit", b"cursor", b"sort", b"x", b""]), st.binary(max_size=20)),
-        max_size=3,
-    )
-)
-def test_any_parameters_are_a_query_or_bad_input(parameters: list[tuple[bytes, bytes]]) -> None:
-    try:
-        query = serialization.search_parameters(b"&".join(b"=".join(each) for each in parameters))
-    except BadInput:
-        return
-    assert query.keywords.strip()
-    assert 1 <= query.limit <= 100
 
 
 @given(
@@ -66,20 +50,6 @@ def test_a_semicolon_is_part_of_a_value() -> None:
 def test_too_many_parameters_are_rejected() -> None:
     with pytest.raises(BadInput, match="more than 20"):
         serialization.search_parameters(b"&".join([b"x=1"] * 1_000))
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.text(max_size=5),
-        lambda x: st.lists(x) | st.dictionaries(st.sampled_from(["keywords", "limit", "x"]), x),
-    )
-)
-def test_any_arguments_are_a_query_or_bad_input(arguments: Any) -> None:
-    try:
-        query = serialization.search_arguments(arguments)
-    except BadInput:
-        return
-    assert isinstance(query.limit, int)
 
 
 @pytest.mark.parametrize("limit", [1, 100, 7.0])
