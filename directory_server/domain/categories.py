@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from .vocabulary import listed, read_vocabulary
+
 MAX_CATEGORIES = 3
 """Categories of an entry."""
 
@@ -15,61 +17,7 @@ MAX_LABELS = 20
 MAX_LABEL = 100
 """Characters of a label that are read."""
 
-_RULES: Mapping[str, str] = {
-    "development": "developer, dev, devtool, development, code, coding, programming, git, github, gitlab, "
-    "version control, sdk, framework, build, debugging, testing, architecture design, software, ide, "
-    "documentation, static analysis, code analysis, 开发, 代码, 版本控制, 개발",
-    "system": "command line, cli, terminal, shell, operating system, system tool, os automation, code execution, "
-    "sandbox, sandboxing, 命令行",
-    "ai": "ai, llm, agent, ai agent, agentic, machine learning, multi agent, assistant, conversational ai, "
-    "coding agent, prompt, prompt engineering, simulation, data labeling, virtual assistant, reasoning, "
-    "ai system, 人工智能, 大模型",
-    "knowledge": "knowledge, memory, rag, ai memory, agent memory, note taking, note, knowledge base, "
-    "knowledge graph, semantic search, vector search, obsidian, embedding, wiki, 知识, 记忆",
-    "apis": "api, http request, web service, aggregator, gateway, openapi, mcp client, llm bridge, automation, "
-    "workflow, workflow automation, reference server, service discovery",
-    "cloud": "cloud, infrastructure, devops, deployment, build deployment, ci cd, kubernetes, docker, aws, azure, "
-    "monitoring, observability, logging, cost management, serverless, dns, 云, 监控",
-    "databases": "database, sql, postgresql, postgres, mysql, sqlite, mongodb, data warehouse, 数据库, 데이터베이스",
-    "data": "data, data api, data analytics, analytics, data analysis, business intelligence, data visualization, "
-    "data platform, data science, open data, statistics, math statistics, forecasting, 数据分析, 数据, 可视化, "
-    "공공데이터",
-    "search": "search, web search, search engine, data extraction, search extraction, search data extraction, "
-    "research assistant, 搜索, 검색",
-    "browser": "browser, browser automation, web scraping, scraping, crawling, web crawling, web data extraction, "
-    "playwright, puppeteer, 浏览器, 爬虫, 브라우저",
-    "files": "file, file system, filesystem, file management, document, document processing, pdf, file conversion, "
-    "markdown, ocr, spreadsheet, storage, 文件, 文档, 파일",
-    "media": "media, multimedia, image, video, audio, music, speech, text to speech, speech to text, "
-    "speech recognition, podcast, content creation, content management, cms, media creation, media processing, "
-    "design, design ui, image generation, video platform, 多媒体, 内容创作, 图像, 视频, 이미지",
-    "productivity": "productivity, task, project management, task management, project, calendar, scheduling, "
-    "workplace, professional app, tasks calendar, product management, utility, office, 效率, 办公, 项目管理, "
-    "생산성",
-    "communication": "communication, messaging, email, chat, collaboration, phone call, outbound phone call, slack, "
-    "discord, telegram, translation, translation service, language translation, 通讯, 通信, 邮件, 协作, 메시지, "
-    "한국어",
-    "business": "business, crm, erp, sales, hr, recruiting, customer data, support service, customer support, "
-    "e commerce, ecommerce, commerce, retail, shopping, real estate, delivery, crm sale, market intelligence, "
-    "商业, 电商, 커머스, 부동산",
-    "marketing": "marketing, social media, advertising, seo, digital marketing, marketing analytics, social, 营销, "
-    "社交媒体, 社交",
-    "finance": "finance, financial, fintech, crypto, cryptocurrency, blockchain, stock, stock market, trading, "
-    "payment, defi, web3, banking, accounting, tax, exchange, 金融, 加密货币, 股市, 금융, 세금",
-    "security": "security, secops, vulnerability, identity, authentication, cryptography, privacy, compliance, "
-    "安全, 보안",
-    "science": "science, research, scientific, education, learning, academic, academic research, environment, "
-    "aerospace, research science, science research, 科学, 科研, 教育, 교육, 환경",
-    "health": "health, healthcare, medical, medicine, biology, bioinformatic, life science, fitness, wellness, "
-    "医疗, 健康, 의료",
-    "maps": "map, location, geospatial, geolocation, weather, travel, transportation, transport, location service, "
-    "地图, 位置, 天气, 旅行, 出行, 날씨, 교통, 지도",
-    "devices": "iot, hardware, embedded, smart home, home automation, device, device control, robotic, industrial, "
-    "物联网, 硬件, 智能家居",
-    "culture": "game, gaming, sport, art, culture, entertainment, news, lifestyle, game development, spirituality, "
-    "boating, 游戏, 艺术, 文化, 体育, 新闻, 게임, 문화",
-    "law": "law, legal, government, regulation, legal compliance, public data, 法律, 政府, 법령, 행정",
-}
+_RULES: Mapping[str, Sequence[str]] = {name: listed(words) for name, words in read_vocabulary("categories").items()}
 """The categories in their order, and the words that publishers use for each."""
 
 CATEGORIES: Sequence[str] = tuple(_RULES)
@@ -121,7 +69,7 @@ def _singular(word: str) -> str:
     return word[:-1] if is_plural else word
 
 
-_PHRASES = {" ".join(_words(phrase)): name for name, phrases in _RULES.items() for phrase in phrases.split(", ")}
+_PHRASES = {" ".join(_words(phrase)): name for name, phrases in _RULES.items() for phrase in phrases}
 
 _LONGEST = max(len(phrase.split()) for phrase in _PHRASES)
 

@@ -5,51 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from .vocabulary import listed, read_vocabulary
+
 WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 """A word of a text in lower case. Words of scripts without spaces are not separated."""
 
-NAMES: Mapping[str, Sequence[str]] = {
-    "typescript": ("typescript",),
-    "javascript": ("javascript", "node js", "nodejs"),
-    "python": ("python", "fastmcp"),
-    "go": ("golang",),
-    "rust": ("rust",),
-    "java": ("java", "spring boot", "quarkus"),
-    "kotlin": ("kotlin",),
-    "csharp": ("c#", "csharp", "dotnet", "net core", "asp net"),
-    "cpp": ("c++",),
-    "c": (),
-    "ruby": ("ruby",),
-    "php": ("php",),
-    "swift": ("swift",),
-    "dart": ("dart",),
-    "elixir": ("elixir",),
-    "scala": ("scala",),
-    "lua": ("lua",),
-    "r": (),
-    "julia": ("julia",),
-    "haskell": ("haskell",),
-    "clojure": ("clojure",),
-    "perl": ("perl",),
-    "zig": ("zig",),
-    "shell": ("bash",),
-    "powershell": ("powershell",),
-    "ocaml": ("ocaml",),
-    "erlang": ("erlang",),
-}
+_VOCABULARY = read_vocabulary("languages")
+
+NAMES: Mapping[str, Sequence[str]] = {name: listed(texts) for name, texts in _VOCABULARY["names"].items()}
 """For each programming language its names in texts, beside its own."""
 
-TOPICAL = frozenset(
-    {"go", "c", "r", "swift", "dart", "shell", "bash", "perl", "julia", "zig", "erlang", "lua", "scala"}
-)
+TOPICAL = frozenset(listed(_VOCABULARY["topical"]))
 """Names of languages that have other meanings."""
 
 LANGUAGES = tuple(NAMES)
 """The languages that are recognised."""
 
-_OF_PACKAGES = {"npm": ("typescript", "javascript"), "pypi": ("python",), "nuget": ("csharp",)}
+_OF_PACKAGES = {kind: listed(languages) for kind, languages in _VOCABULARY["packages"].items()}
 
-_OF_NAMES = {"rs": "rust", "py": "python", "ts": "typescript", "js": "javascript", "go": "go", "net": "csharp"}
+_OF_NAME_ENDS: Mapping[str, str] = _VOCABULARY["name_ends"]
 """Languages by the last part of a name, such as that of `weather-rs`."""
 
 _AFTER_LANGUAGE = {"based", "implementation", "server", "mcp", "powered", "binary", "codebase", "sdk"}
@@ -60,14 +34,7 @@ _BEFORE_LANGUAGE = {"in", "with", "using", "a"}
 def language_of(name: str) -> str:
     """Return the language with this name in any letter case, an empty text for others."""
     name = name.casefold()
-    return _LANGUAGE_NAMES.get(name, name if name in LANGUAGES else "")
-
-
-_LANGUAGE_NAMES = {
-    **{"c#": "csharp", "f#": "csharp", ".net": "csharp", "dotnet": "csharp", "c++": "cpp", "golang": "go"},
-    **{"ts": "typescript", "js": "javascript", "node": "javascript", "nodejs": "javascript", "py": "python"},
-    **{"rs": "rust", "rb": "ruby", "jupyter notebook": "python", "bash": "shell"},
-}
+    return str(_VOCABULARY["other_names"].get(name, name if name in LANGUAGES else ""))
 
 
 def _table() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
@@ -103,4 +70,4 @@ def languages_of_packages(kinds: Iterable[str]) -> Sequence[str]:
 def languages_of_name(name: str) -> Sequence[str]:
     """Return the language that the last part of a server's name states."""
     parts = WORD.findall(name.rpartition("/")[2].casefold())
-    return [_OF_NAMES[parts[-1]]] if len(parts) > 1 and parts[-1] in _OF_NAMES else []
+    return [_OF_NAME_ENDS[parts[-1]]] if len(parts) > 1 and parts[-1] in _OF_NAME_ENDS else []
