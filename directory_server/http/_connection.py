@@ -21,9 +21,6 @@ from .proxies import network_of, unwrapped
 LIMITS = {Phase.REQUEST: 75.0, Phase.HEAD: 10.0, Phase.BODY: 15.0}
 """Maximum seconds of each parser phase, however slowly the bytes arrive."""
 
-# Reading a member of an enumeration takes as long as calling a function.
-_REQUEST = Phase.REQUEST
-
 LINGER = 2.0
 """Seconds a client has to close its half of the connection after the last response (RFC 9112, section 9.6)."""
 
@@ -101,7 +98,7 @@ class Connection(Protocol):
         if self._parser.waiting:
             self._is_paused = True
             self.transport.pauseProducing()
-        if self._parser.phase is not _REQUEST or self._is_paused or self._is_held:
+        if self._parser.phase is not Phase.REQUEST or self._is_paused or self._is_held:
             self._hold()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:

@@ -35,9 +35,6 @@ MAX_PARAMETERS = 20
 POSITION = "^([0-9]{1,18})(?:-([0-9a-f]{12}))?$"
 """The seq of a change, optionally with the id of its log. SQLite integers hold eighteen digits."""
 
-_USUAL = re.compile(rb"keywords=((?:[0-9A-Za-z+._-]|%20)+)(?:&limit=([0-9]{1,10}))?")
-"""The query strings of most searches: words, and a limit."""
-
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -149,11 +146,6 @@ def search_parameters(query: bytes, now: float = 0.0) -> Query:
 
     `now` is in seconds since the epoch, for the order by dates: later dates count as unknown.
     """
-    if usual := _USUAL.fullmatch(query):
-        # Parsing takes five times as long.
-        text, most = usual.groups()
-        words = text.replace(b"+", b" ").replace(b"%20", b" ").decode("ascii")
-        return Query(checked_keywords(words), DEFAULT_LIMIT if most is None else within(int(most), MAX_LIMIT))
     values = url_parameters(query, *_SEARCH_NAMES)
     keywords = _matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
     limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT

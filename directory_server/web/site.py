@@ -32,7 +32,6 @@ LISTS = b"/r/"
 _LIST_NAME = re.compile(rb"[a-z0-9-]{1,%d}" % MAX_LIST_NAME)
 
 _NO_HOST = [b""]
-_METHODS = {b"GET": "GET", b"POST": "POST"}
 
 _log = Logger()
 
@@ -135,7 +134,7 @@ class DirectorySite(Factory):
     def log(self, request: Request) -> None:
         """Record a finished request."""
         self._access.record(
-            _METHODS.get(request.method) or request.method.decode("latin-1"),
+            request.method.decode("latin-1"),
             request.route,
             request.code,
             request.sentLength,

@@ -36,12 +36,6 @@ MAX_BATCH = 50
 MAX_FREE_REQUESTS = 20
 """Maximum requests in one batch that are not charged: a client needs each of them once."""
 
-_JSON = [b"application/json"]
-"""The values of Content-Type that most clients send."""
-
-_STATEFUL = [[version.encode()] for version in STATEFUL_VERSIONS]
-"""The values of MCP-Protocol-Version that clients of stateful versions send."""
-
 BATCH_BYTES = 4 * 1_048_576
 """Bytes of responses to a batch after which its remaining requests are rejected."""
 
@@ -228,8 +222,6 @@ def _is_charged(value: Any) -> bool:
 
 
 def _uses_stateless(request: Request, message: serialization.Message | None = None) -> bool:
-    if request.received.get(b"mcp-protocol-version") in _STATEFUL:
-        return False
     version = header(request, "MCP-Protocol-Version")
     if version is None:
         return message is not None and is_stateless(message)
@@ -237,9 +229,6 @@ def _uses_stateless(request: Request, message: serialization.Message | None = No
 
 
 def _check_content_type(request: Request) -> None:
-    received = request.received
-    if received.get(b"content-type") == _JSON and b"content-encoding" not in received:
-        return
     content_type = header(request, "Content-Type")
     if content_type is not None and content_type.partition(";")[0].strip().lower() != "application/json":
         raise RpcError(INVALID_REQUEST, "Content-Type must be application/json.", status=415)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -14,8 +13,6 @@ from ... import hosts
 from ...sanitize import clean, clean_text
 
 _DAY = 86_400.0
-
-_PLAIN_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}")
 
 
 def plain(value: object, limit: int = 300) -> str:
@@ -35,7 +32,7 @@ def link(value: object) -> str:
         parts = urlsplit(text)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             return ""
-        return text if _is_plain(parts.netloc) else hosts.ascii_url(text)
+        return hosts.ascii_url(text)
     except ValueError:
         return ""
 
@@ -87,11 +84,6 @@ def _time(seconds: float, style: str, form: str) -> Markup:
     utc = datetime.fromtimestamp(seconds, UTC)
     element = Markup('<time datetime="{}" data-local="{}">{}</time>')
     return element.format(utc.strftime("%Y-%m-%dT%H:%M:%SZ"), style, utc.strftime(form))
-
-
-def _is_plain(netloc: str) -> bool:
-    # Fast path: most hosts are lower-case letters, digits and dots and need no conversion.
-    return bool(_PLAIN_HOST.fullmatch(netloc))
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
