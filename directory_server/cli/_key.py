@@ -9,7 +9,7 @@ from operator import itemgetter
 import click
 
 from ..domain.keys import MAX_LIMIT, ApiKey
-from ..domain.roster import NumberedKey
+from ..domain.roster import ListedKey
 from .context import PAGE, CommandContext, command_context, paged, wait_for
 from .expiry import duration, expires_option, expiry
 from .output import Group, Record, echo, json_option, moment, print_listing
@@ -60,7 +60,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     )
 
 
-def _record(context: CommandContext, listed: NumberedKey) -> Record:
+def _record(context: CommandContext, listed: ListedKey) -> Record:
     key, use = listed.key, listed.use
     left = wait_for(context.storage.quota.peek(key.quota_id, key.limit))
     # A use is written every few minutes, a charge at once. Keys that share a quota have the charges of all of them.

@@ -17,7 +17,7 @@ from twisted.python.failure import Failure
 from ..config import Config, endpoints, record_folder
 from ..domain.audit import DONE, MAX_TEXT, Actor, AuditEvent
 from ..domain.ports.audit import AuditTrail
-from ..domain.roster import NumberedAccount, NumberedKey
+from ..domain.roster import ListedAccount, ListedKey
 from ..main_reactor import main_reactor
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
@@ -27,7 +27,7 @@ from .output import echo
 
 T = TypeVar("T")
 
-Numbered = TypeVar("Numbered", NumberedAccount, NumberedKey)
+Listed = TypeVar("Listed", ListedAccount, ListedKey)
 
 PAGE = 1_000
 """Rows that a command reads at a time."""
@@ -89,7 +89,7 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     return run_until_done(coroutine, main_reactor)
 
 
-def paged(read: Callable[[int], Coroutine[Any, Any, Sequence[Numbered]]]) -> Iterator[Numbered]:
+def paged(read: Callable[[int], Coroutine[Any, Any, Sequence[Listed]]]) -> Iterator[Listed]:
     """Yield the rows of all pages. `read` returns the page after the row with a number."""
     after = 0
     while page := wait_for(read(after)):

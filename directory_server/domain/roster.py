@@ -1,15 +1,14 @@
-"""Accounts and keys as the operator pages list them."""
+"""Accounts and keys as the operator pages and commands list them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any
 
 from attrs import frozen
 
 from .accounts import Account, AccountState
-from .keys import ApiKey, Client, KeyUse
+from .keys import ApiKey, KeyUse
 
 MAX_TEXT = 100
 """The most characters of a searched text."""
@@ -22,50 +21,27 @@ _FOLDED = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 @frozen
 class ListedAccount:
-    """An account and the number of its keys that are not revoked."""
+    """An account and the number of its keys that are not revoked.
+
+    In the list of all accounts, `number` is greater than those of all older accounts.
+    """
 
     account: Account
     keys: int
+    number: int = 0
 
 
 @frozen
 class ListedKey:
-    """A key and the e-mail address of its owner, "" for a key without an owner."""
+    """A key and the e-mail address of its owner, "" for a key without an owner.
+
+    In the list of all keys, it has its last use, and `number` is greater than those of all older keys.
+    """
 
     key: ApiKey
     email: str
-
-
-@frozen
-class NumberedAccount:
-    """An account in the list of all accounts, and the number of its keys that are not revoked.
-
-    A `number` is greater than those of all older accounts.
-    """
-
-    number: int
-    account: Account
-    keys: int
-
-
-@frozen
-class NumberedKey:
-    """A key in the list of all keys, the e-mail address of its owner, "" if it has none, and its last use.
-
-    A `number` is greater than those of all older keys.
-    """
-
-    number: int
-    key: ApiKey
-    email: str
-    use: KeyUse | None
-
-
-def numbered_key(number: int, *values: Any) -> NumberedKey:
-    """Return the key in a row: number, fields of the key, address of its owner; time, network and client of its use."""
-    *fields, email, at, network, client = values
-    key = ApiKey(*fields)
-    return NumberedKey(number, key, email, None if at is None else KeyUse(key.id, at, Client(network, client)))
+    number: int = 0
+    use: KeyUse | None = None
 
 
 @frozen

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..domain.accounts import Account
 from ..domain.entries import is_storable
-from ..domain.keys import ApiKey
+from ..domain.keys import ApiKey, Client, KeyUse
 from ..domain.roster import (
     ListedAccount,
     ListedKey,
-    NumberedAccount,
-    NumberedKey,
     RosterCounts,
     RosterTotals,
-    numbered_key,
     searched,
 )
 from ._accounts import COLUMNS
@@ -134,13 +132,15 @@ class StoredRoster:
         row = await self._tables.read(lambda rows: rows.one(_VALID_KEY, id=key_id))
         return _key(row) if row else None
 
-    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[ListedAccount]:
+        """Return the oldest accounts with numbers greater than `after`, the oldest first."""
         rows = await self._tables.read(lambda rows: rows.all(_ALL_ACCOUNTS, after=after, limit=limit))
-        return [NumberedAccount(number, Account(*fields), keys) for number, *fields, keys in rows]
+        return [evolve(_account(row), number=number) for number, *row in rows]
 
-    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[ListedKey]:
+        """Return the oldest keys with numbers greater than `after`, the oldest first, revoked and expired ones too."""
         rows = await self._tables.read(lambda rows: rows.all(_ALL_KEYS, after=after, limit=limit))
-        return [numbered_key(*row) for row in rows]
+        return [_used_key(*row) for row in rows]
 
     async def counts(self, most: int) -> RosterCounts:
         return RosterCounts(*await self._tables.read(lambda rows: rows.one(_COUNTS, most=most + 1)))
@@ -164,6 +164,14 @@ class StoredRoster:
             return rows.all(query, text=searched(text), before=end[0], after=end[1], limit=limit, **more)
 
         return await self._tables.read(read)
+
+
+def _used_key(number: int, *row: Any) -> ListedKey:
+    """Return the key in a row: number, fields of the key, address of its owner; time, network and client of its use."""
+    *fields, at, network, client = row
+    listed = _key(fields)
+    use = None if at is None else KeyUse(listed.key.id, at, Client(network, client))
+    return evolve(listed, number=number, use=use)
 
 
 def _account(row: Row) -> ListedAccount:

@@ -18,22 +18,6 @@ NOT_READY_REASONS = ("index", "storage", "draining")
 """Reasons for not being ready: the index is not loaded, the storage fails, the process is stopping."""
 
 
-DatabaseState = Literal["available", "away"]
-
-
-@frozen
-class HealthResponse:
-    """Body of `/healthz`."""
-
-    status: Literal["ok"]
-    entries: int = field(
-        metadata={"minimum": 0, "description": "The number of searchable entries; 0 if readers see different entries."}
-    )
-    generation: int = field(
-        metadata={"minimum": 0, "description": "The number of changes of the index since the process started."}
-    )
-
-
 @frozen
 class UpstreamHealth:
     """Public state of an upstream. The error text is only in `directory-server status` and the log."""
@@ -56,42 +40,39 @@ class IssuerHealth:
 
 
 @frozen
-class FullHealth(HealthResponse):
-    """Body of `/healthz` with `http.health = "full"`."""
+class HealthResponse:
+    """Body of `/healthz`.
 
-    version: str = field(metadata={"description": "Version of the server."})
-    upstreams: Mapping[str, UpstreamHealth] = field(metadata={"description": "State of each upstream, by its name."})
+    `version` to `faults` are in it with `http.health = "full"`. The last two are those of a shared database.
+    """
+
+    status: Literal["ok"]
+    entries: int = field(
+        metadata={"minimum": 0, "description": "The number of searchable entries; 0 if readers see different entries."}
+    )
+    generation: int = field(
+        metadata={"minimum": 0, "description": "The number of changes of the index since the process started."}
+    )
+    version: str = field(default="", metadata={"description": "Version of the server."})
+    upstreams: Mapping[str, UpstreamHealth] = field(
+        factory=dict, metadata={"description": "State of each upstream, by its name."}
+    )
     issuers: Mapping[str, IssuerHealth] = field(
-        metadata={"description": "State of each issuer whose tokens publish entries, by its URL."}
+        factory=dict, metadata={"description": "State of each issuer whose tokens publish entries, by its URL."}
     )
     faults: Mapping[str, int] = field(
-        metadata={"description": "Numbers of what does not work, by name, such as `paused_webhooks`."}
+        factory=dict, metadata={"description": "Numbers of what does not work, by name, such as `paused_webhooks`."}
     )
-
-
-_DATABASE = field(
-    metadata={"description": "Whether the shared database responds; absent if the server has no shared database."}
-)
-
-_SINCE = field(
-    metadata={"description": "Since when the database is away (RFC 3339); null if it is available. Absent as above."}
-)
-
-
-@frozen
-class DatabaseHealth(HealthResponse):
-    """Body of `/healthz` of a server with a shared database."""
-
-    database: DatabaseState = _DATABASE
-    since: str | None = _SINCE
-
-
-@frozen
-class FullDatabaseHealth(FullHealth):
-    """Body of `/healthz` of a server with a shared database, with `http.health = "full"`."""
-
-    database: DatabaseState = _DATABASE
-    since: str | None = _SINCE
+    database: Literal["available", "away"] = field(
+        default="available",
+        metadata={"description": "Whether the shared database responds; absent if the server has no shared database."},
+    )
+    since: str | None = field(
+        default=None,
+        metadata={
+            "description": "Since when the database is away (RFC 3339); null if it is available. Absent as above."
+        },
+    )
 
 
 @frozen
@@ -135,27 +116,21 @@ class Health:
         """Respond to `/healthz` with 200."""
         index = self._index
         entries, generation = (0, 0) if self._hides_counts else (len(index), index.generation)
-        upstreams = {each.name: self._state(each) for each in self._upstreams()} if self._is_full else {}
-        # Features fetch the keys of an issuer apart: the state is that of the last success.
-        known = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0) if self._is_full else ()
-        issuers = {issuer.url: _issuer_state(issuer) for issuer in known}
-        numbers = {name: number for faults in self._faults for name, number in faults().items() if self._is_full}
-        if self._away_since is None:
-            if not self._is_full:
-                return json_response(request, HealthResponse("ok", entries, generation))
-            body = FullHealth("ok", entries, generation, __version__, upstreams, issuers, numbers)
-            return json_response(request, body)
-        away_since = self._away_since()
-        database: DatabaseState = "available" if away_since is None else "away"
-        since = None if away_since is None else serialization.rfc3339(away_since)
-        if not self._is_full:
-            return json_response(request, DatabaseHealth("ok", entries, generation, database, since))
-        return json_response(
-            request,
-            FullDatabaseHealth(
-                "ok", entries, generation, __version__, upstreams, issuers, numbers, database=database, since=since
-            ),
-        )
+        body: dict[str, object] = {"status": "ok", "entries": entries, "generation": generation}
+        if self._is_full:
+            # Features fetch the keys of an issuer apart: the state is that of the last success.
+            issuers = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0)
+            body |= {
+                "version": __version__,
+                "upstreams": {upstream.name: self._state(upstream) for upstream in self._upstreams()},
+                "issuers": {issuer.url: _issuer_state(issuer) for issuer in issuers},
+                "faults": {name: number for faults in self._faults for name, number in faults().items()},
+            }
+        if self._away_since is not None:
+            since = self._away_since()
+            state = "available" if since is None else "away"
+            body |= {"database": state, "since": None if since is None else serialization.rfc3339(since)}
+        return json_response(request, body)
 
     def _state(self, upstream: UpstreamState) -> UpstreamHealth:
         state = _state(upstream)

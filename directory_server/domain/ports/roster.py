@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..roster import ListedAccount, ListedKey, NumberedAccount, NumberedKey, RosterCounts, RosterTotals
+from ..roster import ListedAccount, ListedKey, RosterCounts, RosterTotals
 
 
 class Roster(Protocol):
@@ -29,10 +29,10 @@ class Roster(Protocol):
     async def key(self, key_id: str) -> ListedKey | None:
         """Return the key with this id that is not revoked, or None."""
 
-    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[NumberedAccount]:
+    async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[ListedAccount]:
         """Return the oldest accounts with numbers greater than `after`, the oldest first."""
 
-    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[NumberedKey]:
+    async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[ListedKey]:
         """Return the oldest keys with numbers greater than `after`, the oldest first, revoked and expired ones too."""
 
     async def counts(self, most: int) -> RosterCounts:

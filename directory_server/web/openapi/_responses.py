@@ -30,7 +30,7 @@ from ...serialization import (
     required_fields,
 )
 from ..error_responses import error_response, rest_error_body
-from ..health import FullDatabaseHealth, HealthResponse, IssuerHealth, NotReady, Ready, UpstreamHealth
+from ..health import HealthResponse, IssuerHealth, NotReady, Ready, UpstreamHealth
 
 _EXAMPLES: list[errors.DirectoryError] = [
     errors.BadInput(
@@ -140,7 +140,7 @@ _NAMES: dict[type, str] = {
     Notice: "Notice",
     ChangeItem: "Change",
     ChangesPage: "ChangesPage",
-    FullDatabaseHealth: "Health",
+    HealthResponse: "Health",
     UpstreamHealth: "Upstream",
     IssuerHealth: "Issuer",
     Ready: "Ready",
@@ -172,8 +172,8 @@ def schemas() -> dict[str, Schema]:
         },
         # Version and upstreams are there only with http.health = "full".
         "Health": {
-            **object_schema(FullDatabaseHealth, reference=reference),
-            "required": list(field_schemas(HealthResponse)),
+            **object_schema(HealthResponse, reference=reference),
+            "required": required_fields(HealthResponse),
         },
         "Description": {"type": "object", "required": ["openapi", "info", "paths"]},
     }
