@@ -17,6 +17,7 @@ from twisted.python.failure import Failure
 
 from .domain.errors import Unavailable
 from .domain.ports.runtime import Offload
+from .threads import detached
 
 T = TypeVar("T")
 
@@ -81,18 +82,13 @@ class Argon2Passwords:
     async def _in_turn(self, client: str, function: Callable[[], T]) -> T:
         await self._queue.acquire(client)
         # The caller may cancel, but the thread cannot: the slot is free only when the thread has finished.
-        result: Deferred[T] = Deferred()
-        work = Deferred.fromCoroutine(self._run(function))
-        work.addBoth(self._release)
-        work.addCallbacks(result.callback, result.errback)
-        return await result
+        return await detached(self._run(function))
 
     async def _run(self, function: Callable[[], T]) -> T:
-        return await self._offload(function)
-
-    def _release(self, result: T) -> T:
-        self._queue.release()
-        return result
+        try:
+            return await self._offload(function)
+        finally:
+            self._queue.release()
 
 
 def _dummy_hash(hasher: PasswordHasher) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 from urllib.parse import urlencode
@@ -189,24 +189,15 @@ def _values(fields: Sequence[str]) -> Mapping[str, Any]:
     return values
 
 
-class _NoBus:
-    """A Bus without listeners: a command ends before a change matters."""
-
-    def announce(self) -> None:
-        """Wake nobody."""
-
-    def subscribe(self, wake: Callable[[], None]) -> None:
-        """Forget `wake`."""
-
-
 async def search_once(context: CommandContext, query: Query) -> Page:
     """Return the hits for `query` in all entries. It reads the file of the index, if there is one, and writes none."""
     # It imports the server, which other commands do not need.
     from twisted.internet.task import Clock
 
     from ..composition import index_keeper
+    from ..timers import Listeners
 
     index, store = ImpactIndex(inline), context.storage.store
     keeper = index_keeper(context.config, index, store, inline, time.monotonic)
-    await Feed(store, _NoBus(), [index], [], Clock(), keeper).load()
+    await Feed(store, Listeners(), [index], [], Clock(), keeper).load()
     return await index.search(query)

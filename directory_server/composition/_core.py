@@ -31,7 +31,7 @@ from ..threads import Limited
 from ..turn import ReactorTurn, TurnPace
 from ..web.metrics import Metrics
 from ..web.pages import STREAMS
-from ._features import first, open_observer, run_features, search_observer
+from ._features import first, run_features
 
 SEARCHES = 2
 """Searches that run in threads at once. More of them take several times the processor time each: they wait for the
@@ -100,10 +100,10 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         storage.store,
         trace("search", index),
         serving.bus,
-        searched=search_observer(running),
+        searched=[feature.searched for feature in running],
         additions=additions,
         likeness=first(feature.likeness for feature in running),
-        opened=open_observer(running),
+        opened=[feature.opened for feature in running],
         checks=[feature.check_published for feature in running if feature.check_published is not None],
         accepted=first(feature.accepted for feature in running) or none_accepted,
         offload=runtime.offload,

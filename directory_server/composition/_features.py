@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import TypeVar
 
@@ -49,23 +49,3 @@ def run_features(host: Host) -> tuple[Running, ...]:
 def first(parts: Iterable[T | None]) -> T | None:
     """Return the part of the first feature that has it, None if none has."""
     return next((part for part in parts if part is not None), None)
-
-
-def open_observer(running: Sequence[Running]) -> Callable[[str], None]:
-    """Return a function that tells all features of an entry that was opened."""
-
-    def opened(mcp_id: str) -> None:
-        for feature in running:
-            feature.opened(mcp_id)
-
-    return opened
-
-
-def search_observer(running: Sequence[Running]) -> Callable[[str, str, str, bool], None]:
-    """Return a function that tells all features of a search."""
-
-    def searched(api: str, client: str, keywords: str, has_hits: bool) -> None:
-        for feature in running:
-            feature.searched(api, client, keywords, has_hits)
-
-    return searched

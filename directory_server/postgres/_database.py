@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import psycopg
 from twisted.internet.defer import Deferred
-from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Policy
 from ..run_sync import inline
+from ..threads import detached
 from ._availability import CONFLICT, DEADLOCK, Availability, Proof
 from ._connection import ANSWER, COMMIT, STATEMENT, Connection, Cursor, connect, parameters
 from ._migrations import is_current, known_steps, migrate
@@ -145,23 +145,17 @@ class Database:
                 raise
         self._active += 1
         # A caller that is cancelled does not end the thread, which keeps its connection until it is done.
-        done: Deferred[T] = Deferred()
-        Deferred.fromCoroutine(self._offloaded(function, args)).addBoth(self._finished, done)
-        return await done
+        return await detached(self._offloaded(function, args))
 
     async def _offloaded(self, function: Callable[..., T], args: Sequence[Any]) -> T:
-        return await self._offload(function, *args)
-
-    def _finished(self, result: Any, done: Deferred[Any]) -> None:
-        self._active -= 1
-        while self._waiting and self._active < self._connections:
-            turn = self._waiting.popleft()
-            if not turn.called:
-                turn.callback(None)
-        if isinstance(result, Failure):
-            done.errback(result)
-        else:
-            done.callback(result)
+        try:
+            return await self._offload(function, *args)
+        finally:
+            self._active -= 1
+            while self._waiting and self._active < self._connections:
+                turn = self._waiting.popleft()
+                if not turn.called:
+                    turn.callback(None)
 
     def _transact(self, begin: str, function: Callable[[Cursor], T]) -> T:
         for last in (*(False,) * (TRIES - 1), True):

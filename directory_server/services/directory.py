@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -20,9 +20,9 @@ from ..domain.trust import trust_text
 from ..domain.versions import Version
 from ..domain.views import Detail, Hit
 from ..domain.withholding import marked_detail
+from ..run_sync import inline
 from .page_cache import CachedPage, PageCache, key_of
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -38,18 +38,6 @@ OpenObserver = Callable[[str], None]
 """Called with the id of each entry that was opened."""
 
 
-async def _in_this_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    return function(*args, **kwargs)
-
-
-def _ignore(api: str, client: str, keywords: str, has_hits: bool) -> None:
-    """Do nothing."""
-
-
-def _ignore_opened(mcp_id: str) -> None:
-    """Do nothing."""
-
-
 @frozen
 class Directory:
     """Search, look up and publish entries. `additions` are what features add to the views of entries.
@@ -63,13 +51,13 @@ class Directory:
     _store: Store
     _index: Index
     _bus: Bus
-    _searched: SearchObserver = _ignore
+    _searched: Sequence[SearchObserver] = ()
     _additions: Sequence[EntryAdditions] = ()
     _likeness: LikenessSource | None = None
-    _opened: OpenObserver = _ignore_opened
+    _opened: Sequence[OpenObserver] = ()
     _checks: Sequence[PublishedCheck] = ()
     _accepted: AcceptedMarks = none_accepted
-    _offload: Offload = _in_this_thread
+    _offload: Offload = inline
     _hides_names: bool = False
     _scope: Scope = None
     _pages: PageCache = field(factory=PageCache, repr=False)
@@ -105,7 +93,7 @@ class Directory:
         """Return the tools that match `query`, best first."""
         hits = await self._index.search_tools(self._scoped(query))
         if source:
-            self._searched(*source, query.keywords, bool(hits))
+            self._count(source, query, bool(hits))
         return hits
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
@@ -125,7 +113,8 @@ class Directory:
     async def open(self, mcp_id: str) -> Entry:
         """Return the entry `mcp_id`, and count that it was opened. Raises NotFound."""
         entry = await self.entry(mcp_id)
-        self._opened(mcp_id)
+        for count in self._opened:
+            count(mcp_id)
         return entry
 
     async def entry(self, mcp_id: str) -> Entry:
@@ -219,5 +208,9 @@ class Directory:
                 page = await self._index.search(evolve(query, limit=page.count_within(PAGE_BYTES)))
             cached = self._pages.put(generation, key, page)
         if source and query.after is None and query.keywords:
-            self._searched(*source, query.keywords, bool(cached.page.hits.records))
+            self._count(source, query, bool(cached.page.hits.records))
         return cached
+
+    def _count(self, source: Source, query: Query, has_hits: bool) -> None:
+        for count in self._searched:
+            count(*source, query.keywords, has_hits)
