@@ -207,16 +207,20 @@ def entry_id(text: str) -> str:
     return text.lower()
 
 
-def url_parameters(query: bytes, *known: str) -> dict[str, str]:
-    """Return the parameters of a query string (WHATWG URL, section 5.1). Raises BadInput for any not in `known`."""
+def given_parameters(query: bytes) -> list[tuple[str, str]]:
+    """Return the names and values in a query string (WHATWG URL, section 5.1). Raises BadInput."""
     try:
-        given = parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+        return parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
     except UnicodeDecodeError:
         raise BadInput("The URL's parameters are not UTF-8.") from None
     except ValueError:
         raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
+
+
+def url_parameters(query: bytes, *known: str) -> dict[str, str]:
+    """Return the parameters of a query string. Raises BadInput for any not in `known`."""
     values: dict[str, str] = {}
-    for name, value in given:
+    for name, value in given_parameters(query):
         if name not in known:
             allowed = f"allowed: {', '.join(known)}" if known else "this path has no parameters"
             raise BadInput(f"Unknown parameter {name[:100]!r}; {allowed}.")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qsl
 
 from attrs import evolve, frozen
 
 from ..domain.errors import BadInput
 from ._cursors import decode_array, encode_array
 from ._keywords import MAX_WORDS
-from ._parameters import MAX_PARAMETERS
+from ._parameters import given_parameters
 
 MAX_REGISTRY_LIMIT = 100
 DEFAULT_REGISTRY_LIMIT = 30
@@ -83,13 +82,8 @@ def registry_parameters(query: bytes) -> RegistryQuery:
 
 
 def _parameters(query: bytes) -> dict[str, str]:
-    try:
-        # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
-        return dict(parse_qsl(query.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS))
-    except UnicodeDecodeError:
-        raise BadInput("The URL's parameters are not UTF-8.") from None
-    except ValueError:
-        raise BadInput(f"The URL has more than {MAX_PARAMETERS} parameters.") from None
+    # Clients send the cursor without percent-encoding, which base64url does not need. VS Code escapes nothing.
+    return dict(given_parameters(query))
 
 
 def encode_registry_cursor(query: RegistryQuery, after: tuple[Any, str]) -> str:
