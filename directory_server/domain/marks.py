@@ -17,7 +17,7 @@ from ..text_marks import MIN_SCANNED, rules, scan
 WITHHELD = "(Withheld by this directory: the text may give commands to a model.)"
 """Stands for a text that is not passed on."""
 
-KINDS = ("instructions", "secrets", "other_tools", "invisible", "mixed_letters", "payload")
+KINDS = ("instructions", "secrets", "other_tools", "invisible", "mixed_letters", "payload", "unscanned")
 """Kinds of marks."""
 
 MAX_MARKS = 50

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from ..sanitize import clean
 from .canonical import canonical_form
-from .shapes import LOOK_ALIKES, SECRET, SECRET_HINT, invisible, key_files, mixed_letters, payloads, turns
+from .sentences import sentences_of, visible
+from .shapes import (
+    SECRET_HINT,
+    foreign_orders,
+    hidden_orders,
+    invisible,
+    key_files,
+    mixed_letters,
+    payloads,
+    turns,
+)
 from .words import rules
 
-MAX_SCANNED = 1_000_000
-"""Characters of one text that are scanned; no entry is longer."""
+MAX_SCANNED = 50_000
+"""Characters of one text that are scanned, so that a scan ends within 0.3 seconds. A longer text is marked."""
 
 MIN_SCANNED = 24
 """Characters of the shortest word that is scanned: most texts of schemas are names of parameters and types."""
@@ -34,40 +43,12 @@ EXCUSED_AFTER = 40
 NEGATED_AFTER = 2
 """Words before a match among which a negation counts."""
 
-_TOKEN = re.compile(r"[^\W_][^\s\"“”‘«»()\[\]{}<>|,;:!?*`]*|[~.$/\\][\w.~$/\\-]+|[.!?;](?=\s|$)|\n\s*\n")
-
 _WORD = re.compile(r"[a-z0-9][a-z0-9'-]*")
 
-_STOPS = frozenset(".!?;\n")
+MAX_QUOTED = 400
+"""Characters of the longest quotation."""
 
-_TOOL = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-
-_TOPICS = {
-    "ssh": ".ssh",
-    "aws": ".aws",
-    "kubectl": ".kube",
-    "kubernetes": ".kube",
-    "gpg": ".gnupg",
-    "kubeconfig": ".kube",
-}
-"""Words by which a text is about files of keys, and a part of their paths. Such a tool may read them."""
-
-MIN_TOPIC = 3
-"""Letters of the shortest part of a tool's name that says what the tool is about."""
-
-MAX_TOPICS = 1_000
-"""Parts of the names of the tools of a server that are compared."""
-
-_TOOL_WORDS = frozenset({"tool", "tools", "function", "tool's"})
-
-_SETTINGS = re.compile(
-    r"(?:^|[/\\~])\.env(?:\.\w+)?$|\.(?:npmrc|pypirc)$|(?:^|[/\\])\.(?:cursor|claude|vscode|codeium|docker)[/\\]"
-    r"|credentials\.json$|claude_desktop_config",
-    re.I,
-)
-
-COMMA = 3
-"""Words that a comma counts as in the distance between two others."""
+_QUOTED = re.compile(rf'["“][^"“”\n]{{2,{MAX_QUOTED}}}["”]')
 
 
 @frozen
@@ -80,15 +61,6 @@ class Finding:
     end: int
 
 
-@define(eq=False)
-class _Sentence:
-    """The words of a sentence, their places in the text, and by class the numbers of its words."""
-
-    words: list[str] = field(factory=list)
-    spans: list[tuple[int, int]] = field(factory=list)
-    classes: dict[str, list[int]] = field(factory=dict)
-
-
 def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Finding]:
     """Return the findings in `text`, in their order.
 
@@ -98,15 +70,21 @@ def scan(text: str, own_tools: Collection[str] | None = None) -> Sequence[Findin
     if len(text) < MIN_SCANNED and text.isascii() and " " not in text and text.isprintable():
         return ()
     own = None if own_tools is None else _shared(frozenset(own_tools))
-    return _cached(text, own) if len(text) <= MAX_CACHED else _findings(text[:MAX_SCANNED], own)
+    return _cached(text, own) if len(text) <= MAX_CACHED else _findings(text, own)
 
 
 def _findings(text: str, own: frozenset[str] | None) -> Sequence[Finding]:
+    length, text = len(text), text[:MAX_SCANNED]
+    rotated = _commands(codecs.encode(text, "rot13"), None) if "rot13" in text.lower() else ()
     found = [
+        *_found("unscanned", iter([(MAX_SCANNED, length)] if length > MAX_SCANNED else [])),
         *_found("fake-turn", turns(text)),
         *_found("invisible", invisible(text)),
         *_found("look-alike", mixed_letters(text)),
         *_found("secret-file-foreign", key_files(text)),
+        *_found("hidden", hidden_orders(text)),
+        *_found("foreign-order", foreign_orders(text)),
+        *(Finding("payload", "payload", finding.start, finding.end) for finding in rotated),
         *_found("payload", payloads(text, lambda decoded: any(_commands(decoded, None)))),
         *_commands(text, own),
     ]
@@ -135,24 +113,29 @@ def _found(rule: str, spans: Iterator[tuple[int, int]]) -> Iterator[Finding]:
 
 def _commands(text: str, own_tools: frozenset[str] | None) -> Iterator[Finding]:
     """Yield the findings of the rules of words."""
-    given, expressions, shown = rules().bits, rules().expressions, _visible(text).lower().replace("’", "'")
+    given, expressions, shown = rules().bits, rules().expressions, visible(text).lower().replace("’", "'")
     bits = given["SECRET"] if SECRET_HINT.search(shown) else 0
-    words = tuple(_WORD.findall(shown))
-    for place, word in enumerate(words):
-        if word in given:
-            bits |= given[word]
-        for expression, _ in expressions.get(word, ()):
-            if words[place : place + len(expression)] == expression:
-                bits |= given.get(" ".join(expression), 0)
+    words = _WORD.findall(shown)
+    several, joined = {*words}, f" {' '.join(words)} "
+    for word in given.keys() & several:
+        bits |= given[word]
+    for beginning in expressions.keys() & several:
+        for expression, _ in expressions[beginning]:
+            if f" {(whole := ' '.join(expression))} " in joined:
+                bits |= given.get(whole, 0)
     candidates = [
         rule
         for rule in rules().rules
         if rule.needed & bits == rule.needed and (own_tools is not None or not rule.of_tools)
     ]
-    for sentence in _sentences(text, own_tools) if candidates else ():
-        excuses = _places(rules().excuses, sentence.classes)
-        if any(name in sentence.classes for name in rules().disclaimers):
+    quoted_to = 0
+    for sentence in sentences_of(text, own_tools) if candidates else ():
+        excuses, start, end = _places(rules().excuses, sentence.classes), sentence.spans[0][0], sentence.spans[-1][1]
+        if start < quoted_to or any(name in sentence.classes for name in rules().disclaimers):
             continue
+        # The sentences of a quotation are excused as the one is that it begins in.
+        quotations = _QUOTED.finditer(text, start, end + MAX_QUOTED) if excuses else ()
+        quoted_to = max((match.end() for match in quotations if match.start() < end), default=0)
         for rule in candidates:
             steps = [_places(step, sentence.classes) for step in rule.steps]
             if not all(steps):
@@ -201,78 +184,3 @@ def _is_near(places: Sequence[int], start: int, words: int) -> bool:
     """Return whether one of `places` is among the `words` words before `start`."""
     number = bisect_right(places, start - 1)
     return number > 0 and places[number - 1] >= start - words
-
-
-def _sentences(text: str, own_tools: frozenset[str] | None) -> Iterator[_Sentence]:
-    """Yield the sentences of `text` that have words of a class."""
-    known, sentence = rules().words, _Sentence()
-    topics = [path for word, path in _TOPICS.items() if word in text.lower().split()]
-    topics += _topics_of(own_tools or frozenset())
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word[0] in _STOPS and (len(word) == 1 or word[0] == "\n"):
-            yield from _whole(sentence)
-            sentence = _Sentence()
-            continue
-        bare = _visible(word).rstrip(".").replace("’", "'")
-        folded, number = bare.lower(), len(sentence.words)
-        for name in known.get(folded, ()):
-            sentence.classes.setdefault(name, []).append(number)
-        if not bare.isalpha():
-            for name in _shapes_of(bare, own_tools, topics):
-                sentence.classes.setdefault(name, []).append(number)
-        sentence.words.append(folded)
-        sentence.spans.append(token.span())
-        if text[token.end() : token.end() + 1] == ",":
-            # "If not, tell the user" conceals nothing.
-            sentence.words += [""] * COMMA
-            sentence.spans += [token.span()] * COMMA
-        # A full stop is a part of a path or an abbreviation unless a space follows it.
-        if word[-1] == "." and folded != "e.g" and text[token.end() : token.end() + 1].strip() == "":
-            yield from _whole(sentence)
-            sentence = _Sentence()
-    yield from _whole(sentence)
-
-
-@lru_cache(maxsize=4)
-def _topics_of(own_tools: frozenset[str]) -> Sequence[str]:
-    """Return what the tools of a server are about: the parts of their names."""
-    parts = {part for name in own_tools for part in name.lower().split("_") if len(part) >= MIN_TOPIC}
-    return sorted(parts)[:MAX_TOPICS]
-
-
-def _whole(sentence: _Sentence) -> Iterator[_Sentence]:
-    """Yield a sentence with the classes of its expressions, if it has words of any."""
-    added = set[str]()
-    for place, word in enumerate(sentence.words):
-        for expression, names in rules().expressions.get(word, ()):
-            if tuple(sentence.words[place : place + len(expression)]) == expression:
-                for name in names:
-                    sentence.classes.setdefault(name, []).append(place)
-                added.update(names)
-    for name in added:
-        sentence.classes[name].sort()
-    for place in sentence.classes.get("FOREIGN", ()):
-        if not _TOOL_WORDS.isdisjoint(sentence.words[max(0, place - 1) : place + 2]):
-            sentence.classes.setdefault("NAMED", []).append(place)
-    if sentence.classes:
-        yield sentence
-
-
-def _shapes_of(word: str, own_tools: Collection[str] | None, topics: Sequence[str]) -> Iterator[str]:
-    """Yield the classes of a word by its shape."""
-    if SECRET.search(word):
-        yield "SETTINGS" if any(path in word.lower() for path in topics) else "SECRET"
-    elif _SETTINGS.search(word):
-        yield "SETTINGS"
-    if _TOOL.fullmatch(word) and word not in (own_tools or ()):
-        yield "FOREIGN"
-    if word.startswith(("http://", "https://", "http", "ftp:")):
-        yield "URL"
-    if "@" in word[1:]:
-        yield "MAIL"
-
-
-def _visible(text: str) -> str:
-    """Return `text` as it looks: without invisible characters, and with Latin letters for those that look like them."""
-    return text if text.isascii() else clean(unicodedata.normalize("NFKC", text)).translate(LOOK_ALIKES)

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import regex
 
 from ..sanitize import invisible_spans
-from .words import rules
+from .words import fold, rules
 
 Span = tuple[int, int]
 
@@ -24,14 +24,47 @@ _BRACKETED = re.compile(
     r"(?:instructions?|messages?|notes?|override|prompt|directives?)\b"
     r"|##\s?(?:new (?:system|assistant|developer|admin)[ _-](?:message|instruction|prompt|directive)"
     r"|(?:system|assistant|developer|admin)[ _-](?:message|override))"
-    r"|\{\{?\s?(?:system|assistant|admin)\s?:",
+    r"|\{\{?\s?(?:system|assistant|admin)\s?:"
+    r"|</?(?:tool_(?:description|call|result|response|use)|function_(?:calls?|results?))>"
+    r"|(?<=\n)#{2,4} ?(?:system|assistant|human)\s?:"
+    r"|(?<=\s{9})(?:system|assistant|ai|user|human):"
+    r"|(?<=\n)(?:assistant|ai):(?=[^\n]{1,400}\n\s?(?:user|human):)",
     re.I,
 )
+
+_SAID = re.compile(r"\W*+(?:\w++\W++){2}\w")
+"""What a message begins with that a delimiter announces: at least three words."""
+
+MAX_MESSAGE = 200
+"""Characters after a delimiter among which a message begins."""
+
+_HIDDEN = re.compile(
+    r"<!--[^<>]{0,2000}+(?:-->|\Z)|\[//\]: # ?[(\"'][^\n]{0,1000}+"
+    r"|<\w{1,10} [^<>]{0,100}(?:display: ?none|visibility: ?hidden|font-size: ?0|opacity: ?0|color: ?(?:white|#fff))"
+    r"[^<>]{0,100}+>[^<>]{0,2000}+",
+    re.I,
+)
+"""Parts of Markdown and HTML that a page does not show."""
+
+_SENTENCE = re.compile(r"[^.!?;\n。！？；।]+")
+
+_FOREIGN_ORDERS = ({"IGNORE", "ORDERS"}, {"NOT", "TELL", "USER"})
+"""Concepts whose words make an order, in whatever sequence a language has them."""
+
+_ADDRESSEE = re.compile(
+    r"\b(?:AI|LLMs?|(?:AI |coding )?(?:agents?|assistants?)|language models?|claude|copilot|cursor|chatgpt|gemini)\b"
+    r"[^.\n]{0,60}?(?:[:,]|\b(?:must|should|shall|will|please|do not|don't|never|always|you)\b)",
+    re.I,
+)
+"""A model that is addressed."""
 
 _LABEL = re.compile(r"(?:SYSTEM|ASSISTANT|ADMIN)(?: (?:NOTE|MESSAGE|OVERRIDE|PROMPT|INSTRUCTIONS?|DIRECTIVE))?:")
 
 _LABELLED = re.compile(r"(?:[.!?\n>\])] |\n|\A)\Z")
 """What stands before a label: a sentence or line that has ended, or nothing."""
+
+MIN_CODED = 24
+"""Characters of the shortest text in base64 or hexadecimal digits that is decoded."""
 
 _CODED = re.compile(
     r"[A-Za-z0-9+/_-]{24,4096}|(?:\\x[0-9a-fA-F]{2}){8,1024}|(?:\\u[0-9a-fA-F]{4}){8,1024}|(?:&#x?[0-9a-fA-F]{1,6};){8,1024}"
@@ -104,10 +137,35 @@ LOOK_ALIKES = str.maketrans(
 
 def turns(text: str) -> Iterator[Span]:
     """Yield the places of what looks like the beginning of a system message or of another turn of a chat."""
-    if not {*"<[#{"}.isdisjoint(text):
-        yield from (match.span() for match in _BRACKETED.finditer(text))
-    for match in _LABEL.finditer(text):
+    is_marked = not {*"<[#{"}.isdisjoint(text) or (":" in text and ("\n" in text or " " * 9 in text))
+    matches = list(_BRACKETED.finditer(text)) if is_marked else []
+    for number, match in enumerate(matches):
+        # The next delimiter ends the message. A lone name of a delimiter announces none.
+        end = matches[number + 1].start() if number + 1 < len(matches) else len(text)
+        if _SAID.match(text[match.end() : min(end, match.end() + MAX_MESSAGE)]):
+            yield match.span()
+    for match in _LABEL.finditer(text) if any(label in text for label in ("SYSTEM", "ASSISTANT", "ADMIN")) else ():
         if _LABELLED.search(text[max(0, match.start() - 2) : match.start()]):
+            yield match.span()
+
+
+def hidden_orders(text: str) -> Iterator[Span]:
+    """Yield the places of comments and of invisible elements in which a model is addressed."""
+    if "<" in text or "]:" in text:
+        yield from (match.span() for match in _HIDDEN.finditer(text) if _ADDRESSEE.search(match[0]))
+
+
+def foreign_orders(text: str) -> Iterator[Span]:
+    """Yield the places of orders in other languages than English: to ignore instructions, or to tell the user nothing.
+
+    The stems of `[stems]` in the data file stand for their concepts in all languages.
+    """
+    folded, stems = fold(text), rules().stems
+    if not rules().objects.search(folded):
+        return
+    for match in _SENTENCE.finditer(folded):
+        names = {name for name, stem in stems.items() if stem.search(match[0])}
+        if "ABOUT" not in names and any(order <= names for order in _FOREIGN_ORDERS):
             yield match.span()
 
 
@@ -142,7 +200,8 @@ def key_files(text: str) -> Iterator[Span]:
 
 def payloads(text: str, is_command: Callable[[str], bool]) -> Iterator[Span]:
     """Yield the places of encoded texts that are commands of a shell, or that `is_command` calls a command."""
-    found = list(islice(_CODED.finditer(text), MAX_PAYLOADS))
+    is_coded = "\\" in text or "&#" in text or any(len(word) >= MIN_CODED for word in text.split())
+    found = list(islice(_CODED.finditer(text), MAX_PAYLOADS)) if is_coded else []
     if text.count("%") >= MIN_ESCAPES:
         found += islice(_ESCAPED.finditer(text), MAX_PAYLOADS)
     for match in found:

@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
 from attrs import frozen
 
-SHAPES = frozenset({"FOREIGN", "SECRET", "SETTINGS", "NAMED", "URL", "MAIL"})
+SHAPES = frozenset({"FOREIGN", "KEY_TOOL", "ARGUMENT", "SECRET", "SETTINGS", "NAMED", "URL", "MAIL", "ACCOUNT"})
 """The classes that are no lists of words."""
 
 HINTED = frozenset({"SECRET"})
 """Those of them that few texts have, and that a search of the whole text finds."""
 
 Expression = tuple[str, ...]
+
+_UNSPACED = re.compile(r"[\u0590-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of scripts and languages whose words follow each other, or take endings and particles, without a space."""
+
+
+class _Plain(dict[int, str]):
+    """The letter in lower case and without accents of each letter, by its code point."""
+
+    def __missing__(self, code: int) -> str:
+        lower = chr(code).lower()[:1]
+        parts = unicodedata.normalize("NFD", lower)
+        self[code] = parts[0] if len(parts) > 1 and unicodedata.combining(parts[1]) else lower
+        return self[code]
+
+
+_PLAIN = _Plain()
+
+
+def fold(text: str) -> str:
+    """Return `text` in lower case and without accents, with as many characters."""
+    return text.lower() if text.isascii() else text.translate(_PLAIN)
+
+
+def _stems(stems: Iterable[str]) -> re.Pattern[str]:
+    """Return an expression for the words that begin with one of `stems`."""
+    folded = {fold(stem) for stem in stems}
+    parts = {stem for stem in folded if _UNSPACED.search(stem)}
+    return re.compile(rf"(?<!\w){_one_of(folded - parts)}|{_one_of(parts)}")
+
+
+def _one_of(stems: Collection[str]) -> str:
+    """Return an expression for one of `stems`, by their letters: ten times faster than one by one."""
+    if not stems or "" in stems:
+        return "" if stems else r"[^\s\S]"
+    letters = sorted({stem[0] for stem in stems})
+    branches = (re.escape(letter) + _one_of({stem[1:] for stem in stems if stem[0] == letter}) for letter in letters)
+    return f"(?:{'|'.join(branches)})"
 
 
 @frozen
@@ -57,6 +96,8 @@ class Rules:
     vocabulary: Collection[str]
     beginnings: Collection[str]
     longest: int
+    stems: Mapping[str, re.Pattern[str]]
+    objects: re.Pattern[str]
 
 
 @cache
@@ -105,6 +146,8 @@ def rules() -> Rules:
         vocabulary=vocabulary,
         beginnings=frozenset(word[:end] for word in vocabulary for end in range(1, len(word) + 1)),
         longest=max(map(len, vocabulary)),
+        stems={name: _stems(stems) for name, stems in table["stems"].items()},
+        objects=_stems(table["stems"]["ORDERS"] + table["stems"]["USER"]),
     )
 
 
