@@ -9,10 +9,11 @@ import pytest
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search.query import cost
+from directory_server.search.query import concepts, cost
 from directory_server.search.query.foreign import bounded
 from directory_server.search.query.groups import TermGroup
 from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import build_plan
 from directory_server.search.query.translation import translate
 from directory_server.search.text.thesaurus import Lazy
 from directory_server.search.text.translation_tables import translations
@@ -77,6 +78,40 @@ async def test_a_name_in_another_language_may_have_an_ending(query: str, is_foun
     index = await index_of(*ENTRIES, *slack)
     names = await search_names(index, f"faktury i bazy danych na {query}")
     assert any(name.startswith("org.example/slack") for name in names) == is_found
+
+
+@awaited
+async def test_a_long_word_of_another_language_may_be_an_english_one_with_another_ending() -> None:
+    coins, lists = make_entry("org.example/coins", "Finds the hexagram"), make_entry("org.example/list", "Lists")
+    index = await index_of(*ENTRIES, coins, lists)
+    assert "org.example/coins" in await search_names(index, "encontrar el hexagrama de las facturas")
+    assert "org.example/list" not in await search_names(index, "encontrar el lizts de las facturas")
+
+
+@awaited
+async def test_the_rarest_translated_word_tells_the_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conversions of files are not asked for beside braille, as in English."""
+    monkeypatch.setattr(concepts, "TELLING", 4.0)
+    files = (make_entry(f"org.example/{n}", "File conversion: converts PDF documents") for n in range(40))
+    others = (make_entry(f"org.example/other-{n}", "Something else") for n in range(100))
+    index = await index_of(make_entry("org.example/dots", "Braille"), *files, *others)
+    assert (await search_names(index, "점자 변환"))[0] == "org.example/dots"
+    assert "concept" not in index.explain(Query("점자 변환"))
+
+
+@awaited
+async def test_a_word_and_its_translation_count_once() -> None:
+    index = await index_of(*ENTRIES, make_entry("org.example/both", "Rechnung: an invoice"))
+    (part,) = build_plan(parse("Rechnung schreiben"), index.snapshot.collection).parts[:1]
+    assert part.alternatives
+    assert [group.label for group in part.groups] == ["rechnung", "rechnung in English"]
+
+
+@awaited
+async def test_a_word_of_the_dictionary_has_the_vector_of_its_translation() -> None:
+    index = await index_of(*ENTRIES, make_entry("org.example/hive", "Feng shui and a compass"))
+    plan = build_plan(parse("Kompass und Rechnung"), index.snapshot.collection)
+    assert plan.vector == build_plan(parse("Rechnung compass"), index.snapshot.collection).vector is not None
 
 
 @awaited

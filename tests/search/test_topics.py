@@ -209,7 +209,7 @@ async def test_a_concept_gives_way_to_a_rarer_word(
     index = await index_of(*entries, *(make_entry(f"b/{number}", "else") for number in range(9)))
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", UNITS))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
-    evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest)
+    evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest, translated={})
     assert {each.name: each.context > 0 for each in evidence} == expected
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from attrs import frozen
@@ -126,18 +126,24 @@ def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
 
 
 def concept_evidence(
-    expanded: Sequence[Expansion], collection: Collection, query_weight: float, factor: float, rarest: float
+    expanded: Sequence[Expansion],
+    collection: Collection,
+    query_weight: float,
+    factor: float,
+    rarest: float,
+    translated: Mapping[str, float],
 ) -> list[ConceptEvidence]:
     """Return the evidence of the concepts of a query. A `factor` of 0 gives none.
 
-    A concept is worth `factor` times the rarity of the words that ask for it. Concepts share that of a common word.
+    A concept is worth `factor` times the rarity of the words that ask for it, which `translated` limits: a word is at
+    most as rare as its translation. Concepts share that of a common word.
     `rarest` is the rarity of the rarest word that no concept knows. If it tells the topic, a concept of commoner words
     gets nothing for other words. One word asks for no concept then: it may have another sense ("restart the unit").
     """
     shared_by = Counter(term for each in expanded for term in each.stems)
     found = []
     for each in expanded if factor else ():
-        own = {term: factor * word_idf(term, collection) for term in each.stems}
+        own = {term: factor * min(word_idf(term, collection), translated.get(term, inf)) for term in each.stems}
         has_topic = rarest >= TELLING and factor * rarest > max(own.values())
         if has_topic and len(own) == 1:
             continue

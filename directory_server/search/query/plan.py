@@ -121,7 +121,8 @@ def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | 
     if expanded and not is_name:
         # A query that is a name is not expanded.
         named = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
-        concepts = concept_evidence(expanded, collection, query_weight, 1 - named, _rarest(parts, expanded))
+        translated = {term: part.weight for part in parts for term in part.stems} if translation.matches else {}
+        concepts = concept_evidence(expanded, collection, query_weight, 1 - named, _rarest(parts, expanded), translated)
     if not (parts or others or exact or concepts or names):
         others = fragment_groups(query, collection)
     converted = conversion_groups(given, collection, query_weight) if parts else []

@@ -36,6 +36,9 @@ MAX_CORRECTIONS = 4
 MIN_FRAGMENT, FRAGMENT_SHARE = 5, 0.6
 """Letters of the shortest beginning or end of an unknown word that stands for it, and their least share of the word."""
 
+MIN_COGNATE = 8
+"""Letters of a word of another language that may be an English one with another ending ("hexagrama")."""
+
 MAX_SPLITS = 4
 """Rare words of one query that may be compounds of two others."""
 
@@ -104,7 +107,8 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
     if not content_words and query.is_spaced:
         content_words = parts
     last = parts[-1] if parts and query.words[-1].spaced and not query.is_complete else None
-    corrected = MAX_CORRECTIONS if _is_foreign(content_words, translation.language, collection) else 0
+    is_told = bool(translation.language)
+    corrected = 0 if is_told or not _is_foreign(content_words, collection) else MAX_CORRECTIONS
     splits, named = MAX_SPLITS, 0
     matches = {part: match for match in translation.words for part in match.words}
     # Without a known language, a word may be a misspelt name all the same.
@@ -125,6 +129,7 @@ def word_parts(query: ParsedQuery, collection: Collection, known: Set[str], tran
         # A name in another language may have an ending ("na Slacku").
         is_name = part in query.capitals and translation.language != GERMAN
         may_be_corrected = corrected < MAX_CORRECTIONS or (is_name and named < MAX_CORRECTIONS)
+        may_be_misspelt = may_be_misspelt and (not is_told or is_name or len(part) >= MIN_COGNATE)
         # Halves that few documents have together may be so by chance: "hubs" and "pt" of "hubspt".
         is_compound = compound is not None and compound.frequency >= min_known(collection)
         if not is_compound and may_be_misspelt and may_be_corrected and term not in known:
@@ -186,17 +191,17 @@ def _with_compound(
     return [*(evolve(group, idf=idf) for group in groups), halves]
 
 
-def _is_foreign(parts: Sequence[str], language: str, collection: Collection) -> bool:
+def _is_foreign(parts: Sequence[str], collection: Collection) -> bool:
     """Return whether most of `parts` are too rare to be words of the language of the collection.
 
-    Unless the query is in another known `language`, words that resemble known ones count as these, misspelt. All of
-    them are looked for in short queries only, since each takes up to a millisecond.
+    Words that resemble known ones count as these, misspelt. All of them are looked for in short queries only, since
+    each takes up to a millisecond.
     """
     distinct = {stem(part): part for part in parts}
     if len(distinct) < MIN_FOREIGN:
         return False
     unknown = [part for part in distinct.values() if collection.word(part)[1] < min_known(collection)]
-    if not language and len(distinct) <= MAX_MISSPELT:
+    if len(distinct) <= MAX_MISSPELT:
         unknown = [part for part in unknown if not _resembles_known(part, collection)]
     return 2 * len(unknown) > len(distinct)
 
