@@ -13,7 +13,6 @@ from werkzeug.exceptions import NotFound
 from ..http import Request
 from ..sanitize import clean_line
 from .account import CSRF, AccountRequests, Member
-from .forms import parameters as parameters
 
 ADMIN = "/admin"
 

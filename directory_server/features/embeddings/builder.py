@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import define, field
-from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 
@@ -48,7 +47,7 @@ STALE = 1_000
 
 
 @define(eq=False, repr=False)
-class VectorBuilder(Service):
+class VectorBuilder(Timer):
     """Make the vectors of entries that have none for `model`, and read those of all processes into `vectors`.
 
     `holder` identifies the process. `count` is called with the number of vectors made by each request.
@@ -72,28 +71,20 @@ class VectorBuilder(Service):
     _retry_at: float = field(default=0.0, init=False)
     _delay: float = field(default=0.0, init=False)
     _error: str = field(default="", init=False)
-    _timer: Timer = field(init=False)
     vectors: Vectors = field(factory=Vectors, init=False)
     is_complete: bool = field(default=False, init=False)
     """Whether all entries had a vector once, and all of these were read."""
 
     def __attrs_post_init__(self) -> None:
-        self._timer = Timer(INTERVAL, self._round, self._clock)
+        super().__init__(INTERVAL, self._round, self._clock, finish=self._close)
 
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    async def _stop(self) -> None:
-        if (ended := self._timer.stopService()) is not None:
-            await ended
-        await self._endpoint.close()
-
-    def stopService(self) -> Deferred[None]:
-        super().stopService()
+    def stopService(self) -> Deferred[object] | None:
         if self._request is not None:
             self._request.cancel()
-        return Deferred.fromCoroutine(self._stop())
+        return super().stopService()
+
+    async def _close(self) -> None:
+        await self._endpoint.close()
 
     async def _round(self) -> None:
         """Read new vectors, and make those that are missing unless another process does."""

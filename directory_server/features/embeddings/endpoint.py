@@ -48,13 +48,13 @@ class Endpoint:
         """Return the stored vector of a query. Raises EndpointFailed and CancelledError."""
         model, prefix = self._settings.query_model or self._settings.model, self._settings.query_prefix
         # One vector is decoded in less than a millisecond.
-        return vectors_of_response(await self._body(model, [prefix + text], QUERY_DEADLINE), 1)[0]
+        return vectors_of(await self._body(model, [prefix + text], QUERY_DEADLINE), 1)[0]
 
     async def passages(self, texts: Sequence[str]) -> Sequence[bytes]:
         """Return the stored vectors of texts of entries. Raises EndpointFailed and CancelledError."""
         prefixed = [self._settings.passage_prefix + text for text in texts]
         body = await self._body(self._settings.model, prefixed, PASSAGES_DEADLINE)
-        return await self._offload(vectors_of_response, body, len(texts))
+        return await self._offload(vectors_of, body, len(texts))
 
     async def _body(self, model: str, texts: Sequence[str], deadline: float) -> bytes:
         """Return the body of the response to a request for vectors of `texts`, within `deadline` seconds."""
@@ -82,14 +82,6 @@ def endpoint_of(reactor: Any, offload: Offload, settings: EmbeddingsConfig, key:
     return Endpoint(client, offload, settings, key, pool.closeCachedConnections)
 
 
-def vectors_of_response(body: bytes, count: int) -> Sequence[bytes]:
-    """Return the vectors of a response. Raises EndpointFailed."""
-    try:
-        return vectors_of(body, count)
-    except BadResponse as error:
-        raise EndpointFailed(error.message) from None
-
-
 MAX_DIMENSIONS = 4_096
 """The most numbers of a vector."""
 
@@ -106,39 +98,39 @@ def max_bytes(count: int) -> int:
 
 
 def vectors_of(body: bytes, count: int) -> Sequence[bytes]:
-    """Return the `count` vectors of a response, in the order of the request, as they are stored. Raises BadResponse.
+    """Return the `count` vectors of a response, in the order of the request, as they are stored. Raises EndpointFailed.
 
     They have the same number of numbers. Each is scaled to whole numbers from -127 to 127.
     """
     try:
         value = serialization.decode(body, what="It")
     except BadInput as error:
-        raise BadResponse(error.message) from None
+        raise EndpointFailed(error.message) from None
     items = value.get("data") if isinstance(value, dict) else None
     if not isinstance(items, list) or len(items) != count:
-        raise BadResponse(f"It has not {count} vectors in its member data.")
+        raise EndpointFailed(f"It has not {count} vectors in its member data.")
     vectors: list[bytes | None] = [None] * count
     for place, item in enumerate(items):
         number = item.get("index", place) if isinstance(item, dict) else None
         if type(number) is not int or not 0 <= number < count or vectors[number] is not None:
-            raise BadResponse("It has an item of data without an index of its own.")
+            raise EndpointFailed("It has an item of data without an index of its own.")
         vectors[number] = _stored(item.get("embedding"))
     found = [vector for vector in vectors if vector is not None]
     if len({len(vector) for vector in found}) != 1:
-        raise BadResponse("It has vectors of different lengths.")
+        raise EndpointFailed("It has vectors of different lengths.")
     return found
 
 
 def _stored(numbers: Any) -> bytes:
     if not isinstance(numbers, list) or not 2 <= len(numbers) <= MAX_DIMENSIONS:
-        raise BadResponse(f"It has a vector that is no list of 2 to {MAX_DIMENSIONS:,} numbers.")
+        raise EndpointFailed(f"It has a vector that is no list of 2 to {MAX_DIMENSIONS:,} numbers.")
     if not all(type(number) in (float, int) for number in numbers):
-        raise BadResponse("It has a vector with a member that is no number.")
+        raise EndpointFailed("It has a vector with a member that is no number.")
     vector = np.array(numbers, np.float64)
     greatest = float(np.abs(vector).max())
     # A vector of zeros has no direction. Greater numbers than these are no vector of any model.
     if not 1e-12 < greatest < 1e12:
-        raise BadResponse("It has a vector of zeros, or with a number that is too great.")
+        raise EndpointFailed("It has a vector of zeros, or with a number that is too great.")
     return stored_vector(vector)
 
 

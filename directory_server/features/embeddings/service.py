@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from secrets import token_hex
 
-from attrs import frozen
-from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ...domain.errors import Unavailable
 from ...feature import Host, Running
@@ -107,19 +104,10 @@ class EmbeddingMetrics:
 
     def watch(self, vectors: Vectors, is_complete: Callable[[], bool]) -> None:
         """Read the number of vectors and their memory at each scrape."""
-        self._registry.register(_Gauges(vectors, is_complete))
-
-
-@frozen(eq=False)
-class _Gauges(Collector):
-    _vectors: Vectors
-    _is_complete: Callable[[], bool]
-
-    def collect(self) -> Iterator[Metric]:
-        yield GaugeMetricFamily("directory_embedding_vectors", "Vectors of entries in memory.", len(self._vectors))
-        yield GaugeMetricFamily("directory_embedding_bytes", "Bytes of these vectors.", self._vectors.size)
-        yield GaugeMetricFamily(
-            "directory_embedding_complete",
-            "1 if all entries had a vector once, so that searches use them, 0 otherwise.",
-            float(self._is_complete()),
+        gauges: Sequence[tuple[str, str, Callable[[], float]]] = (
+            ("vectors", "Vectors of entries in memory.", lambda: len(vectors)),
+            ("bytes", "Bytes of these vectors.", lambda: vectors.size),
+            ("complete", "1 if all entries had a vector once, so that searches use them, 0 otherwise.", is_complete),
         )
+        for name, about, read in gauges:
+            Gauge(f"directory_embedding_{name}", about, registry=self._registry).set_function(read)

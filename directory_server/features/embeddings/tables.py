@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from ...tables import Rows, Tables
 
@@ -155,19 +155,11 @@ def _put(model: str, holder: str, embeddings: Sequence[Embedding], removed: Sequ
     if row is None:
         return False
     first = row[0] - len(embeddings) + 1
-    rows.many(
-        _PUT,
-        [
-            {
-                "model": model,
-                "mcp_id": embedding.mcp_id,
-                "revision": revision,
-                "digest": embedding.digest,
-                "vector": embedding.vector,
-            }
-            for revision, embedding in enumerate(embeddings, first)
-        ],
-    )
+    added = [
+        {"model": model, "revision": revision, **asdict(embedding)}
+        for revision, embedding in enumerate(embeddings, first)
+    ]
+    rows.many(_PUT, added)
     if removed:
         rows.execute(_REMOVE, model=model, removed=removed)
     return True

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any
+from collections.abc import Sequence
 
 import click
+from attrs import asdict
 
 from ...cli.context import command_context, wait_for
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.output import Column, Group, echo, json_option, print_listing
 from .approvers import Approvers
 from .groups import Groups
 from .readers import reader_of
@@ -46,12 +45,12 @@ def list_(ctx: click.Context, as_json: bool) -> None:
         }
         for each in wait_for(stored.all())
     ]
-    columns: dict[str, Callable[[Mapping[str, Any]], object]] = {
-        "NAME": itemgetter("name"),
+    columns: dict[str, Column] = {
+        "NAME": "name",
         "ENTRIES": lambda record: "all" if record["entries"] is None else record["entries"],
-        "RULE": lambda record: record["rule"] or "-",
+        "RULE": "rule",
         "SEEN BY": lambda record: "everybody" if record["open"] else " ".join(record["groups"]) or "-",
-        "APPROVERS": lambda record: " ".join(record["approvers"]) or "-",
+        "APPROVERS": "approvers",
         "READY": lambda record: "yes" if record["ready"] else "no",
     }
     print_listing(records, columns, as_json)
@@ -143,12 +142,9 @@ def unpick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
 @click.pass_context
 def groups(ctx: click.Context, as_json: bool) -> None:
     """Show all groups."""
-    records = [
-        {"name": each.name, "members": list(each.members), "claims": [list(claim) for claim in each.claims]}
-        for each in wait_for(Groups(command_context(ctx).storage.tables).all())
-    ]
-    columns: dict[str, Callable[[Mapping[str, Any]], object]] = {
-        "NAME": itemgetter("name"),
+    records = map(asdict, wait_for(Groups(command_context(ctx).storage.tables).all()))
+    columns: dict[str, Column] = {
+        "NAME": "name",
         "MEMBERS": lambda record: len(record["members"]),
         "CLAIMS": lambda record: " ".join(value for _, value in record["claims"]) or "-",
     }

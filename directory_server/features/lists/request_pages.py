@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -10,14 +10,12 @@ from attrs import frozen
 from ...domain.accounts import Account
 from ...domain.entries import Entry, check_name, mcp_id_of
 from ...domain.errors import BadInput, DirectoryError
-from ...domain.ports.access import Attempts
 from ...domain.scopes import NOTHING, Scope, unknown_list
 from ...domain.throttling import AttemptLimit
 from ...http import Request
-from ...services.directory import Directory
-from ...web.account import AccountRequests
+from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
-from ...web.operator_requests import parameters
+from ...web.parts import Kernel
 from .approvers import Approvers
 from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
@@ -41,74 +39,65 @@ _OF_APPROVER: Mapping[str, EventKind] = {"approve": "approved", "question": "que
 class RequestPages:
     """Handles `/account/requests`. `_scopes` is None while lists are off, and then there are no requests.
 
-    `_directory` has all entries: an approver reads those that are asked for, whatever lists she sees.
+    The directory of the kernel has all entries: an approver reads those that are asked for, whatever lists she sees.
     """
 
-    _accounts: AccountRequests
-    _storage: Any
+    _requests: AccountRequests
+    _kernel: Kernel
     _lists: Lists
     _approvers: Approvers
-    _requests: ListRequests
+    _asked: ListRequests
     _scopes: ReaderScopes | None
-    _directory: Directory
-    _attempts: Attempts
     _mails: RequestMails
-    _now: Callable[[], float]
-    _announce: Callable[[], None]
 
-    async def get(self, request: Request) -> bytes:
+    @page("requests")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the requests of the member, those that wait for her as an approver, and the form that adds one."""
-        member = await self._accounts.member(request)
-        asked = parameters(request)
-        deciding = await self._deciding(member.account)
-        values = {
+        account = sent.member.account
+        return {
             "is_on": self._scopes is not None,
-            "own": await self._requests.of_account(member.account.id, MAX_OWN),
-            "waiting": await self._requests.waiting(sorted(deciding), MAX_WAITING),
-            "lists": await self._requestable(member.account),
+            "own": await self._asked.of_account(account.id, MAX_OWN),
+            "waiting": await self._asked.waiting(sorted(await self._deciding(account)), MAX_WAITING),
+            "lists": await self._requestable(account),
             "longest": MAX_TEXT,
-            "entry": asked.get("entry", ""),
-            "list": asked.get("list", ""),
+            "entry": sent.fields.get("entry", ""),
+            "list": sent.fields.get("list", ""),
             "reason": "",
         }
-        return self._accounts.page(request, member.session, "requests", values)
 
-    async def post(self, request: Request) -> bytes:
-        """Store a request, and redirect to the list of requests."""
-        member, form = await self._accounts.member_form(request)
-        name, list_name, reason = form.get("entry", "").strip(), form.get("list", ""), form.get("reason", "")
-        try:
-            if all(entry_list.name != list_name for entry_list in await self._requestable(member.account)):
-                raise unknown_list(list_name)
-            check_name(name)
-            if await self._entry(name, within=frozenset({list_name})) is not None:
-                raise BadInput("entry: is on this list.", code="listed")
-            # An invalid request does not count.
-            await self._attempts.charge(_BY_ACCOUNT, member.account.id)
-            added = await self._requests.add(member.account.id, list_name, name, reason, self._now())
-            await self._mails.tell_approvers([await self._requests.find(added)])
-        except DirectoryError:
-            return self._accounts.form_error(request, REQUESTS, entry=name, list=list_name, reason=reason)
-        return self._accounts.redirect(request, REQUESTS, "requested")
+    @form(REQUESTS, "entry", "list", "reason")
+    async def post(self, sent: Sent) -> Next:
+        """Store a request, and go to the list of requests."""
+        account, name, list_name = sent.member.account, sent.text("entry"), sent.fields.get("list", "")
+        if all(entry_list.name != list_name for entry_list in await self._requestable(account)):
+            raise unknown_list(list_name)
+        check_name(name)
+        if await self._entry(name, within=frozenset({list_name})) is not None:
+            raise BadInput("entry: is on this list.", code="listed")
+        # An invalid request does not count.
+        await self._kernel.storage.attempts.charge(_BY_ACCOUNT, account.id)
+        added = await self._asked.add(account.id, list_name, name, sent.fields.get("reason", ""), self._kernel.now())
+        await self._mails.tell_approvers([await self._asked.find(added)])
+        return Next(REQUESTS, "requested")
 
-    async def get_one(self, request: Request, request_id: str) -> bytes:
+    @page("request")
+    async def get_one(self, sent: Sent, request_id: str) -> Mapping[str, Any]:
         """Return the page of a request: for its member, and for approvers with the entry and its differences."""
-        member = await self._accounts.member(request)
-        asked, is_approver = await self._find(member.account, request_id)
-        values = {
+        account = sent.member.account
+        asked, is_approver = await self._find(account, request_id)
+        return {
             "asked": asked,
-            "events": await self._requests.events(asked.id),
+            "events": await self._asked.events(asked.id),
             "is_approver": is_approver,
-            "is_own": asked.account == member.account.id,
+            "is_own": asked.account == account.id,
             "longest": MAX_TEXT,
             "reason": "",
-            **(await self._reviewed(asked) if is_approver else await self._seen(asked, member.account)),
+            **(await self._reviewed(asked) if is_approver else await self._seen(asked, account)),
         }
-        return self._accounts.page(request, member.session, "request", values)
 
     async def change(self, request: Request, request_id: str, action: str) -> bytes:
         """Decide on a request, ask the member, answer an approver, or withdraw; redirect to the page of the request."""
-        member, form = await self._accounts.member_form(request)
+        member, form = await self._requests.member_form(request)
         text, path = form.get("text", ""), REQUESTS
         try:
             asked, is_approver = await self._find(member.account, request_id)
@@ -121,7 +110,7 @@ class RequestPages:
             async with changing(request, lambda: self._state(asked.id)):
                 if is_members:
                     kind = _OF_MEMBER[action]
-                    answered = await self._requests.answer(asked.id, kind, member.account.id, text, self._now())
+                    answered = await self._asked.answer(asked.id, kind, member.account.id, text, self._kernel.now())
                     if answered.is_open:
                         await self._mails.tell_approvers([answered])
                 elif is_own:
@@ -130,9 +119,9 @@ class RequestPages:
                     changed = await self._decide(asked, action, form, member.account.id)
                     await self._mails.tell_members(changed)
         except DirectoryError:
-            return self._accounts.form_error(request, path, reason=text)
-        self._announce()
-        return self._accounts.redirect(request, path, action)
+            return self._requests.form_error(request, path, reason=text)
+        self._kernel.bus.announce()
+        return self._requests.redirect(request, path, action)
 
     async def _decide(
         self, asked: ListRequest, action: str, form: Mapping[str, str], approver: str
@@ -140,20 +129,20 @@ class RequestPages:
         """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
         text = form.get("text", "")
         if action != "approve":
-            return [await self._requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._now())]
+            return [await self._asked.answer(asked.id, _OF_APPROVER[action], approver, text, self._kernel.now())]
         entry = await self._entry(asked.name, within=None)
         if entry is None:
             raise BadInput("This directory has no such entry.", code="entry_unknown")
-        approval = approval_of(entry, self._now())
+        approval = approval_of(entry, self._kernel.now())
         if approval.digest != form.get("digest", ""):
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         if (await self._lists.find(asked.list)).is_all:
             raise BadInput("The list has all entries.", code="listed")
-        return await self._requests.approve(asked.id, approval, approver, text)
+        return await self._asked.approve(asked.id, approval, approver, text)
 
     async def _find(self, account: Account, request_id: str) -> tuple[ListRequest, bool]:
         """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
-        asked = await self._requests.find(request_id)
+        asked = await self._asked.find(request_id)
         is_approver = asked.list in await self._deciding(account)
         if asked.account != account.id and not is_approver:
             raise unknown_request()
@@ -175,7 +164,7 @@ class RequestPages:
         return [entry_list for entry_list in await self._lists.all() if entry_list.name in names]
 
     async def _entry(self, name: str, *, within: Scope) -> Entry | None:
-        return await self._directory.within(within).store.entry(mcp_id_of(name))
+        return await self._kernel.directory.within(within).store.entry(mcp_id_of(name))
 
     async def _seen(self, asked: ListRequest, account: Account) -> Mapping[str, Any]:
         """Return what a member sees of the entry: nothing if it is outside of her scope."""
@@ -185,10 +174,10 @@ class RequestPages:
 
     async def _reviewed(self, asked: ListRequest) -> Mapping[str, Any]:
         """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
-        listed = await self._storage.roster.account(asked.account) if asked.account else None
+        listed = await self._kernel.storage.roster.account(asked.account) if asked.account else None
         entry, approved = (
             await self._entry(asked.name, within=None),
-            await self._requests.approval(asked.list, asked.name),
+            await self._asked.approval(asked.list, asked.name),
         )
         values = {"email": "" if listed is None else listed.account.email, "approved": approved, "entry_id": ""}
         if entry is None:
@@ -196,16 +185,16 @@ class RequestPages:
         changed = [] if approved is None else differences(approved.document, entry)
         return {
             **values,
-            "entry": await self._directory.detail_of(entry),
-            "digest": approval_of(entry, self._now()).digest,
-            "now": self._now(),
+            "entry": await self._kernel.directory.detail_of(entry),
+            "digest": approval_of(entry, self._kernel.now()).digest,
+            "now": self._kernel.now(),
             "differences": changed[:MAX_DIFFERENCES],
             "has_more": len(changed) > MAX_DIFFERENCES,
         }
 
     async def _state(self, request_id: str) -> Values:
         """Return the values of a request for the audit log."""
-        asked = await self._requests.find(request_id)
+        asked = await self._asked.find(request_id)
         return {"list": asked.list, "entry": asked.name, "state": asked.state}
 
 

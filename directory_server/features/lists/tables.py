@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from attrs import frozen
+from attrs import asdict, frozen
+from attrs.filters import exclude
 
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
@@ -125,15 +126,7 @@ class Lists:
 
         Raises BadInput beyond MAX_LISTS, and while a list of this name is removed; NotFound.
         """
-        values = {
-            "name": entry_list.name,
-            "title": entry_list.title,
-            "is_all": entry_list.is_all,
-            "is_open": entry_list.is_open,
-            "rule": entry_list.rule,
-            "created_at": entry_list.created_at,
-            "holds_versions": entry_list.holds_versions,
-        }
+        values = asdict(entry_list, filter=exclude("seq", "groups"))
 
         def write(rows: Rows) -> None:
             rows.lock(LOCK)

@@ -12,7 +12,7 @@ from ...web.routes import PAGES, Route
 from .approvers import Approvers
 from .groups import Groups
 from .notices import REQUESTS, mails_of
-from .pages import GROUPS, LISTS, OWN, ListPages, OwnLists
+from .pages import GROUP, GROUPS, LIST, LISTS, OWN, ListPages, OwnLists
 from .request_pages import RequestBar, RequestPages
 from .request_tables import ListRequests
 from .scopes import ReaderScopes
@@ -20,8 +20,6 @@ from .settings import ListsConfig
 from .tables import Lists
 
 NAME = "lists"
-
-_LIST, _GROUP = f"{LISTS}/{{name}}", f"{GROUPS}/{{name}}"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
@@ -32,29 +30,16 @@ def _serve(kernel: Kernel) -> Endpoints:
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
         {
-            NAME: ListPages(
-                kernel.operators.of_folder(NAME),
-                lists,
-                Groups(storage.tables),
-                approvers,
-                storage,
-                kernel.now,
-                kernel.bus.announce,
-                is_on,
-            ),
+            NAME: ListPages(kernel.operators.of_folder(NAME), lists, Groups(storage.tables), approvers, kernel, is_on),
             "own_lists": OwnLists(members, lists, scopes),
             "list_requests": RequestPages(
-                accounts=members,
-                storage=storage,
+                requests=members,
+                kernel=kernel,
                 lists=lists,
                 approvers=approvers,
-                requests=requests,
+                asked=requests,
                 scopes=scopes,
-                directory=kernel.directory,
-                attempts=storage.attempts,
                 mails=mails_of(kernel.config, storage, approvers, kernel.reactor, kernel.now),
-                now=kernel.now,
-                announce=kernel.bus.announce,
             ),
         },
         entry_bars=[EntryBar(f"{NAME}/entry.html", RequestBar(lists, approvers, requests, scopes).read)],
@@ -76,17 +61,17 @@ PART = WebPart(
     routes=(
         Route(LISTS, "GET", PAGES, "lists.get"),
         Route(LISTS, "POST", PAGES, "lists.post"),
-        Route(_LIST, "GET", PAGES, "lists.get_one"),
-        Route(_LIST, "POST", PAGES, "lists.save"),
-        Route(f"{_LIST}/pick", "POST", PAGES, "lists.pick"),
-        Route(f"{_LIST}/unpick", "POST", PAGES, "lists.unpick"),
-        Route(f"{_LIST}/remove", "GET", PAGES, "lists.get_remove"),
-        Route(f"{_LIST}/remove", "POST", PAGES, "lists.remove"),
+        Route(LIST, "GET", PAGES, "lists.get_one"),
+        Route(LIST, "POST", PAGES, "lists.save"),
+        Route(f"{LIST}/pick", "POST", PAGES, "lists.pick"),
+        Route(f"{LIST}/unpick", "POST", PAGES, "lists.unpick"),
+        Route(f"{LIST}/remove", "GET", PAGES, "lists.get_remove"),
+        Route(f"{LIST}/remove", "POST", PAGES, "lists.remove"),
         Route(GROUPS, "POST", PAGES, "lists.post_group"),
-        Route(_GROUP, "GET", PAGES, "lists.get_group"),
-        Route(f"{_GROUP}/remove", "GET", PAGES, "lists.get_remove_group"),
-        Route(f"{_GROUP}/remove", "POST", PAGES, "lists.remove_group"),
-        Route(f"{_GROUP}/{{action}}", "POST", PAGES, "lists.change_group"),
+        Route(GROUP, "GET", PAGES, "lists.get_group"),
+        Route(f"{GROUP}/remove", "GET", PAGES, "lists.get_remove_group"),
+        Route(f"{GROUP}/remove", "POST", PAGES, "lists.remove_group"),
+        Route(f"{GROUP}/{{action}}", "POST", PAGES, "lists.change_group"),
         Route(OWN, "GET", PAGES, "own_lists.get"),
         Route(REQUESTS, "GET", PAGES, "list_requests.get"),
         Route(REQUESTS, "POST", PAGES, "list_requests.post"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 
 import click
 
@@ -56,7 +55,7 @@ def check(ctx: click.Context, require: Sequence[str], hide: Sequence[str], as_js
         return compared, records
 
     compared, records = wait_for(compare()) if rules else (0, [])
-    print_listing(records, {"NAME": itemgetter("name"), "RULE": itemgetter("rule")}, as_json)
+    print_listing(records, {"NAME": "name", "RULE": "rule"}, as_json)
     counts = Counter(record["rule"] for record in records)
     for rule in rules.names:
         echo(f"{rule}: {wording.counted(counts[rule], 'entry', 'entries')}", err=True)

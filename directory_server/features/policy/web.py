@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attrs import frozen
 
 from ...domain.errors import BadInput
 from ...domain.policy import MAX_RULE, PolicyRules
-from ...http import Request
-from ...web.operator_requests import ADMIN, OperatorRequests, parameters
+from ...web.account import Sent, page
+from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
@@ -26,10 +29,10 @@ class OperatorPages:
     _names: RuledNames
     _dry_run: DryRun
 
-    async def get(self, request: Request) -> bytes:
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page of the rules; with a query in `require` or `hide`, also what such a rule would hide."""
-        member = await self._requests.member(request)
-        asked, error = parameters(request), ""
+        asked, error = sent.fields, ""
         rules = PolicyRules()
         try:
             rules = PolicyRules(
@@ -38,7 +41,7 @@ class OperatorPages:
         except BadInput as wrong:
             error = wrong.message
         counts = await self._names.counts()
-        values = {
+        return {
             "rules": [(rule, counts.get(rule, 0)) for rule in self._rules.names],
             "asked": {name: asked.get(name, "")[:MAX_RULE] for name in ("require", "hide")},
             "max_rule": MAX_RULE,
@@ -46,7 +49,6 @@ class OperatorPages:
             "wrong": error,
             "outcome": await self._dry_run.run(rules) if rules else None,
         }
-        return self._requests.page(request, member.session, "list", values)
 
 
 NAME = "policy"

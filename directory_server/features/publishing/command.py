@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 import click
 from attrs import asdict
+from attrs.filters import exclude
 
 from ...cli.context import CommandContext, command_context, wait_for
 from ...cli.expiry import expires_option, expiry
-from ...cli.output import Group, echo, json_option, moment, print_listing
+from ...cli.output import Group, echo, json_option, print_listing
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
 from .tokens import LOG_PAGE
@@ -54,13 +54,8 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     print_listing(
         [{**asdict(each), "state": each.state(now)} for each in wait_for(_tokens(context).list())],
         {
-            "ID": itemgetter("id"),
-            "LABEL": itemgetter("label"),
-            "NAMESPACES": lambda record: " ".join(record["namespaces"]),
-            "ENDS IN": itemgetter("last_four"),
-            "CREATED": lambda record: moment(record["created_at"]),
-            "EXPIRES": lambda record: moment(record["expires_at"]),
-            "STATE": itemgetter("state"),
+            **{"ID": "id", "LABEL": "label", "NAMESPACES": "namespaces", "ENDS IN": "last_four"},
+            **{"CREATED": "created_at", "EXPIRES": "expires_at", "STATE": "state"},
         },
         as_json,
     )
@@ -85,18 +80,12 @@ def log(ctx: click.Context, limit: int, as_json: bool) -> None:
     """Show the audit log, the newest record first."""
     print_listing(
         [
-            {"logged_at": each.at, **asdict(each, filter=lambda field, _: field.name != "at")}
+            {"logged_at": each.at, **asdict(each, filter=exclude("at"))}
             for _, each in wait_for(PublicationLog(command_context(ctx).storage.tables).newest(limit))
         ],
         {
-            "AT": lambda record: moment(record["logged_at"]),
-            "TOKEN": itemgetter("token_id"),
-            "LABEL": itemgetter("label"),
-            "ACTION": itemgetter("action"),
-            "NAME": itemgetter("name"),
-            "VERSION": itemgetter("version"),
-            "FROM": lambda record: record["network"] or "-",
-            "OUTCOME": itemgetter("outcome"),
+            **{"AT": "logged_at", "TOKEN": "token_id", "LABEL": "label", "ACTION": "action", "NAME": "name"},
+            **{"VERSION": "version", "FROM": "network", "OUTCOME": "outcome"},
         },
         as_json,
     )

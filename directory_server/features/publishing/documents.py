@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import evolve
+from attrs import asdict, evolve
+from attrs.filters import exclude
 
 from ...domain.entries import OFFICIAL, Entry
 from ...domain.errors import InvalidServer
@@ -103,16 +104,8 @@ def validation_result(issues: Sequence[Issue]) -> Mapping[str, Any]:
 
 def publisher_token_row(token: PublisherToken, secret: str, login: str | None = None) -> dict[str, object]:
     """Return the columns of a new token as it is stored, with the digest of its secret and the kind of its login."""
-    return {
-        "id": token.id,
-        "label": token.label,
-        "namespaces": text(token.namespaces),
-        "last_four": token.last_four,
-        "digest": digest(secret),
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-        "login": login,
-    }
+    columns = asdict(token, filter=exclude("namespaces", "revoked_at"))
+    return {**columns, "namespaces": text(token.namespaces), "digest": digest(secret), "login": login}
 
 
 def publisher_token(row: Sequence[object]) -> PublisherToken:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from attrs import frozen
 from twisted.internet.defer import Deferred, TimeoutError
@@ -39,11 +39,8 @@ _DNS_ERRORS = (BindError, ConnectError, ConnectionClosed, OSError, ResolverError
 """Errors of a look-up. DomainError is a ValueError, and so is that of an address in resolv.conf that is not valid."""
 
 
-class DomainTexts(Protocol):
-    """Reads the texts in which a domain names its keys."""
-
-    async def __call__(self, domain: str) -> Sequence[str]:
-        """Return the texts of `domain`. Raises InvalidToken if they cannot be read."""
+DomainTexts = Callable[[str], Awaitable[Sequence[str]]]
+"""Returns the texts in which a domain names its keys. Raises InvalidToken if they cannot be read."""
 
 
 @frozen(eq=False)

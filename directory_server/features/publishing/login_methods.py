@@ -117,17 +117,17 @@ def allowed_logins(kernel: Kernel) -> Mapping[str, AllowedLogin]:
     if github and (audiences := _audiences(kernel, "github", settings.github_audience)):
         issuer = _issuer(kernel, settings.github_issuer, replaced)
         login = IssuerLogin("github-oidc", issuer, audiences, namespaces_of_owner)
-        logins["github-oidc"] = AllowedLogin(login, github, issuer)
+        logins["github-oidc"] = AllowedLogin(login.prove, github, issuer)
     if oidc and (audiences := _audiences(kernel, "oidc", settings.oidc_audience)):
         claims = RequiredClaims(dict(claim.split("=", 1) for claim in settings.oidc_claims), oidc)
         issuer = _issuer(kernel, settings.oidc_issuer, replaced)
-        logins["oidc"] = AllowedLogin(IssuerLogin("oidc", issuer, audiences, claims), [ANY], issuer)
+        logins["oidc"] = AllowedLogin(IssuerLogin("oidc", issuer, audiences, claims).prove, [ANY], issuer)
     if settings.dns_namespaces:
         records = replaced.records if replaced else text_records(kernel.reactor)
-        logins["dns"] = AllowedLogin(DomainLogin("dns", records, kernel.now), settings.dns_namespaces)
+        logins["dns"] = AllowedLogin(DomainLogin("dns", records, kernel.now).prove, settings.dns_namespaces)
     if settings.http_namespaces:
         files = replaced.files if replaced else well_known_file(kernel.reactor, settings.http_networks)
-        logins["http"] = AllowedLogin(DomainLogin("http", files, kernel.now), settings.http_namespaces)
+        logins["http"] = AllowedLogin(DomainLogin("http", files, kernel.now).prove, settings.http_namespaces)
     return logins
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from attrs import frozen
 
@@ -13,22 +13,18 @@ from ...domain.throttling import AttemptLimit
 from .tables import PublicationLog, PublisherTokens
 from .tokens import DONE, Proven, Publication, PublisherToken, logged, permitted
 
+Prove = Callable[[Any, str], Awaitable[Proven]]
+"""Returns what the body of a request of a client, a network, proves.
 
-class Login(Protocol):
-    """A way to log in."""
-
-    async def prove(self, body: Any, client: str) -> Proven:
-        """Return what the body of a request of `client`, a network, proves.
-
-        Raises InvalidServer, InvalidToken and Unavailable.
-        """
+Raises InvalidServer, InvalidToken and Unavailable.
+"""
 
 
 @frozen
 class AllowedLogin:
-    """A login, and the patterns of namespaces that it may publish; `*` is all that it proves."""
+    """A way to log in, and the patterns of namespaces that it may publish; `*` is all that it proves."""
 
-    login: Login
+    prove: Prove
     allowed: Sequence[str]
     issuer: TokenIssuer | None = None
 
@@ -57,10 +53,10 @@ class LoginService:
     async def log_in(self, method: str, body: Any, network: str) -> tuple[PublisherToken, str]:
         """Return a new token for what `body` proves, and its secret. Raises Forbidden and Throttled.
 
-        Raises what Login.prove raises, too.
+        Raises what Prove raises, too.
         """
         chosen = self._logins[method]
-        proven = await chosen.login.prove(body, network)
+        proven = await chosen.prove(body, network)
         namespaces = permitted(proven.namespaces, chosen.allowed)
         if not namespaces:
             raise Forbidden(

@@ -16,7 +16,20 @@ from ...web.registry import problem
 from .documents import MAX_MESSAGE, STATUSES
 from .server_json import SCHEMAS
 
-TEXT: Schema = {"type": "string"}
+
+def _text(description: str, **more: Any) -> Schema:
+    return {"type": "string", "description": description, **more}
+
+
+def _object(*required: str, is_closed: bool = False, **members: Schema) -> Schema:
+    """Return the schema of an object; if `is_closed`, it has no other members."""
+    closed = {"additionalProperties": False} if is_closed else {}
+    return {"type": "object", "properties": members, "required": [*required], **closed}
+
+
+def _reference(schema: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
 
 _SECURITY = {
     "publisher": {
@@ -26,17 +39,6 @@ _SECURITY = {
     }
 }
 """The security scheme of these operations."""
-
-_SERVER = {
-    "type": "object",
-    "description": f"A server.json of the schema {SCHEMAS[0]}.",
-    "properties": {
-        "name": {**TEXT, "description": "Namespace and name.", "minLength": 3, "maxLength": MAX_NAME},
-        "description": {**TEXT, "description": "What the server does.", "minLength": 1, "maxLength": 100},
-        "version": {**TEXT, "description": "One version, not a range.", "minLength": 1, "maxLength": MAX_VERSION},
-    },
-    "required": ["name", "description", "version"],
-}
 
 _EXAMPLES = {
     "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
@@ -48,102 +50,73 @@ _EXAMPLES = {
 """A body of each schema of requests."""
 
 _SCHEMAS: dict[str, Schema] = {
-    "Server": _SERVER,
-    "ServerVersion": {
-        "type": "object",
-        "properties": {
-            "server": {"$ref": "#/components/schemas/Server"},
-            "_meta": {"type": "object", "description": "Status, dates and whether it is the latest version."},
+    "Server": {
+        **_object(
+            *("name", "description", "version"),
+            name=_text("Namespace and name.", minLength=3, maxLength=MAX_NAME),
+            description=_text("What the server does.", minLength=1, maxLength=100),
+            version=_text("One version, not a range.", minLength=1, maxLength=MAX_VERSION),
+        ),
+        "description": f"A server.json of the schema {SCHEMAS[0]}.",
+    },
+    "ServerVersion": _object(
+        *("server", "_meta"),
+        server=_reference("Server"),
+        _meta={"type": "object", "description": "Status, dates and whether it is the latest version."},
+    ),
+    "StatusChange": _object(
+        "status",
+        is_closed=True,
+        status=_text("The new status.", enum=list(STATUSES)),
+        statusMessage=_text("The reason; absent for `active`.", maxLength=MAX_MESSAGE),
+    ),
+    "StatusChanges": _object(
+        *("updatedCount", "servers"),
+        updatedCount={"type": "integer", "description": "Number of versions that changed."},
+        servers={
+            "type": "array",
+            "items": _reference("ServerVersion"),
+            "description": "These versions, the first 1 MB of them.",
         },
-        "required": ["server", "_meta"],
-    },
-    "StatusChange": {
-        "type": "object",
-        "properties": {
-            "status": {**TEXT, "description": "The new status.", "enum": list(STATUSES)},
-            "statusMessage": {**TEXT, "description": "The reason; absent for `active`.", "maxLength": MAX_MESSAGE},
+    ),
+    "Validation": _object(
+        *("valid", "issues"),
+        valid={"type": "boolean", "description": "Whether the document can be published."},
+        issues={"type": "array", "items": _reference("Issue"), "description": "The errors."},
+    ),
+    "Issue": _object(
+        *("path", "message"),
+        type=_text("Always `schema`."),
+        path=_text("The member, such as `packages[0].version`."),
+        message=_text("What is allowed."),
+        severity=_text("Always `error`."),
+        reference=_text("Empty."),
+    ),
+    "Login": _object("github_token", is_closed=True, github_token=_text("A publisher token, not one of GitHub.")),
+    "OidcLogin": _object("oidc_token", is_closed=True, oidc_token=_text("A signed token (JWT).", minLength=1)),
+    "DomainLogin": _object(
+        *("domain", "timestamp", "signed_timestamp"),
+        is_closed=True,
+        domain=_text("The domain, such as `acme.io`.", maxLength=190),
+        timestamp=_text("The time (RFC 3339), within 15 seconds of that of the server."),
+        signed_timestamp=_text("The signature of this text in hexadecimal, by Ed25519 or ECDSA P-384 with SHA-384."),
+    ),
+    "RegistryToken": _object(
+        *("registry_token", "expires_at"),
+        registry_token=_text("A publisher token; of `github-at` the same one."),
+        expires_at={"type": "integer", "description": "When it ends, in seconds since the epoch; 0 for never."},
+    ),
+    "Problem": _object(
+        *("title", "status", "detail"),
+        title=_text("The error code."),
+        status={"type": "integer", "description": "The HTTP status."},
+        detail=_text("A sentence for people."),
+        errors={
+            "type": "array",
+            "items": {"type": "object", "required": ["location", "message"]},
+            "description": "Each invalid member of the body.",
         },
-        "required": ["status"],
-        "additionalProperties": False,
-    },
-    "StatusChanges": {
-        "type": "object",
-        "properties": {
-            "updatedCount": {"type": "integer", "description": "Number of versions that changed."},
-            "servers": {
-                "type": "array",
-                "items": {"$ref": "#/components/schemas/ServerVersion"},
-                "description": "These versions, the first 1 MB of them.",
-            },
-        },
-        "required": ["updatedCount", "servers"],
-    },
-    "Validation": {
-        "type": "object",
-        "properties": {
-            "valid": {"type": "boolean", "description": "Whether the document can be published."},
-            "issues": {"type": "array", "items": {"$ref": "#/components/schemas/Issue"}, "description": "The errors."},
-        },
-        "required": ["valid", "issues"],
-    },
-    "Issue": {
-        "type": "object",
-        "properties": {
-            "type": {**TEXT, "description": "Always `schema`."},
-            "path": {**TEXT, "description": "The member, such as `packages[0].version`."},
-            "message": {**TEXT, "description": "What is allowed."},
-            "severity": {**TEXT, "description": "Always `error`."},
-            "reference": {**TEXT, "description": "Empty."},
-        },
-        "required": ["path", "message"],
-    },
-    "Login": {
-        "type": "object",
-        "properties": {"github_token": {**TEXT, "description": "A publisher token, not one of GitHub."}},
-        "required": ["github_token"],
-        "additionalProperties": False,
-    },
-    "OidcLogin": {
-        "type": "object",
-        "properties": {"oidc_token": {**TEXT, "description": "A signed token (JWT).", "minLength": 1}},
-        "required": ["oidc_token"],
-        "additionalProperties": False,
-    },
-    "DomainLogin": {
-        "type": "object",
-        "properties": {
-            "domain": {**TEXT, "description": "The domain, such as `acme.io`.", "maxLength": 190},
-            "timestamp": {**TEXT, "description": "The time (RFC 3339), within 15 seconds of that of the server."},
-            "signed_timestamp": {
-                **TEXT,
-                "description": "The signature of this text in hexadecimal, by Ed25519 or ECDSA P-384 with SHA-384.",
-            },
-        },
-        "required": ["domain", "timestamp", "signed_timestamp"],
-        "additionalProperties": False,
-    },
-    "RegistryToken": {
-        "type": "object",
-        "properties": {
-            "registry_token": {**TEXT, "description": "A publisher token; of `github-at` the same one."},
-            "expires_at": {"type": "integer", "description": "When it ends, in seconds since the epoch; 0 for never."},
-        },
-        "required": ["registry_token", "expires_at"],
-    },
-    "Problem": {
-        "type": "object",
-        "properties": {
-            "title": {**TEXT, "description": "The error code."},
-            "status": {"type": "integer", "description": "The HTTP status."},
-            "detail": {**TEXT, "description": "A sentence for people."},
-            "errors": {
-                "type": "array",
-                "items": {"type": "object", "required": ["location", "message"]},
-                "description": "Each invalid member of the body.",
-            },
-        },
-        "required": ["title", "status", "detail"],
-    },
+    ),
 }
 """Schemas of these operations, by name."""
 
@@ -160,124 +133,109 @@ _ERRORS: list[tuple[str, errors.DirectoryError]] = [
 ]
 
 
-def _paths() -> dict[str, Any]:
-    """Return the path items of publishing."""
-    schema = {**TEXT, "minLength": 1}
-    name = {"name": "name", "in": "path", "required": True, "description": "Name, percent-encoded.", "schema": schema}
-    version = {**name, "name": "version", "description": "Version, percent-encoded."}
-    return {
-        "/v0.1/publish": {
-            "post": _operation(
-                "publish",
-                "Publish a version",
-                "Stores a new version. Versions are immutable.",
-                "Server",
-                "ServerVersion",
-            )
-        },
-        "/v0.1/servers/{name}/versions/{version}/status": {
-            "patch": _operation(
-                "changeStatus",
-                "Change the status of a version",
-                "Deprecates, deletes or restores a published version.",
-                "StatusChange",
-                "ServerVersion",
-                parameters=[name, version],
-            )
-        },
-        "/v0.1/servers/{name}/status": {
-            "patch": _operation(
-                "changeAllStatus",
-                "Change the status of all versions",
-                "Deprecates, deletes or restores all published versions of a name.",
-                "StatusChange",
-                "StatusChanges",
-                parameters=[name],
-            )
-        },
-        "/v0.1/validate": {
-            "post": _operation(
-                "validate",
-                "Validate a document",
-                "Checks a server.json. Needs no token.",
-                "Server",
-                "Validation",
-                open_=True,
-            )
-        },
-        "/v0.1/auth/github-at": {
-            "post": _operation(
-                "login",
-                "Log in with `mcp-publisher`",
-                "Returns the publisher token that is sent, for `mcp-publisher login github --token`.",
-                "Login",
-                "RegistryToken",
-                open_=True,
-            )
-        },
-        **{f"/v0.1/auth/{method}": _login(method, *login) for method, login in _LOGINS.items()},
-    }
-
-
-_LOGINS = {
-    "github-oidc": ("Github", "OidcLogin", "a token of GitHub Actions (`id-token: write`)"),
-    "oidc": ("Oidc", "OidcLogin", "a token of the issuer that the operator has chosen"),
-    "dns": ("Dns", "DomainLogin", "a signature by a key in a TXT record of the domain"),
-    "http": ("Http", "DomainLogin", "a signature by a key in `/.well-known/mcp-registry-auth` of the domain"),
-}
-"""Of each login without a publisher token: a part of the name of its operation, its body, and what proves it."""
-
-
-def _login(method: str, name: str, body: str, proof: str) -> dict[str, Any]:
-    """Return the path item of a login."""
-    description = f"Returns a publisher token for 5 minutes for {proof}. 404 unless the operator has allowed it."
-    return {"post": _operation(f"login{name}", f"Log in by `{method}`", description, body, "RegistryToken", open_=True)}
-
-
 def _operation(
-    name: str,
-    summary: str,
-    description: str,
-    body: str,
-    response: str,
-    *,
-    parameters: list[dict[str, Any]] | None = None,
-    open_: bool = False,
+    name: str, summary: str, description: str, body: str, response: str, *, needs_token: bool = False, path: str = ""
 ) -> dict[str, Any]:
-    content = {**_content(body), "example": _EXAMPLES[body]}
+    """Return an operation. `path` has the names of its parameters in the path."""
+    errors = {}
+    for meaning, error in _ERRORS:
+        example = error_response(Failure(error))
+        content = {"schema": _reference("Problem"), "example": problem(example)}
+        errors[str(example.status)] = {"description": meaning, "content": {"application/problem+json": content}}
+    parameters = [
+        {
+            "name": parameter,
+            "in": "path",
+            "required": True,
+            "description": f"{parameter.capitalize()}, percent-encoded.",
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for parameter in path.split()
+    ]
     return {
         "operationId": name,
         "summary": summary,
         "description": f"{description} Exists with `publish.enabled`.",
-        "security": [] if open_ else [{"publisher": []}],
+        "security": [{"publisher": []}] if needs_token else [],
         **({"parameters": parameters} if parameters else {}),
         "requestBody": {
             "required": True,
-            "content": {"application/json": content},
+            "content": {"application/json": {"schema": _reference(body), "example": _EXAMPLES[body]}},
         },
         "responses": {
-            "200": {"description": "Done.", "content": {"application/json": _content(response)}},
-            **{
-                str(found.status): {
-                    "description": meaning,
-                    "content": {"application/problem+json": {**_content("Problem"), "example": problem(found)}},
-                }
-                for meaning, found in ((meaning, error_response(Failure(error))) for meaning, error in _ERRORS)
-            },
+            "200": {"description": "Done.", "content": {"application/json": {"schema": _reference(response)}}},
+            **errors,
             "default": {
                 "description": "Any other error, in the same format.",
-                "content": {"application/problem+json": _content("Problem")},
+                "content": {"application/problem+json": {"schema": _reference("Problem")}},
             },
         },
     }
 
 
-def _content(schema: str) -> dict[str, Any]:
-    return {"schema": {"$ref": f"#/components/schemas/{schema}"}}
+_PATHS: dict[str, Any] = {
+    "/v0.1/publish": {
+        "post": _operation(
+            "publish",
+            "Publish a version",
+            "Stores a new version. Versions are immutable.",
+            "Server",
+            "ServerVersion",
+            needs_token=True,
+        )
+    },
+    "/v0.1/servers/{name}/versions/{version}/status": {
+        "patch": _operation(
+            "changeStatus",
+            "Change the status of a version",
+            "Deprecates, deletes or restores a published version.",
+            "StatusChange",
+            "ServerVersion",
+            needs_token=True,
+            path="name version",
+        )
+    },
+    "/v0.1/servers/{name}/status": {
+        "patch": _operation(
+            "changeAllStatus",
+            "Change the status of all versions",
+            "Deprecates, deletes or restores all published versions of a name.",
+            "StatusChange",
+            "StatusChanges",
+            needs_token=True,
+            path="name",
+        )
+    },
+    "/v0.1/validate": {
+        "post": _operation(
+            "validate", "Validate a document", "Checks a server.json. Needs no token.", "Server", "Validation"
+        )
+    },
+    "/v0.1/auth/github-at": {
+        "post": _operation(
+            "login",
+            "Log in with `mcp-publisher`",
+            "Returns the publisher token that is sent, for `mcp-publisher login github --token`.",
+            "Login",
+            "RegistryToken",
+        )
+    },
+}
+
+for _method, _name, _body, _proof in (
+    ("github-oidc", "Github", "OidcLogin", "a token of GitHub Actions (`id-token: write`)"),
+    ("oidc", "Oidc", "OidcLogin", "a token of the issuer that the operator has chosen"),
+    ("dns", "Dns", "DomainLogin", "a signature by a key in a TXT record of the domain"),
+    ("http", "Http", "DomainLogin", "a signature by a key in `/.well-known/mcp-registry-auth` of the domain"),
+):
+    _about = f"Returns a publisher token for 5 minutes for {_proof}. 404 unless the operator has allowed it."
+    _PATHS[f"/v0.1/auth/{_method}"] = {
+        "post": _operation(f"login{_name}", f"Log in by `{_method}`", _about, _body, "RegistryToken")
+    }
 
 
 PART = OpenApiPart(
-    paths=_paths(),
+    paths=_PATHS,
     schemas=_SCHEMAS,
     security=_SECURITY,
     without_key="the operations of publishers, which need a publisher token",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from attrs import frozen
 
-from ...http import Request
-from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, parameters, row_number
+from ...web.account import Sent, page
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
 from .tables import PublicationLog
 
 PUBLICATIONS = f"{ADMIN}/publications"
@@ -18,11 +21,9 @@ class PublicationPages:
     _requests: OperatorRequests
     _log: PublicationLog
 
-    async def get(self, request: Request) -> bytes:
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the audit log, the newest records first."""
-        member = await self._requests.member(request)
-        before = row_number(parameters(request).get("after", ""))
-        found = await self._log.newest(PER_PAGE + 1, before)
+        found = await self._log.newest(PER_PAGE + 1, row_number(sent.fields.get("after", "")))
         rows = page_of(found)
-        values = {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}
-        return self._requests.page(request, member.session, "list", values)
+        return {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}

@@ -103,7 +103,7 @@ class SignInPages:
             await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
             if request.audit is not None:
                 request.audit.note(Actor("anonymous"), {"issuer": issuer})
-            account = await self._account(await self._person(provider, attempt, parameters))
+            account = await self._account(provider, await self._person(provider, attempt, parameters))
         except DirectoryError as error:
             return self._failed(request, issuer, back, error)
         if request.audit is not None:
@@ -136,16 +136,12 @@ class SignInPages:
             raise SignInFailed(f"The issuer sent no code but the error {clean_text(error, 100)!r}.")
         return await provider.person(attempt, code, parameters.get("iss"))
 
-    async def _account(self, person: Person) -> Account:
-        creates = self._creates[person.identity.issuer]
+    async def _account(self, provider: Provider, person: Person) -> Account:
+        creates = provider.settings.create
         account = await self._identities.sign_in(person.identity, person.email, creates=creates, role=person.role)
         if account is None or account.disabled_at is not None:
             raise NotAllowed("There is no account for the person, or it is disabled.")
         return account
-
-    @property
-    def _creates(self) -> Mapping[str, bool]:
-        return {provider.settings.url: provider.settings.create for provider in self._providers.values()}
 
     def _failed(self, request: Request, issuer: str, back: str, error: DirectoryError) -> bytes:
         """Redirect to the sign-in page, which shows `error`."""

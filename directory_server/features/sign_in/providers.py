@@ -5,13 +5,13 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from hmac import compare_digest
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import field, frozen
 
 from ...domain.errors import BadInput, DirectoryError, InvalidToken, NoAccess
-from ...http_client import BadResponse
+from ...http_client import BadResponse, DocumentClient
 from ...issuers import Issuer, issuer_url
 from ...serialization import decode
 from .attempts import Attempt
@@ -31,46 +31,11 @@ class SignInFailed(DirectoryError):
     code = "issuer_failed"
 
 
-class Documents(Protocol):
-    """Gets documents, as DocumentClient does."""
-
-    async def get(
-        self,
-        url: str,
-        *,
-        max_bytes: int,
-        deadline: float,
-        authorization: str = "",
-        form: Mapping[str, str] | None = None,
-    ) -> bytes:
-        """Return the body of a document. Raises BadResponse."""
-
-
-class Provider(Protocol):
-    """A server that people sign in with."""
-
-    @property
-    def settings(self) -> IssuerConfig:
-        """The settings of the issuer."""
-
-    async def authorization_url(self, attempt: Attempt) -> str:
-        """Return the URL to which the browser is redirected. Raises SignInFailed."""
-
-    async def person(self, attempt: Attempt, code: str, issuer: str | None) -> Person:
-        """Return the person whom the server confirms by a `code`. `issuer` is the parameter `iss` of the response.
-
-        Raises SignInFailed and NotAllowed.
-        """
-
-    async def sign_out_url(self, back: str) -> str:
-        """Return the URL at which people sign out of the server, "" if there is none. Then the page `back` follows."""
-
-
 @frozen
 class Client:
     """The directory as a client of a provider. `redirect_uri` is its callback; `secret` is empty without one."""
 
-    documents: Documents
+    documents: DocumentClient
     settings: IssuerConfig
     redirect_uri: str
     secret: str = field(repr=False)
@@ -122,15 +87,37 @@ class Client:
 
 
 @frozen
-class OpenIdProvider:
-    """A server of OpenID Connect."""
+class Provider:
+    """A server that people sign in with."""
 
     client: Client
-    issuer: Issuer
 
     @property
     def settings(self) -> IssuerConfig:
+        """The settings of the issuer."""
         return self.client.settings
+
+    async def authorization_url(self, attempt: Attempt) -> str:
+        """Return the URL to which the browser is redirected. Raises SignInFailed."""
+        raise NotImplementedError
+
+    async def person(self, attempt: Attempt, code: str, issuer: str | None) -> Person:
+        """Return the person whom the server confirms by a `code`. `issuer` is the parameter `iss` of the response.
+
+        Raises SignInFailed and NotAllowed.
+        """
+        raise NotImplementedError
+
+    async def sign_out_url(self, back: str) -> str:
+        """Return the URL at which people sign out of the server, "" if there is none. Then the page `back` follows."""
+        return ""
+
+
+@frozen
+class OpenIdProvider(Provider):
+    """A server of OpenID Connect."""
+
+    issuer: Issuer
 
     async def authorization_url(self, attempt: Attempt) -> str:
         endpoint = await self._endpoint("authorization_endpoint")
@@ -206,14 +193,8 @@ class OpenIdProvider:
 
 
 @frozen
-class GitHubProvider:
+class GitHubProvider(Provider):
     """GitHub, which has no ID tokens: its API has the person and her verified primary address."""
-
-    client: Client
-
-    @property
-    def settings(self) -> IssuerConfig:
-        return self.client.settings
 
     @property
     def _api(self) -> str:
@@ -240,6 +221,3 @@ class GitHubProvider:
             "email_verified": primary.get("verified") is True,
         }
         return person_of(self.settings, str(user["id"]), claims)
-
-    async def sign_out_url(self, back: str) -> str:
-        return ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve, frozen
 
@@ -12,8 +11,10 @@ from ...domain.errors import Unavailable
 from ...domain.titles import display_title
 from ...http import Request
 from ...web.access_log import UNMATCHED
-from ...web.operator_requests import ADMIN, OperatorRequests, parameters
+from ...web.forms import parameters
+from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import ASSETS_PATH
+from ...web.parts import Kernel
 from .charts import chart, date_of
 from .rules import LEAST, Count, Total, day_of
 from .settings import StatisticsConfig
@@ -49,18 +50,17 @@ class Row:
 
 @frozen
 class OperatorPages:
-    """Handles the page. `_storage` has the adapters of all ports."""
+    """Handles the page."""
 
     _requests: OperatorRequests
     _statistics: Statistics
-    _storage: Any
-    _now: Callable[[], float]
+    _kernel: Kernel
     _settings: StatisticsConfig
 
     async def get(self, request: Request) -> bytes:
         """Return the numbers of the last `days`, or of the `day` in the query."""
         member = await self._requests.member(request)
-        asked, today = parameters(request), day_of(self._now())
+        asked, today = parameters(request), day_of(self._kernel.now())
         period = next((period for period in PERIODS if str(period) == asked.get("days")), PERIODS[0])
         day = next((day for day in range(today, today - max(PERIODS), -1) if str(day) == asked.get("day")), 0)
         first, last = (day, day) if day else (today + 1 - period, today)
@@ -105,7 +105,7 @@ class OperatorPages:
         """Return the rows of entries with their names; an entry that was removed has its id."""
         rows = []
         for row in _rows(totals):
-            entry = await self._storage.store.entry(row.name)
+            entry = await self._kernel.storage.store.entry(row.name)
             named = (
                 None
                 if entry is None
@@ -116,14 +116,14 @@ class OperatorPages:
 
     async def _key(self, row: Row) -> Row:
         """Return the row of a key with its label and its owner; a key that was revoked has its id."""
-        listed = await self._storage.roster.key(row.name)
+        listed = await self._kernel.storage.roster.key(row.name)
         if listed is None:
             return row
         return evolve(row, name=listed.key.label, detail=listed.email, href=f"{ADMIN}/keys/{row.name}")
 
     async def _clients(self, totals: Sequence[Total]) -> Sequence[Total]:
         """Return the requests of the keys by the client that has used each key last."""
-        uses = await self._storage.key_uses.of([total.name for total in totals])
+        uses = await self._kernel.storage.key_uses.of([total.name for total in totals])
         numbers: dict[str, Counter[str]] = {}
         for total in totals:
             if total.name in uses and (name := uses[total.name].client.name):

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from secrets import token_bytes
+from typing import Any
 
 from attrs import define
-from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -40,21 +40,17 @@ DIGEST_SIZE = 8
 
 
 @define
-class _Number:
-    total: int = 0
-    failed: int = 0
-
-
-@define
 class _Candidate:
     """A text of the current day: its number, the part of it that is stored, and digests of its first LEAST clients."""
 
-    number: _Number
-    stored: _Number
+    total: int = 0
+    failed: int = 0
+    stored_total: int = 0
+    stored_failed: int = 0
     clients: bytes = b""
 
 
-class StatisticsRecorder(Service):
+class StatisticsRecorder(Timer):
     """Counts requests, searches and opened entries, and texts of searches.
 
     Clients are counted by digests in memory, whose key only this process has. A digest depends on the text, so that
@@ -73,12 +69,14 @@ class StatisticsRecorder(Service):
         now: Callable[[], float],
         settings: StatisticsConfig,
     ) -> None:
+        super().__init__(FLUSH_INTERVAL, self.flush, clock, at_start=False)
         self._statistics = statistics
         self._offload = offload
         self._now = now
         self._days = settings.days
         self._query_days = settings.queries
-        self._counts: dict[tuple[Kind, str], _Number] = {}
+        self._totals: Counter[tuple[Kind, str]] = Counter()
+        self._failures: Counter[tuple[Kind, str]] = Counter()
         self._names: dict[Kind, set[str]] = {"keys": set(), "entries": set()}
         self._digest_key = token_bytes(blake2b.MAX_KEY_SIZE)
         self._pending: list[tuple[str, str, bool]] = []
@@ -86,16 +84,10 @@ class StatisticsRecorder(Service):
         self._day = 0
         self._named_day = 0
         self._forget_at = 0.0
-        self._is_failing = False
-        self._timer = Timer(FLUSH_INTERVAL, self.flush, clock, at_start=False)
+        self._is_unavailable = False
 
-    def startService(self) -> None:
-        super().startService()
-        self._timer.startService()
-
-    def stopService(self) -> Deferred[None]:
+    def stopService(self) -> Deferred[Any]:
         super().stopService()
-        self._timer.stopService()
         return self.flush()
 
     def observe(self, records: Sequence[AccessRecord]) -> None:
@@ -122,14 +114,11 @@ class StatisticsRecorder(Service):
 
     def flush(self) -> Deferred[None]:
         """Write the numbers. If the storage is unavailable, log it once and add them to those of the next time."""
-        return Deferred.fromCoroutine(self._flush()).addErrback(self._failed)
+        return Deferred.fromCoroutine(self._flush()).addErrback(self._cannot_write)
 
     def _add(self, kind: Kind, name: str, is_failed: bool, count: int = 1) -> None:
-        number = self._counts.get((kind, name))
-        if number is None:
-            number = self._counts[kind, name] = _Number()
-        number.total += count
-        number.failed += is_failed * count
+        self._totals[kind, name] += count
+        self._failures[kind, name] += is_failed * count
 
     def _add_name(self, kind: Kind, name: str, is_failed: bool, count: int = 1) -> None:
         """Count one of many names: at most MAX_NAMES of a day."""
@@ -142,13 +131,14 @@ class StatisticsRecorder(Service):
 
     async def _flush(self) -> None:
         now = self._now()
-        counts, self._counts = self._counts, {}
+        totals, self._totals = self._totals, Counter()
+        failures, self._failures = self._failures, Counter()
         pending, self._pending = self._pending, []
         if day_of(now) != self._named_day:
             self._named_day = day_of(now)
             for names in self._names.values():
                 names.clear()
-        rows = [Count(day_of(now), *key, number.total, number.failed) for key, number in counts.items()]
+        rows = [Count(day_of(now), *key, total, failures[key]) for key, total in totals.items()]
         try:
             queries = await self._offload(self._frequent, pending, day_of(now)) if pending else []
             if rows or queries:
@@ -157,12 +147,10 @@ class StatisticsRecorder(Service):
                 self._forget_at = now + FORGET_INTERVAL
                 await self._forget(day_of(now))
         except Unavailable:
-            for (kind, name), number in counts.items():
-                known = self._counts.setdefault((kind, name), _Number())
-                known.total += number.total
-                known.failed += number.failed
+            self._totals.update(totals)
+            self._failures.update(failures)
             raise
-        self._is_failing = False
+        self._is_unavailable = False
 
     async def _forget(self, today: int) -> None:
         # A value of 0 keeps no day, 1 keeps today.
@@ -179,9 +167,9 @@ class StatisticsRecorder(Service):
             if candidate is None:
                 if not text or len(self._candidates) >= MAX_CANDIDATES:
                     continue
-                candidate = self._candidates[text] = _Candidate(_Number(), _Number())
-            candidate.number.total += 1
-            candidate.number.failed += not has_hits
+                candidate = self._candidates[text] = _Candidate()
+            candidate.total += 1
+            candidate.failed += not has_hits
             changed[text] = candidate
             if len(candidate.clients) < LEAST * DIGEST_SIZE:
                 digest = blake2b(f"{text}\n{client}".encode(), key=self._digest_key, digest_size=DIGEST_SIZE).digest()
@@ -190,17 +178,16 @@ class StatisticsRecorder(Service):
         added = []
         for text, each in changed.items():
             if len(each.clients) >= LEAST * DIGEST_SIZE:
-                total, failed = each.number.total - each.stored.total, each.number.failed - each.stored.failed
-                added.append(QueryCount(day, text, total, failed))
-                each.stored = _Number(each.number.total, each.number.failed)
+                added.append(QueryCount(day, text, each.total - each.stored_total, each.failed - each.stored_failed))
+                each.stored_total, each.stored_failed = each.total, each.failed
         return added
 
-    def _failed(self, failure: Failure) -> None:
+    def _cannot_write(self, failure: Failure) -> None:
         error = failure.value
         if not isinstance(error, Unavailable):
             self._log.failure("Statistics cannot be written", failure=failure)
-        elif not self._is_failing:
-            self._is_failing = True
+        elif not self._is_unavailable:
+            self._is_unavailable = True
             self._log.warn("Statistics cannot be written: {reason}", reason=error.message)
 
 

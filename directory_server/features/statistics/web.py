@@ -19,7 +19,7 @@ PAGE = f"{ADMIN}/usage"
 def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(StatisticsConfig)
     requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
-    return Endpoints({"usage": OperatorPages(requests, statistics, kernel.storage, kernel.now, settings)})
+    return Endpoints({"usage": OperatorPages(requests, statistics, kernel, settings)})
 
 
 PART = WebPart(

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from directory_server.features.embeddings.endpoint import MAX_DIMENSIONS, max_bytes, vectors_of
-from directory_server.http_client import BadResponse
+from directory_server.features.embeddings.endpoint import MAX_DIMENSIONS, EndpointFailed, max_bytes, vectors_of
 
 
 def body(*vectors: Any, **members: Any) -> bytes:
@@ -83,5 +82,5 @@ def test_the_longest_vector_fits_the_bound_of_bytes() -> None:
     ],
 )
 def test_an_invalid_response_is_an_error(text: bytes) -> None:
-    with pytest.raises(BadResponse, match=r"^It "):
+    with pytest.raises(EndpointFailed, match=r"^It "):
         vectors_of(text, 2)
