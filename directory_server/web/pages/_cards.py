@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlencode
 
 from ...domain.categories import categories_of
@@ -14,7 +13,6 @@ from ...domain.entries import MAX_NAME, Entry
 from ...domain.filters import PACKAGES, with_filter
 from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
 from ...domain.titles import display_title
-from ...domain.trust import listed_words
 from ._filters import plain
 
 MAX_TAGS = 4
@@ -42,22 +40,22 @@ def owner(name: str) -> str:
     return ".".join(reversed(namespace[:200].split(".")))
 
 
-def title(entry: Entry) -> str:
+def card_title(entry: Entry) -> str:
     """Return the title of an entry, derived from its name if it has none."""
     return plain(display_title(entry.title, entry.name), 100) or entry.mcp_id
 
 
-def brief(entry: Entry, language: str) -> str:
+def card_brief(entry: Entry, language: str) -> str:
     """Return the description of an entry in a language, else its own, whole if its source has cut it."""
     return plain(entry.descriptions.get(language) or entry.whole_brief, MAX_BRIEF)
 
 
-def icon(entry: Entry) -> str:
+def card_icon(entry: Entry) -> str:
     """Return the name of the icon of an entry: that of its category."""
     return next(iter(categories_of(entry.categories, entry.tags)), "server")
 
 
-def state(entry: Entry) -> str:
+def card_state(entry: Entry) -> str:
     """Return why an entry should not be used: `archived`, or its status in the registry; else an empty text."""
     if entry.status != "active":
         return plain(entry.status, 30)
@@ -126,12 +124,12 @@ def package_types(entry: Entry) -> Sequence[str]:
     return [each for each in PACKAGES if each in kinds][:MAX_KINDS]
 
 
-def tags(entry: Entry, language: str) -> Sequence[str]:
+def card_tags(entry: Entry, language: str) -> Sequence[str]:
     """Return the tags of an entry that readers of a language can read and search for, at most MAX_TAGS.
 
     Tags that repeat another one or words of the title, or say that it is an MCP server, are left out.
     """
-    known = GENERIC | name_parts(title(entry)[:MAX_NAME])
+    known = GENERIC | name_parts(card_title(entry)[:MAX_NAME])
     labels: dict[str, str] = {}
     for tag in entry.tags[: 4 * MAX_TAGS]:
         # A shortened or cleaned label is not the tag.
@@ -146,18 +144,3 @@ def _is_readable(label: str, language: str) -> bool:
     """Return whether a label has letters, and all of them are of a script of a language."""
     letters = [unicodedata.name(letter, "") for letter in label if letter.isalpha()]
     return bool(letters) and all(name.startswith(_SCRIPTS[language]) for name in letters)
-
-
-CARD_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "age": age,
-    "card_brief": brief,
-    "card_icon": icon,
-    "card_state": state,
-    "card_tags": tags,
-    "card_title": title,
-    "filter_url": filter_url,
-    "listed_words": listed_words,
-    "package_types": package_types,
-    "short_number": short_number,
-    "time_since": time_since,
-}

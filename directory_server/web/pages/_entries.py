@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.titles import display_title
-from ...domain.trust import trust_words
 from ...domain.views import Detail
 from ...sanitize import clean_line, shorten
 from ._filters import link, plain
@@ -108,18 +106,3 @@ def introduction(detail: Detail, language: str) -> tuple[str, str]:
 def kinds_of_remotes(detail: Detail) -> Sequence[str]:
     """Return the display names of the transports of an entry."""
     return transports(Entry(detail.server).transports)
-
-
-ENTRY_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "all_tags": all_tags,
-    "introduction": introduction,
-    "kinds_of_remotes": kinds_of_remotes,
-    "license_name": license_name,
-    "package_name": package_name,
-    "repository_url": repository_url,
-    "text": text,
-    "title_of": title_of,
-    "transports": transports,
-    "trust_words": trust_words,
-    "version_name": version_name,
-}

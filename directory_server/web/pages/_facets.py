@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote_plus
 
 from attrs import frozen
@@ -116,11 +115,3 @@ def list_url(keywords: str, order: Order, page: int = 1) -> str:
     # The start page is no list: a list of all entries has an order.
     sort = order if order != DEFAULT_ORDER or not keywords else ""
     return search_url(keywords, sort=sort, page=str(page) if page > 1 else "")
-
-
-FACET_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "facet_name": facet_name,
-    "filter_name": filter_name,
-    "list_url": list_url,
-    "without_filter": without_filter,
-}

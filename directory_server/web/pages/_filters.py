@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
@@ -84,16 +82,3 @@ def _time(seconds: float, style: str, form: str) -> Markup:
     utc = datetime.fromtimestamp(seconds, UTC)
     element = Markup('<time datetime="{}" data-local="{}">{}</time>')
     return element.format(utc.strftime("%Y-%m-%dT%H:%M:%SZ"), style, utc.strftime(form))
-
-
-FILTERS: Mapping[str, Callable[..., Any]] = {
-    "bdi": bdi,
-    "caution": caution,
-    "code": code,
-    "date": date,
-    "host": host,
-    "link": link,
-    "moment": moment,
-    "next_moment": next_moment,
-    "plain": plain,
-}

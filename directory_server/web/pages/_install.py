@@ -15,7 +15,6 @@ from ... import serialization
 from ...client_config import EDITORS, Editor, Setup
 from ...http import Request
 from ...http.headers import cookie
-from ._commands import commands
 from ._entries import package_name
 from ._parameters import page_parameters
 
@@ -130,14 +129,3 @@ def _has_placeholder(value: object) -> bool:
     if isinstance(value, list):
         return any(map(_has_placeholder, value))
     return isinstance(value, str) and bool(_PLACEHOLDER.search(value))
-
-
-INSTALL_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "commands": commands,
-    "exports": exports,
-    "groups": groups_of,
-    "has_placeholders": has_placeholders,
-    "install_links": install_links,
-    "way_name": way_name,
-}
-"""Filters of templates for setups."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
@@ -15,22 +15,19 @@ from ...client_config import EDITORS
 from ...domain.accounts import Account
 from ...domain.entries import Entry
 from ...domain.errors import without_keys
+from ...domain.filters import without_filter
+from ...domain.trust import listed_words, trust_words
 from ...http import Request
 from ...http.errors import ErrorResponse
 from ...http.headers import cookie, query, values
 from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ..responses import compressed, json_response
+from . import _cards, _commands, _entries, _facets, _filters, _install, _publishers, _readme_links
 from ._assets import Assets
 from ._brand import Brand
-from ._cards import CARD_FILTERS
-from ._entries import ENTRY_FILTERS
 from ._extension import GROUPS, Extension
-from ._facets import FACET_FILTERS, OPEN, SHOWN
-from ._filters import FILTERS
-from ._install import INSTALL_FILTERS
-from ._publishers import PUBLISHER_FILTERS
-from ._readme_links import contents
+from ._facets import OPEN, SHOWN
 from ._translations import LANGUAGES, Translations, choose, load
 
 POLICY = "; ".join(
@@ -225,10 +222,7 @@ def templates(
         cache_size=-1,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
-    environment.filters.update(
-        {**FILTERS, **ENTRY_FILTERS, **CARD_FILTERS, **FACET_FILTERS, **INSTALL_FILTERS, **PUBLISHER_FILTERS}
-    )
-    environment.filters["contents"] = contents
+    environment.filters.update(_public_functions())
     environment.globals.update(
         editors=EDITORS, asset=assets.path, searchable=searchable, is_public=is_public, sign_in=sign_in
     )
@@ -242,6 +236,15 @@ def templates(
         list_parts=[f"{part.name}/{name}" for part in extensions for name in part.list_parts],
     )
     return assets, environment
+
+
+def _public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the filters of templates: the public functions of these modules, and three of the domain."""
+    for module in (_cards, _commands, _entries, _facets, _filters, _install, _publishers, _readme_links):
+        for name, value in vars(module).items():
+            if callable(value) and not name.startswith("_") and getattr(value, "__module__", "") == module.__name__:
+                yield name, value
+    yield from ((function.__name__, function) for function in (listed_words, trust_words, without_filter))
 
 
 def compile_templates(environment: Environment) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
 
 from ...domain.namespaces import CODE_HOSTS
 from ...domain.titles import display_title
@@ -42,12 +40,3 @@ def title_of_hit(hit: Hit) -> str:
     """Return the title of a hit for people."""
     title = "" if hit.name == hit.server_name else hit.name
     return plain(display_title(title, hit.server_name), 100) or hit.mcp_id
-
-
-PUBLISHER_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "owner": owner,
-    "publisher": publisher,
-    "publisher_url": publisher_url,
-    "title_of_hit": title_of_hit,
-    "website_of": website_of,
-}

@@ -12,7 +12,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.filters import FACETS, FILTERS, filters_of, with_filter, without_filter, wrong_filter
-from directory_server.web.pages._cards import age, icon, owner, search_url, short_number, state, tags
+from directory_server.web.pages._cards import age, card_icon, card_state, card_tags, owner, search_url, short_number
 
 from ..conftest import Response, Server, entry
 from .conftest import Document, GetPage
@@ -315,13 +315,13 @@ def test_the_age_of_a_date(day: str, expected: object) -> None:
 
 
 def test_an_icon_is_that_of_the_category() -> None:
-    assert icon(listed(1)) == "data"
-    assert icon(listed(1, publisher={"categories": ["zebras"], "tags": []})) == "server"
+    assert card_icon(listed(1)) == "data"
+    assert card_icon(listed(1, publisher={"categories": ["zebras"], "tags": []})) == "server"
 
 
 def test_an_archived_entry_is_marked(get_page: GetPage, server: Server) -> None:
     archived = listed(1, publisher={"categories": ["Archived"]})
-    assert (state(archived), state(listed(2))) == ("archived", "")
+    assert (card_state(archived), card_state(listed(2))) == ("archived", "")
     server.publish(archived)
     assert "Archived" in Document(get_page("/?q=zebra")).text
 
@@ -367,8 +367,8 @@ def test_a_card_leaves_out_tags_that_repeat_others_or_that_readers_cannot_read(
     title: str, published: list[str], expected: list[str]
 ) -> None:
     entry = listed(1, title=title, publisher={"tags": published, "categories": []})
-    assert tags(entry, "en") == expected
-    assert ("海" in tags(entry, "zh")) == ("海" in published)
+    assert card_tags(entry, "en") == expected
+    assert ("海" in card_tags(entry, "zh")) == ("海" in published)
 
 
 def json_links(page: Document) -> list[str]:
