@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from secrets import token_hex
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import field, frozen
 from twisted.application.service import Service
@@ -17,7 +17,6 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from .domain.errors import Unavailable
-from .domain.ports.storage import Mirrors
 
 
 class Timer(Service):
@@ -90,11 +89,21 @@ class Timer(Service):
         self._is_failing = True
 
 
+class Leases(Protocol):
+    """The rows of leases: `tables.StoredMirrors`, which this module does not import."""
+
+    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        """Acquire or renew the lease `name` for `seconds`; return False if another holder has it."""
+
+    async def release(self, name: str, holder: str) -> None:
+        """Release the lease, if `holder` still has it."""
+
+
 @frozen
 class Lease:
     """The lease `name`, for `seconds` unless it is renewed. `holder` identifies the process."""
 
-    _leases: Mirrors
+    _leases: Leases
     name: str
     _seconds: float
     _holder: str = field(factory=partial(token_hex, 8))

@@ -24,7 +24,7 @@ KNOW_FEATURES = {"composition._features", "cli.main", "tap"}
 
 DOMAIN = {"client_config", "domain", "domain.errors", "wording"}
 _PORTS = DOMAIN | {"domain.ports"}
-_SERVICES = _PORTS | {"serialization", "services", "http", "streams", "hosts", "sanitize"}
+_SERVICES = _PORTS | {"serialization", "services", "tables", "http", "streams", "hosts", "sanitize"}
 _WEB = _SERVICES | {
     "web.access_log",
     "web.throttling",
@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain.errors": {"domain", "wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": DOMAIN | {"compiled"},
-    "services": _PORTS | {"run_sync"},
+    "services": _PORTS | {"tables", "run_sync"},
     "search.text": set(),
     "search.index": {"domain", "compiled", "search.text", "serialization", "text_marks"},
     "search.query": {"domain", "search.index", "search.text"},
@@ -69,7 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors", "domain.ports", "hosts", "__init__"},
     "issuers": {"domain.errors", "domain.ports", "http_client", "serialization", "hosts"},
-    "mirror": _PORTS | {"serialization", "importer", "http_client", "files", "wording", "__init__"},
+    "mirror": _PORTS | {"tables", "serialization", "importer", "http_client", "files", "wording", "__init__"},
     "http": {"compiled", "timers", "wording"},
     "streams": {"domain.ports", "domain.errors", "http", "timers", "wording"},
     "web": set(),
@@ -117,6 +117,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 UPWARDS = [
     ("domain.entries", "from .ports.storage import Store"),
+    ("tables._accounts", "from ..services.accounts import AccountService"),
     ("services.directory", "from ..web.authentication import Authenticator"),
     ("search.query.terms", "from ... import serialization"),
     ("web.rest", "import directory_server.sqlite"),

@@ -11,8 +11,7 @@ import click
 from ..domain.accounts import ROLES, Account, Role, disabled_account
 from ..domain.errors import NotFound
 from ..domain.keys import MAX_LIMIT, ApiKey
-from ..domain.ports.access import KeyRing
-from ..domain.ports.accounts import Accounts
+from ..tables import StoredAccounts, StoredKeyRing
 from ..wording import counted
 from .context import PAGE, CommandContext, command_context, paged, wait_for
 from .output import Group, duration, echo, json_option, moment, print_listing
@@ -164,7 +163,7 @@ def delete(ctx: click.Context, email: str) -> None:
     echo(f"The account {found.email} is deleted; {counted(len(keys), 'key')} revoked.", err=True)
 
 
-_Action = Callable[[Accounts, str], Coroutine[Any, Any, None]]
+_Action = Callable[[StoredAccounts, str], Coroutine[Any, Any, None]]
 
 
 def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None:
@@ -175,14 +174,14 @@ def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None
     echo(f"The account {found.email} is {state}.", err=True)
 
 
-def _find(accounts: Accounts, email: str) -> Account:
+def _find(accounts: StoredAccounts, email: str) -> Account:
     found = wait_for(accounts.find(email))
     if found is None:
         raise NotFound(f"There is no account with the e-mail address {email!r}.")
     return found
 
 
-def _valid_keys(keys: KeyRing, owner: Account) -> Sequence[ApiKey]:
+def _valid_keys(keys: StoredKeyRing, owner: Account) -> Sequence[ApiKey]:
     """Return the keys of an account that are neither revoked nor expired."""
     owned = wait_for(keys.list(owner.id))
     live = wait_for(keys.live([key.id for key in owned]))

@@ -114,7 +114,7 @@ def account_pages(
         account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
         account.KeyPages(requests, user_keys, connect, changes, now, read_parts),
         connect,
-        account.SessionPages(requests, people.accounts),
+        account.SessionPages(requests, storage.sessions, limits.session_clients),
         account.SettingsPages(requests, people.accounts, attempts, user_keys),
     )
 

@@ -14,11 +14,11 @@ from twisted.logger import Logger
 
 from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
-from ..domain.ports.storage import Mirrors
 from ..domain.ports.tracing import Trace, untraced
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
+from ..tables import StoredMirrors
 from ..wording import counted
 from ._catalog import KnownCard
 from ._client import Client, client
@@ -56,7 +56,7 @@ class Mirror:
 
     _client: Client
     _publish: Publish
-    _mirrors: Mirrors
+    _mirrors: StoredMirrors
     _offload: Offload
     _clock: IReactorTime
     _now: Callable[[], float]
@@ -224,7 +224,7 @@ def _nothing_to_close() -> Deferred[None]:
 def mirror(
     reactor: Any,
     publish: Publish,
-    mirrors: Mirrors,
+    mirrors: StoredMirrors,
     offload: Offload,
     now: Callable[[], float],
     environ: Mapping[str, str],

@@ -11,10 +11,10 @@ from attrs import evolve, field, frozen
 from .. import importer
 from ..domain.entries import Entry
 from ..domain.ports.runtime import Offload
-from ..domain.ports.storage import Mirrors
 from ..domain.upstreams import SKEW, SyncProgress, UpstreamState
 from ..importer import BATCH, BATCH_BYTES, Publish
 from ..serialization import rfc3339, with_official_flag
+from ..tables import StoredMirrors
 from . import _page
 from ._catalog import Crawl, KnownCard
 from ._catalog_client import CatalogClient
@@ -54,7 +54,7 @@ class SyncRun:
     _upstream: Upstream
     _fetch: Fetcher
     _publish: Publish
-    _mirrors: Mirrors
+    _mirrors: StoredMirrors
     _offload: Offload
     _now: Callable[[], float]
     _renew_lease: Callable[[], Awaitable[None]]

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.storage import Policy
-from ..tables import FIND_KEY, Rows, found_key, input_columns, postgres_statement
+from ..tables import FIND_KEY, Rows, Tables, found_key, input_columns, postgres_statement
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
@@ -68,7 +68,7 @@ class PostgresRows:
 
 
 @frozen
-class PostgresTables:
+class PostgresTables(Tables):
     """The tables of `database`. `link` runs short statements; by default they run in a thread."""
 
     database: Database

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from unicodedata import normalize
 
 from attrs import define, frozen
 from twisted.logger import Logger
 
-from ..domain.accounts import Account, BrowserSession, unknown_link
+from ..domain.accounts import Account, unknown_link
 from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused
 from ..domain.keys import UNKNOWN, Client
 from ..domain.ports.access import Quota
-from ..domain.ports.accounts import Accounts, Passwords, Sessions
-from ..domain.ports.roster import Roster
+from ..domain.ports.accounts import Passwords
+from ..tables import StoredAccounts, StoredRoster, StoredSessions
 from ..wording import counted
 
 SHORTEST, LONGEST = 12, 200
@@ -29,8 +29,8 @@ class AccountService:
     `records_clients`. Nobody can sign in with a password unless `has_passwords`; links then start a session only.
     """
 
-    _accounts: Accounts
-    _sessions: Sessions
+    _accounts: StoredAccounts
+    _sessions: StoredSessions
     _passwords: Passwords
     _most_pending: int = 1_000
     records_clients: bool = True
@@ -117,18 +117,6 @@ class AccountService:
         """Return whether an account has a password that can be used."""
         return self.has_passwords and await self._accounts.password(account.id) is not None
 
-    async def sessions(self, account: Account) -> Sequence[BrowserSession]:
-        """Return the sessions of an account, the last used first."""
-        return await self._sessions.list(account.id)
-
-    async def end_session(self, account: Account, session_id: str) -> None:
-        """End a session of an account. Raises NotFound."""
-        await self._sessions.end(account.id, session_id)
-
-    async def end_other_sessions(self, session: str) -> None:
-        """End all sessions of the account of `session`, except this one."""
-        await self._sessions.end_others(session)
-
     def _check_passwords(self) -> None:
         if not self.has_passwords:
             raise NotFound("Passwords are turned off. Sign in another way.", code="passwords_off")
@@ -162,7 +150,7 @@ def _checked(password: str, email: str) -> str:
 class FirstAccount:
     """Whether the directory has an account. That it has one is read once."""
 
-    _roster: Roster
+    _roster: StoredRoster
     _exists: bool = False
 
     async def exists(self) -> bool:
@@ -184,7 +172,7 @@ class UnusedAccounts:
 
     _log = Logger()
 
-    _accounts: Accounts
+    _accounts: StoredAccounts
     _quota: Quota
     _now: Callable[[], float]
     _lifetime: float

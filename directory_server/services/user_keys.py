@@ -10,9 +10,9 @@ from attrs import frozen
 from ..domain.accounts import Account
 from ..domain.errors import NotFound
 from ..domain.keys import COUNTED_AFTER_END, UNKNOWN, ApiKey, Client, KeyUse, NewSecret
-from ..domain.ports.access import KeyRing, KeyUses, Quota
-from ..domain.ports.accounts import NewSecrets
+from ..domain.ports.access import Quota
 from ..domain.quota import WINDOW, Allowance
+from ..tables import StoredKeyRing, StoredKeyUses, StoredNewSecrets
 
 
 @frozen
@@ -63,10 +63,10 @@ class UserKeys:
     is None if last uses are not stored. `now` is in seconds since the epoch. A key of another account raises NotFound.
     """
 
-    _keys: KeyRing
+    _keys: StoredKeyRing
     _quota: Quota
-    _new_secrets: NewSecrets
-    _uses: KeyUses | None
+    _new_secrets: StoredNewSecrets
+    _uses: StoredKeyUses | None
     _now: Callable[[], float]
     limit: int | None
     _most: int

@@ -17,7 +17,7 @@ from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.runtime import Offload, Turn
 from ..domain.ports.storage import Policy
 from ..run_sync import inline
-from ..tables import FIND_KEY, Rows, Statement, found_key, sqlite_statement
+from ..tables import FIND_KEY, Rows, Statement, Tables, found_key, sqlite_statement
 from ._database import Database, Schema, data_version
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class SqliteRows:
 
 
 @frozen
-class SqliteTables:
+class SqliteTables(Tables):
     """The tables of `database`; `reads` and `writes` run what may block."""
 
     database: Database
@@ -85,9 +85,6 @@ class SqliteTables:
 
     async def all(self, statement: str, /, **values: object) -> Sequence[Any]:
         return await self.database.read(lambda connection: SqliteRows(connection).all(statement, **values))
-
-    async def run(self, statement: str, /, **values: object) -> Sequence[Any]:
-        return await self.write(lambda rows: rows.all(statement, **values))
 
     async def read(self, function: Callable[[Rows], T]) -> T:
         def read() -> T:
@@ -174,7 +171,7 @@ class SqliteKeyCache:
         self._checked = None
 
 
-class SeparateTables:
+class SeparateTables(Tables):
     """The tables of a file of `folder`, which the first use creates; `offload` runs all uses.
 
     The faults of this file do not count as faults of the data directory.
@@ -187,15 +184,6 @@ class SeparateTables:
         self._opening = threading.Lock()
         self._database: Database | None = None
         self._is_closed = False
-
-    async def one(self, statement: str, /, **values: object) -> Any:
-        return await self.read(lambda rows: rows.one(statement, **values))
-
-    async def all(self, statement: str, /, **values: object) -> Sequence[Any]:
-        return await self.read(lambda rows: rows.all(statement, **values))
-
-    async def run(self, statement: str, /, **values: object) -> Sequence[Any]:
-        return await self.write(lambda rows: rows.all(statement, **values))
 
     async def read(self, function: Callable[[Rows], T]) -> T:
         return await self._offload(self._read, function)

@@ -1,4 +1,4 @@
-"""Storage of a process: adapters of all ports that store, on SQLite or, with the setting `database`, on PostgreSQL.
+"""Storage of a process, on SQLite or, with the setting `database`, on PostgreSQL.
 
 This is the only package that names the adapters. The server and the commands use the record `Storage`.
 """

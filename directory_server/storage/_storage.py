@@ -12,17 +12,27 @@ from twisted.application.service import IService
 
 from ..config import Config
 from ..domain.policy import PolicyRules
-from ..domain.ports.access import Attempts, KeyRing, KeyUses, Quota, RegistryTokens
-from ..domain.ports.accounts import Accounts, Identities, NewSecrets, Sessions
-from ..domain.ports.roster import Roster
+from ..domain.ports.access import Attempts, Quota
 from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
-from ..domain.ports.storage import Curation, Mirrors, Store
+from ..domain.ports.storage import Store
 from ..domain.publishing import SourceLimits
 from ..domain.transfers import Restored
 from ..machine import machine_time
 from ..run_sync import inline
 from ..search import EntryPolicy
-from ..tables import Tables
+from ..tables import (
+    StoredAccounts,
+    StoredCuration,
+    StoredIdentities,
+    StoredKeyRing,
+    StoredKeyUses,
+    StoredMirrors,
+    StoredNewSecrets,
+    StoredRegistryTokens,
+    StoredRoster,
+    StoredSessions,
+    Tables,
+)
 from ..turn import ImmediateTurn
 
 
@@ -120,7 +130,7 @@ def upstream_names(config: Config) -> Sequence[str]:
 
 @frozen
 class Storage:
-    """The adapters of all ports that store, and the `tables` on which features have adapters of their own.
+    """The stored data by subject, and the `tables` on which features have subjects of their own.
 
     No request waits for `background_tables`. `row_clock` returns the seconds since the epoch for times of rows that
     processes compare; it is None if the database's clock must give them.
@@ -135,21 +145,21 @@ class Storage:
 
     is_shared: bool
     store: Store
-    curation: Curation
-    mirrors: Mirrors
-    keys: KeyRing
-    key_uses: KeyUses
+    curation: StoredCuration
+    mirrors: StoredMirrors
+    keys: StoredKeyRing
+    key_uses: StoredKeyUses
     quota: Quota
-    accounts: Accounts
-    identities: Identities
-    sessions: Sessions
-    new_secrets: NewSecrets
-    roster: Roster
+    accounts: StoredAccounts
+    identities: StoredIdentities
+    sessions: StoredSessions
+    new_secrets: StoredNewSecrets
+    roster: StoredRoster
     tables: Tables
     background_tables: Tables
     row_clock: Callable[[], float] | None
     statistics_tables: Tables
-    registry_tokens: RegistryTokens
+    registry_tokens: StoredRegistryTokens
     attempts: Attempts
     serving: Callable[[], Serving]
     session_secret: Callable[[], Coroutine[Any, Any, bytes]]

@@ -1,4 +1,4 @@
-"""Adapters of ports on the rows of a database, written once for SQLite and PostgreSQL."""
+"""Rows of a database, written once for SQLite and PostgreSQL: accounts, keys, curation, upstreams, entries."""
 
 from ._accounts import StoredAccounts
 from ._curation import StoredCuration
@@ -6,13 +6,15 @@ from ._dialects import Engine, input_columns, postgres_statement, sqlite_stateme
 from ._entries import Write
 from ._entries_within import ScopedEntries
 from ._flags import flags_of_kind, put_flags
+from ._identities import StoredIdentities
+from ._key_cache import FIND_KEY, NoCache, found_key
 from ._key_uses import StoredKeyUses
-from ._keyring import FIND_KEY, NoCache, StoredKeyRing, found_key
+from ._keyring import StoredKeyRing
 from ._mirrors import StoredMirrors
 from ._namespace_proofs import NamespaceProofs, record_proof
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
-from ._sessions import StoredIdentities, StoredNewSecrets, StoredSessions
+from ._sessions import StoredNewSecrets, StoredSessions
 from ._tables import Rows, Statement, Tables
 from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by

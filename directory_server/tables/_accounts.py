@@ -12,29 +12,25 @@ from ..domain.accounts import (
     check_role,
     checked_email,
     disabled_account,
-    email_taken,
     is_email,
     normalized_email,
-    unknown_account,
     unknown_link,
 )
 from ..domain.entries import is_storable
 from ..domain.errors import TooManyAccounts
-from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_id, new_token
+from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_token
+from ._account_rows import (
+    BY_EMAIL,
+    COLUMNS,
+    KEEP_SUBJECTS,
+    KEYS,
+    REMOVE,
+    SET_ROLE,
+    add_account,
+    keys_of,
+    lock_account,
+)
 from ._tables import Rows, Tables
-
-COLUMNS = """
-    account.id, email, account.created_at,
-    CASE WHEN password IS NULL THEN EXISTS (SELECT 1 FROM identity WHERE identity.account = account.id) ELSE TRUE END,
-    disabled_at, approved_at IS NOT NULL, role, key_limit
-"""
-"""The columns of an Account, in the order of its fields."""
-
-_ADD = """
-    INSERT INTO account (id, email, password, created_at, approved_at)
-    VALUES (:id, :email, :password, :created_at, :approved_at)
-    ON CONFLICT (email) DO NOTHING
-"""
 
 _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
 """The lock of registrations: the number of pending accounts is counted before one is added."""
@@ -43,18 +39,12 @@ _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
 
-SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
-
 _SET_LIMIT = (
     "UPDATE account SET key_limit = :key_limit WHERE id = :id",
     "UPDATE api_key SET quota = :key_limit WHERE owner = :id",
 )
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
-
-_LOCK = f"{_ACCOUNT} WHERE id = :id FOR UPDATE"
-
-BY_EMAIL = f"{_ACCOUNT} WHERE email = :email"
 
 _ALL = f"{_ACCOUNT} ORDER BY created_at, ordinal"
 
@@ -64,20 +54,8 @@ _UNUSED = f"{_ACCOUNT} WHERE id > :after AND {_IS_UNUSED} ORDER BY id LIMIT :lim
 
 _STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED} FOR UPDATE"
 
-_KEEP_SUBJECTS = "UPDATE api_key SET owner = NULL WHERE owner = :id AND is_subject"  # their quotas count on
-
-REMOVE = (
-    _KEEP_SUBJECTS,
-    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
-    "DELETE FROM api_key WHERE owner = :id",
-    "DELETE FROM session WHERE account = :id",
-    "DELETE FROM link WHERE account = :id",
-    "DELETE FROM account WHERE id = :id",
-)
-"""Deletes an account and its rows in other tables, in the order of the foreign keys."""
-
 _DELETE = (
-    _KEEP_SUBJECTS,
+    KEEP_SUBJECTS,
     "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
@@ -117,27 +95,31 @@ _LINKED = f"""
 
 _UNLINK = "DELETE FROM link WHERE account = :id"
 
-_KEYS = "SELECT id FROM api_key WHERE owner = :id"
-
 # Locked before the uses of the keys: a record of uses skips locked keys, and locks uses in another order.
-_LOCK_KEYS = f"{_KEYS} FOR UPDATE"
+_LOCK_KEYS = f"{KEYS} FOR UPDATE"
 
 
 @frozen
 class StoredAccounts:
-    """Accounts. `now` is in seconds since the epoch.
+    """User accounts, identified by e-mail addresses, whose case does not count.
 
-    Each transaction locks the row of the account before rows of other tables, so that no two wait for each other.
+    `now` is in seconds since the epoch. Each transaction locks the row of the account before rows of other tables, so
+    that no two wait for each other.
     """
 
     _tables: Tables
     _now: Callable[[], float]
 
     async def add(self, email: str, hashed: str | None = None) -> Account:
+        """Create an approved account, with a password hash or none. Raises BadInput if invalid or taken."""
         address, now = checked_email(email), self._now()
         return await self._tables.write(lambda rows: add_account(rows, address, hashed, now, approved_at=now))
 
     async def register(self, email: str, hashed: str, *, most: int) -> Account:
+        """Create an account that is not approved.
+
+        Raises BadInput as `add` does, and TooManyAccounts where `most` accounts are not approved.
+        """
         address, now = checked_email(email), self._now()
 
         def write(rows: Rows) -> Account:
@@ -149,10 +131,15 @@ class StoredAccounts:
         return await self._tables.write(write)
 
     async def approve(self, account_id: str) -> None:
-        """Approve an account; the time of an earlier approval stays. Raises NotFound."""
+        """Approve an account: each of its keys then has its own quota. Raises NotFound.
+
+        The time of an earlier approval stays.
+        """
         await self._change(account_id, _APPROVE, now=self._now())
 
     async def set_role(self, account_id: str, role: Role) -> None:
+        """Set the role of an account. Raises NotFound, and BadInput for an operator or auditor who is not approved."""
+
         def write(rows: Rows) -> None:
             check_role(lock_account(rows, account_id), role)
             rows.execute(SET_ROLE, id=account_id, role=role)
@@ -160,14 +147,21 @@ class StoredAccounts:
         await self._tables.write(write)
 
     async def set_limit(self, account_id: str, limit: int) -> None:
+        """Set the limit of all keys of an account, and of its new ones. Raises NotFound, BadInput."""
         check_limit(limit)
         await self._change(account_id, *_SET_LIMIT, key_limit=limit)
 
     async def unused(self, before: float, *, after: str, limit: int) -> Sequence[Account]:
-        rows = await self._tables.read(lambda rows: rows.all(_UNUSED, before=before, after=after, limit=limit))
+        """Return at most `limit` removable accounts, ordered by id, with ids greater than `after`.
+
+        They are neither approved nor disabled, and were created, and last used in a browser, at `before` at the latest.
+        """
+        rows = await self._tables.select(_UNUSED, before=before, after=after, limit=limit)
         return [Account(*row) for row in rows]
 
     async def remove(self, account_id: str, *, before: float) -> bool:
+        """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
+
         def write(rows: Rows) -> bool:
             if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
                 return False
@@ -180,6 +174,7 @@ class StoredAccounts:
         return is_storable(account_id) and await self._tables.write(write)
 
     async def delete(self, account_id: str) -> None:
+        """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
         now = self._now()
 
         def write(rows: Rows) -> None:
@@ -194,29 +189,34 @@ class StoredAccounts:
         await self._tables.write(write)
 
     async def find(self, email: str) -> Account | None:
+        """Return the account with this address, disabled or not; None if there is none."""
         address = normalized_email(email)
         row = await self._tables.one(BY_EMAIL, email=address) if is_email(address) else None
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:
-        return [Account(*row) for row in await self._tables.read(lambda rows: rows.all(_ALL))]
+        """Return all accounts, oldest first."""
+        return [Account(*row) for row in await self._tables.select(_ALL)]
 
     async def password(self, account_id: str) -> str | None:
+        """Return the password hash of an account; None if it is disabled, unknown or has no password."""
         row = await self._tables.one(_PASSWORD, id=account_id) if is_storable(account_id) else None
         return row[0] if row else None
 
     async def set_password(self, account_id: str, hashed: str) -> None:
+        """Set the password hash; end all sessions and links of the account. Raises NotFound."""
         await self._set_password(account_id, hashed)
 
     async def forget_password(self, account_id: str) -> None:
+        """Delete the password hash; end all sessions and links of the account. Raises NotFound."""
         await self._set_password(account_id, None)
 
     async def disable(self, account_id: str) -> None:
-        """Disable an account; end all its sessions and links. Raises NotFound."""
+        """Disable an account and its keys; end all its sessions and links. Raises NotFound."""
         await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, now=self._now())
 
     async def enable(self, account_id: str) -> None:
-        """Undo `disable`; ended sessions and links stay ended. Raises NotFound."""
+        """Enable an account and its keys again; ended sessions and links stay ended. Raises NotFound."""
 
         def write(rows: Rows) -> None:
             lock_account(rows, account_id)
@@ -225,6 +225,10 @@ class StoredAccounts:
         await self._tables.write(write)
 
     async def link(self, account_id: str, *, lifetime: float) -> str:
+        """Return the secret of a single-use link to set a password, valid for `lifetime` seconds.
+
+        It replaces an earlier one. Raises NotFound, and BadInput for a disabled account.
+        """
         token, expires_at = new_token(), self._now() + lifetime
 
         def write(rows: Rows) -> str:
@@ -236,11 +240,15 @@ class StoredAccounts:
         return await self._tables.write(write)
 
     async def linked(self, token: str) -> Account | None:
+        """Return the account of a link, without using the link; None if unknown, used or expired."""
         row = await self._tables.one(_LINKED, digest=digest(token), now=self._now())
         return Account(*row) if row else None
 
     async def redeem(self, token: str, hashed: str | None) -> Account:
-        """Set the password of the account of a link, once. Raises NotFound if unknown, used or expired."""
+        """Use a link: set the password of its account, or delete it if `hashed` is None.
+
+        Raises NotFound if it is unknown, used or expired. Of two concurrent calls one succeeds.
+        """
         link = {"digest": digest(token), "now": self._now()}
 
         def write(rows: Rows) -> Account:
@@ -272,29 +280,7 @@ class StoredAccounts:
         await self._tables.write(write)
 
 
-def add_account(rows: Rows, address: str, hashed: str | None, now: float, approved_at: float | None) -> Account:
-    """Insert an account. Raises BadInput if the address is taken."""
-    account_id = new_id()
-    row = {"id": account_id, "email": address, "password": hashed, "created_at": now, "approved_at": approved_at}
-    if not rows.execute(_ADD, **row):
-        raise email_taken(address)
-    return lock_account(rows, account_id)
-
-
-def lock_account(rows: Rows, account_id: str) -> Account:
-    """Return an account, locked until the end of the transaction. Raises NotFound."""
-    row = rows.one(_LOCK, id=account_id) if is_storable(account_id) else None
-    if row is None:
-        raise unknown_account(account_id)
-    return Account(*row)
-
-
 def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:
     rows.execute(_SET_PASSWORD, id=account_id, password=hashed)
     rows.execute(_END_SESSIONS, id=account_id)
     rows.execute(_UNLINK, id=account_id)
-
-
-def keys_of(rows: Rows, account_id: str) -> list[str]:
-    """Return the ids of the keys of an account, whose row is locked."""
-    return [key_id for (key_id,) in rows.all(_KEYS, id=account_id)]

@@ -52,32 +52,49 @@ _ALL = 1_000_000_000
 
 @frozen
 class StoredCuration:
-    """Curation flags. `sources` is the order of precedence, as in the store."""
+    """Curation flags of names. They apply to all sources, before and after these publish an entry.
+
+    `sources` is the order of precedence, as in the store.
+    """
 
     _tables: Tables
     _sources: Sequence[str] = ()
 
     async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+        """Set or clear the curation flag `mark` of `name`; return whether that changed it. Raises BadInput.
+
+        Hidden names are not visible. Pinned names rank first among the hits of a search.
+        """
         check_name(name)
         return await self._tables.write(lambda rows: self._mark(rows, name, mark, on))
 
     async def disown(self, name: str, source: str = LOCAL) -> bool:
+        """Delete what `source` has of `name`, by default the operator's own entry; return whether there was any.
+
+        Other sources apply again.
+
+        Raises BadInput.
+        """
         check_name(name)
         return await self._tables.write(lambda rows: self._disown(rows, name, source))
 
     async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
-        found = await self._tables.read(
-            lambda rows: rows.all(
-                _CURATED,
-                after=storable(after),
-                text=storable(text),
-                limit=_ALL if limit is None else limit,
-                **_SOURCES,
-            )
+        """Return names with a curation flag, an entry of the operator or a published one, in order.
+
+        Return at most `limit` names after the name `after`, only those with `text` in them. The case of ASCII letters
+        is ignored.
+        """
+        found = await self._tables.select(
+            _CURATED,
+            after=storable(after),
+            text=storable(text),
+            limit=_ALL if limit is None else limit,
+            **_SOURCES,
         )
         return [_curated(*row) for row in found]
 
     async def find(self, name: str) -> CuratedName:
+        """Return the curation flags of `name`, without any for an unknown name."""
         if not is_storable(name):
             return CuratedName(name)
         row = await self._tables.one(_ONE, mcp_id=mcp_id_of(name), **_SOURCES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from attrs import evolve
 from twisted.logger import Logger
@@ -116,22 +116,21 @@ class StoredEntries:
 
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
         requested = list(filter(is_storable, mcp_ids))
-        bodies = dict(await self._tables.read(lambda rows: rows.all(_ENTRIES, mcp_ids=requested)))
+        bodies = dict(await self._tables.select(_ENTRIES, mcp_ids=requested))
         return [serialization.restore_entry(bodies[mcp_id]) for mcp_id in requested if mcp_id in bodies]
 
     async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
-        values: dict[str, Any] = {"after": after, "before": before, "limit": limit}
-        return [mcp_id for (mcp_id,) in await self._tables.read(lambda rows: rows.all(_IDS, **values))]
+        rows = await self._tables.select(_IDS, after=after, before=before, limit=limit)
+        return [mcp_id for (mcp_id,) in rows]
 
     async def published(self, name: str) -> Sequence[Entry]:
         if not is_storable(name):
             return []
-        bodies = await self._tables.read(lambda rows: rows.all(_PUBLISHED, name=name, source=PUBLISHED))
+        bodies = await self._tables.select(_PUBLISHED, name=name, source=PUBLISHED)
         return [serialization.restore_entry(body) for (body,) in bodies]
 
     async def of_source(self, source: str, after: str = "", limit: int = 100) -> Sequence[Entry]:
-        values: dict[str, Any] = {"source": source, "after": storable(after), "limit": limit}
-        bodies = await self._tables.read(lambda rows: rows.all(_OF_SOURCE, **values))
+        bodies = await self._tables.select(_OF_SOURCE, source=source, after=storable(after), limit=limit)
         return [serialization.restore_entry(body) for (body,) in bodies]
 
     async def without(self, name: str, source: str) -> Entry | None:

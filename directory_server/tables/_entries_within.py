@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
 from ..domain.changes import Change, Outcome
 from ..domain.entries import Entry
@@ -13,7 +12,6 @@ from ..domain.scopes import Scope, change_within
 from ._change_log import LoggedChange, changes, has_changes
 from ._entries import StoredEntries
 from ._scopes import TablesWithin
-from ._tables import Tables
 
 _COUNT_WITHIN = """
     SELECT count(DISTINCT list_entry.mcp_id) FROM list_entry INNER JOIN entry ON entry.mcp_id = list_entry.mcp_id
@@ -35,7 +33,7 @@ class EntriesWithin(StoredEntries):
         self._whole = whole
         self._scope = scope
         self._lists = sorted(scope)
-        self._tables = cast(Tables, TablesWithin(whole._tables, self._lists))
+        self._tables = TablesWithin(whole._tables, self._lists)
         self._offload = whole._offload
         self._analysis = whole._analysis
         self._sources = whole._sources

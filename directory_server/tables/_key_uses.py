@@ -39,11 +39,12 @@ _FORGET = """
 
 @frozen
 class StoredKeyUses:
-    """Last uses of keys."""
+    """The last use of each key, for the owner of the key. Nothing depends on it: a lost record is harmless."""
 
     _tables: Tables
 
     async def record(self, uses: Sequence[KeyUse]) -> None:
+        """Store the last uses of different keys. Ignore one that is older than the stored one, or of no valid key."""
         by_id = {use.key_id: use for use in uses if is_storable(use.key_id)}
 
         def write(rows: Rows) -> None:
@@ -54,19 +55,22 @@ class StoredKeyUses:
             await self._tables.write(write)
 
     async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
+        """Return the last uses of all keys, or of all keys of `owner`, by the ids of the keys."""
         rows: Sequence[Row] = []
         if owner is None:
-            rows = await self._tables.read(lambda rows: rows.all(_LIST))
+            rows = await self._tables.select(_LIST)
         elif is_storable(owner):
             rows = await self._tables.all(_OWNED, owner=owner)
         return _uses(rows)
 
     async def of(self, key_ids: Sequence[str]) -> Mapping[str, KeyUse]:
+        """Return the last uses of some keys, by the ids of the keys."""
         ids = [key_id for key_id in key_ids if is_storable(key_id)]
-        return _uses(await self._tables.read(lambda rows: rows.all(_OF, ids=ids)))
+        return _uses(await self._tables.select(_OF, ids=ids))
 
     async def forget(self, before: float) -> None:
-        """Delete old uses. Do not write if there are none: a write makes all processes on SQLite look for changes."""
+        """Delete the uses at `before` (seconds since the epoch) or earlier."""
+        # A write makes all processes on SQLite look for changes.
         if await self._tables.one(_OLD, before=before):
             await self._tables.write(lambda rows: rows.execute(_FORGET, before=before))
 

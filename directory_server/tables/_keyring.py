@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol
 
 from attrs import Factory, field, frozen
 
@@ -24,6 +22,7 @@ from ..domain.keys import (
     new_key_secret,
     subject_key_id,
 )
+from ._key_cache import FIELDS, FROM, LIVE, KeyCache, NoCache
 from ._tables import Row, Rows, Tables
 
 _CREATE = """
@@ -42,28 +41,7 @@ _ADD_SECRET = """
     INSERT INTO secret (digest, key_id, last_four, created_at) VALUES (:digest, :key_id, :last_four, :created_at)
 """
 
-# The last but one: the keys of a pending account share one quota, which is charged to the account.
-FIELDS = """
-    api_key.id, label, current.last_four, quota, api_key.created_at, api_key.expires_at, revoked_at, owner,
-    (SELECT account.id FROM account WHERE account.id = owner AND approved_at IS NULL), is_subject
-"""
-
-# `last_four` is of the current secret, also while an older one is still valid.
-FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
-
 _KEY = f"SELECT {FIELDS} {FROM}"
-
-_LIVE = """
-    revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
-    AND (owner IS NULL OR EXISTS (SELECT 1 FROM account WHERE account.id = owner AND disabled_at IS NULL))
-"""
-
-FIND_KEY = f"""
-    SELECT {FIELDS}, given.expires_at, (SELECT keys FROM pulse) {FROM}
-    JOIN secret AS given ON given.key_id = api_key.id
-    WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {_LIVE}
-"""
-"""The valid key of the secret with a digest, in the columns of `found_key`."""
 
 _GET = f"{_KEY} WHERE api_key.id = :id"
 
@@ -101,7 +79,7 @@ _REPLACED = """
     WHERE owner = :owner AND secret.expires_at > :now GROUP BY key_id
 """
 
-_LIVE_IDS = f"SELECT id FROM api_key WHERE id = ANY(:ids) AND {_LIVE}"
+_LIVE_IDS = f"SELECT id FROM api_key WHERE id = ANY(:ids) AND {LIVE}"
 
 # A UNION, so that each part uses its index.
 _ENDED = """
@@ -111,46 +89,12 @@ _ENDED = """
 """
 
 
-class KeyCache(Protocol):
-    """Look-ups of secrets by their digests. `now` is in seconds since the epoch."""
-
-    def get(self, given: bytes, now: float) -> ApiKey | None:
-        """Return the cached key of a digest; None if it is not cached, or may have ended or changed since."""
-
-    def __contains__(self, given: bytes) -> bool:
-        """Return whether a digest was that of a key a short time ago."""
-
-    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
-        """Return the valid key of a digest, as the database has it, None if there is none. Raises Unavailable."""
-
-
-@frozen
-class NoCache:
-    """A KeyCache that asks the database each time, for commands."""
-
-    _tables: Tables
-
-    def get(self, given: bytes, now: float) -> ApiKey | None:
-        return None
-
-    def __contains__(self, given: bytes) -> bool:
-        return False
-
-    async def look_up(self, given: bytes, now: float) -> ApiKey | None:
-        row = await self._tables.one(FIND_KEY, digest=given, now=now)
-        return found_key(row)[0] if row else None
-
-
-def found_key(row: Row) -> tuple[ApiKey, float, int]:
-    """Return the key in a row of FIND_KEY, when the key or its secret ends, and the counter of ended keys."""
-    *fields, replaced_at, counter = row
-    key = ApiKey(*fields)
-    return key, min(key.expires_at or math.inf, replaced_at or math.inf), counter
-
-
 @frozen
 class StoredKeyRing:
-    """API keys. `now` is in seconds since the epoch. The `cache` looks secrets up."""
+    """API keys. Only digests of their secrets are stored.
+
+    `now` is in seconds since the epoch. The `cache` looks secrets up.
+    """
 
     _tables: Tables
     _now: Callable[[], float]
@@ -165,9 +109,10 @@ class StoredKeyRing:
         owner: str | None = None,
         most: int | None = None,
     ) -> tuple[ApiKey, str]:
-        """Create a key; return it and its secret.
+        """Create a key; return it and its secret, which cannot be read again.
 
-        Raises BadInput for an invalid label, limit or expiry, and TooManyKeys if the owner has `most` keys.
+        `owner` is the id of an account. Raises BadInput, and TooManyKeys if the owner has `most` keys. A revoked or
+        expired key counts for one hour more, so that replacing keys yields no additional quota.
         """
         now = self._now()
         check_new_key(label, limit, expires_at, now)
@@ -187,6 +132,10 @@ class StoredKeyRing:
         return await self._tables.write(write)
 
     async def find(self, secret: str) -> ApiKey | None:
+        """Return the key that `secret` authenticates as.
+
+        None if it is malformed, unknown, revoked or expired, or its owner is disabled.
+        """
         now, given = self._now(), digest(secret)
         key = self._cache.get(given, now)
         if key is not None:
@@ -197,6 +146,11 @@ class StoredKeyRing:
         return await self._cache.look_up(given, now)
 
     async def of_subject(self, subject: bytes, label: str, *, limit: int | None) -> ApiKey | None:
+        """Return the key of a subject, by the digest of issuer and subject; create it if there is none.
+
+        Its owner is the account that the subject signs in to, if there is one. None if the key was revoked or its owner
+        is disabled. `label` and `limit` are those of a new key.
+        """
         now = self._now()
         key = self._cache.get(subject, now) or await self._cache.look_up(subject, now)
         if key is not None or await self._tables.one(_KNOWN, digest=subject) is not None:
@@ -215,29 +169,38 @@ class StoredKeyRing:
         return await self._cache.look_up(subject, now)
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
+        """Return all keys, or all keys with a secret of `owner`, oldest first, including revoked and expired ones."""
         rows: Sequence[Row] = []
         if owner is None:
-            rows = await self._tables.read(lambda rows: rows.all(_LIST))
+            rows = await self._tables.select(_LIST)
         elif is_storable(owner):
             rows = await self._tables.all(_OWNED, owner=owner)
         return [ApiKey(*row) for row in rows]
 
     async def rename(self, key_id: str, label: str) -> None:
+        """Change the label of a key. Raises NotFound, and BadInput for the label."""
         check_label(label)
         await self._change(key_id, _RENAME, label=label)
 
     async def set_limit(self, key_id: str, limit: int | None) -> None:
+        """Change the limit of a key, None for no limit. Raises NotFound, and BadInput for the limit.
+
+        The change counts at once in this process, and within a second in others.
+        """
         check_limit(limit)
         await self._change(key_id, _SET_LIMIT, quota=limit)
 
     async def revoke(self, key_id: str) -> None:
-        """Revoke a key; the time of an earlier revocation stays. Raises NotFound."""
+        """Revoke a key: at once in this process, and within a second in others. Raises NotFound.
+
+        The time of an earlier revocation stays.
+        """
         await self._change(key_id, _REVOKE, now=self._now())
 
     async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
-        """Replace the secret of a key; the old one stays valid for `grace` seconds.
+        """Replace the secret of a key; the old one stays valid for `grace` seconds. Raises NotFound and BadInput.
 
-        Raises NotFound, and BadInput for an ended key or an invalid grace.
+        The id of the key stays, and with it the spent quota and open sessions.
         """
         now = self._now()
         check_grace(grace)
@@ -254,13 +217,19 @@ class StoredKeyRing:
         return await self._tables.write(write)
 
     async def replaced(self, owner: str) -> Mapping[str, float]:
+        """Return when the last replaced secret of each key of `owner` ends; keys without a valid one are left out."""
         return dict(await self._tables.all(_REPLACED, owner=owner, now=self._now())) if is_storable(owner) else {}
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
+        """Return those of `key_ids` that are valid: not revoked, not expired, owner not disabled."""
         asked = [key_id for key_id in key_ids if is_storable(key_id)]
         return {key_id for (key_id,) in await self._tables.all(_LIVE_IDS, ids=asked, now=self._now())}
 
     async def ended(self, within: float) -> set[str]:
+        """Return the keys that were revoked or expired, or whose owner was disabled, in the last `within` seconds.
+
+        Keys of a removed account are not among them, but not `live` either.
+        """
         now = self._now()
         return {key_id for (key_id,) in await self._tables.all(_ENDED, since=now - within, now=now)}
 

@@ -1,4 +1,4 @@
-"""The Mirrors."""
+"""Upstreams: their states and sync runs, and leases of work that one process does at a time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 from attrs import astuple, evolve, frozen
 
 from ..domain.entries import is_storable, storable
-from ..domain.ports.storage import UNSEEN_BYTES
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._tables import Rows, Tables
+
+UNSEEN_BYTES = 4_000_000
+"""Bytes of entries after which one call of Mirrors.unseen stops."""
 
 _STATE = (
     "name",
@@ -83,7 +85,7 @@ _ENTRIES = """
 
 _VERSIONS = "SELECT name, version, latest FROM record WHERE source = :upstream AND name = ANY(:names)"
 
-# See `upstreams.may_hold`.
+# A lease that ends more than twice as far ahead as this one is void: a wrong clock wrote it.
 _HOLD = """
     INSERT INTO lease AS held (upstream, holder, until)
     SELECT CAST(:upstream AS text), CAST(:holder AS text), now + CAST(:seconds AS double precision)
@@ -99,7 +101,7 @@ _RELEASE = "DELETE FROM lease WHERE upstream = :upstream AND holder = :holder"
 
 @frozen
 class StoredMirrors:
-    """States and leases of upstreams.
+    """States of upstreams, and the leases of the processes that may sync.
 
     `now` returns seconds since the epoch. Without it, leases end by the clock of the database, which is the same for
     all machines.
@@ -109,43 +111,66 @@ class StoredMirrors:
     _now: Callable[[], float] | None = None
 
     async def all(self) -> Sequence[UpstreamState]:
-        return [_state(*row) for row in await self._tables.read(lambda rows: rows.all(_ALL))]
+        """Return all upstreams ever synced, by name."""
+        return [_state(*row) for row in await self._tables.select(_ALL)]
 
     async def get(self, name: str) -> UpstreamState:
+        """Return the state of the upstream `name`, a new one if it was never synced."""
         row = await self._tables.read(lambda rows: rows.one(_GET, name=name))
         return _state(*row) if row else UpstreamState(name)
 
     async def put(
         self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
     ) -> None:
+        """Store the state, the names `seen` by its full sync, with whether each was accepted, and the `run` that ended.
+
+        The last MAX_RUNS runs stay.
+        """
         await self._tables.write(lambda rows: _put(rows, state, seen or {}, run))
 
     async def runs(self, name: str) -> Sequence[FinishedRun]:
-        rows = await self._tables.read(lambda rows: rows.all(_RUNS, upstream=name))
+        """Return the last finished runs of the upstream `name`, newest first."""
+        rows = await self._tables.select(_RUNS, upstream=name)
         return [FinishedRun(started, ended, bool(full), *rest) for started, ended, full, *rest in rows]
 
     async def forget_seen(self, name: str) -> None:
+        """Delete the names that earlier full syncs of the upstream `name` have seen."""
         await self._change(_FORGET, upstream=name)
 
     async def count_seen(self, name: str) -> int:
+        """Return the number of names that the full sync has seen, accepted or not."""
         return await self._number(_COUNT_SEEN, name)
 
     async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+        """Return at most `limit` encoded entries of the upstream that are not deleted and not seen or not accepted.
+
+        Reading stops after the entry that brings the total bytes to UNSEEN_BYTES.
+        """
         return await self._tables.read(lambda rows: _unseen(rows, name, limit))
 
     async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
+        """Return the stored versions of the upstream's `names`, by name and version, deleted or not.
+
+        The value is whether the upstream marked the version as the latest.
+        """
         requested = list(filter(is_storable, names))
-        rows = await self._tables.read(lambda rows: rows.all(_VERSIONS, upstream=name, names=requested))
+        rows = await self._tables.select(_VERSIONS, upstream=name, names=requested)
         return {(name, version): bool(latest) for name, version, latest in rows}
 
     async def entries(self, name: str) -> int:
+        """Return the number of the upstream's names with a version that is not deleted."""
         return await self._number(_ENTRIES, name)
 
     async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
+        """Acquire or renew the upstream's lease for `holder`, for `seconds`; return False if another holder has it.
+
+        The clock is the same for all processes.
+        """
         now = self._now and self._now()
         return await self._change(_HOLD, upstream=name, holder=holder, now=now, seconds=seconds) > 0
 
     async def release(self, name: str, holder: str) -> None:
+        """Release the lease, if `holder` still has it."""
         await self._change(_RELEASE, upstream=name, holder=holder)
 
     async def _change(self, statement: str, **values: object) -> int:

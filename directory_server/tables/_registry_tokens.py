@@ -27,12 +27,16 @@ _REVOKE = "UPDATE registry_token SET revoked_at = coalesce(revoked_at, :now) WHE
 
 @frozen
 class StoredRegistryTokens:
-    """Tokens of the registry API, not cached. `now` is in seconds since the epoch."""
+    """Tokens of the registry API, not cached. Only digests of their secrets are stored.
+
+    `now` is in seconds since the epoch.
+    """
 
     _tables: Tables
     _now: Callable[[], float]
 
     async def create(self, label: str) -> tuple[RegistryToken, str]:
+        """Create a token; return it and its secret, which cannot be read again. Raises BadInput."""
         check_label(label)
         token_id, secret, now = new_id(), new_registry_secret(), self._now()
         row = await self._tables.write(
@@ -43,13 +47,16 @@ class StoredRegistryTokens:
         return RegistryToken(*row), secret
 
     async def find(self, secret: str) -> RegistryToken | None:
+        """Return the token with this secret, None if it is unknown or revoked."""
         row = await self._tables.one(_FIND, digest=digest(secret))
         return RegistryToken(*row) if row else None
 
     async def list(self) -> Sequence[RegistryToken]:
-        return [RegistryToken(*row) for row in await self._tables.read(lambda rows: rows.all(_LIST))]
+        """Return all tokens, oldest first, including revoked ones."""
+        return [RegistryToken(*row) for row in await self._tables.select(_LIST)]
 
     async def revoke(self, token_id: str) -> None:
+        """Revoke a token, effective immediately. Raises NotFound."""
         now = self._now()
         known = is_storable(token_id) and await self._tables.write(
             lambda rows: rows.execute(_REVOKE, id=token_id, now=now) > 0

@@ -18,8 +18,8 @@ from ..domain.roster import (
     RosterTotals,
     searched,
 )
-from ._accounts import COLUMNS
-from ._keyring import FIELDS, FROM
+from ._account_rows import COLUMNS
+from ._key_cache import FIELDS, FROM
 from ._tables import Row, Rows, Tables
 
 _ACCOUNT = f"""
@@ -104,29 +104,38 @@ _TOTAL_ACCOUNTS = """
 
 @frozen
 class StoredRoster:
-    """Accounts and keys. Reads run in threads."""
+    """Accounts and keys for the operator pages and commands: searched and paged. Reads run in threads.
+
+    The newest are first if the method says nothing else. Lists begin after the account or key with the id `after`; they
+    are empty if it does not exist any more. `text` is part of what is found, without regard to the case of ASCII
+    letters; an empty text finds all.
+    """
 
     _tables: Tables
 
     async def accounts(
         self, text: str = "", *, pending: bool = False, after: str = "", limit: int
     ) -> Sequence[ListedAccount]:
+        """Return accounts by a part of their address; if `pending`, only those that wait for approval."""
         query = _PENDING_ACCOUNTS if pending else _ACCOUNTS
         return [_account(row) for row in await self._page(query, text, "account", after, limit)]
 
     async def account(self, account_id: str) -> ListedAccount | None:
+        """Return the account with this id, or None."""
         if not is_storable(account_id):
             return None
         row = await self._tables.read(lambda rows: rows.one(f"{_ACCOUNT} WHERE id = :id", id=account_id))
         return _account(row) if row else None
 
     async def keys(self, text: str = "", *, owner: str = "", after: str = "", limit: int) -> Sequence[ListedKey]:
+        """Return keys that are not revoked, by a part of label, owner's address or id; with `owner`, only theirs."""
         if not is_storable(owner):
             return []
         query = _OWNED_KEYS if owner else _KEYS
         return [_key(row) for row in await self._page(query, text, "api_key", after, limit, owner=owner)]
 
     async def key(self, key_id: str) -> ListedKey | None:
+        """Return the key with this id that is not revoked, or None."""
         if not is_storable(key_id):
             return None
         row = await self._tables.read(lambda rows: rows.one(_VALID_KEY, id=key_id))
@@ -134,18 +143,21 @@ class StoredRoster:
 
     async def all_accounts(self, *, after: int = 0, limit: int) -> Sequence[ListedAccount]:
         """Return the oldest accounts with numbers greater than `after`, the oldest first."""
-        rows = await self._tables.read(lambda rows: rows.all(_ALL_ACCOUNTS, after=after, limit=limit))
+        rows = await self._tables.select(_ALL_ACCOUNTS, after=after, limit=limit)
         return [evolve(_account(row), number=number) for number, *row in rows]
 
     async def all_keys(self, *, after: int = 0, limit: int) -> Sequence[ListedKey]:
         """Return the oldest keys with numbers greater than `after`, the oldest first, revoked and expired ones too."""
-        rows = await self._tables.read(lambda rows: rows.all(_ALL_KEYS, after=after, limit=limit))
+        rows = await self._tables.select(_ALL_KEYS, after=after, limit=limit)
         return [_used_key(*row) for row in rows]
 
     async def counts(self, most: int) -> RosterCounts:
+        """Return the numbers of accounts and keys, each of at most `most + 1`."""
         return RosterCounts(*await self._tables.read(lambda rows: rows.one(_COUNTS, most=most + 1)))
 
     async def totals(self, now: float) -> RosterTotals:
+        """Return the numbers of accounts and keys. It reads all of them: for commands, not for pages."""
+
         def read(rows: Rows) -> RosterTotals:
             keys, valid = rows.one(_TOTAL_KEYS, now=now)
             return RosterTotals(keys, valid, dict(rows.all(_TOTAL_ACCOUNTS)))

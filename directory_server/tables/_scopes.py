@@ -87,17 +87,18 @@ class _RowsWithin:
 
 
 @frozen
-class TablesWithin:
+class TablesWithin(Tables):
     """The tables for reads within the lists `scope`."""
 
     _tables: Tables
     _scope: Sequence[str]
 
     async def one(self, statement: str, /, **values: object) -> Row:
-        """Return the first row of a short statement that reads, None if there is none."""
         statement, restricted = _within(statement, values, self._scope)
         return await self._tables.one(statement, **restricted)
 
     async def read(self, function: Callable[[Rows], T]) -> T:
-        """Return the result of `function`, called in a thread, with a constant snapshot of all tables."""
         return await self._tables.read(lambda rows: function(cast(Rows, _RowsWithin(rows, self._scope))))
+
+    async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
+        raise AssertionError("the tables of a scope are only read")

@@ -1,4 +1,4 @@
-"""Sign-in: the Sessions, the NewSecrets that a session may read, and the Identities."""
+"""Sessions of browsers, and the new secrets that a session may read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from ..domain.accounts import (
     MAX_SESSIONS,
     Account,
     BrowserSession,
-    Identity,
-    Role,
-    checked_email,
     digest_start,
     id_of_digest,
     unknown_session,
@@ -22,10 +19,9 @@ from ..domain.accounts import (
 )
 from ..domain.entries import is_storable
 from ..domain.errors import Unavailable
-from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token, subject_key_id
+from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token
 from ..sealing import seal, unseal
-from ..serialization import decode_stored, encode
-from ._accounts import BY_EMAIL, COLUMNS, REMOVE, SET_ROLE, add_account, keys_of, lock_account
+from ._account_rows import COLUMNS
 from ._tables import Rows, Tables
 
 # They skip rows that another process deletes: neither waits for the other.
@@ -84,9 +80,11 @@ _CLOSE = "DELETE FROM session WHERE digest = :digest"
 
 @frozen
 class StoredSessions:
-    """Sessions, which end `idle` seconds after their last use, and `absolute` seconds after their start.
+    """Sign-in sessions. They end `idle` seconds after their last use, and `absolute` seconds after their start.
 
-    `now` is in seconds since the epoch. Each transaction locks the account first, as those of StoredAccounts.
+    Only digests of their secrets are stored. Use of a session counts as use of its account. The time and the client of
+    the last use are up to USE_INTERVAL seconds old. `now` is in seconds since the epoch. Each transaction locks the
+    account first, as those of Accounts.
     """
 
     _tables: Tables
@@ -95,7 +93,10 @@ class StoredSessions:
     _absolute: float
 
     async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
-        """Start a session and return its secret; delete some ended sessions."""
+        """Start a session and return its secret. Above MAX_SESSIONS, end the least recently used one.
+
+        It deletes some ended sessions, too.
+        """
         token, now = new_token(), self._now()
         use = _use(digest(token), account_id, now, client)
         await self._tables.write(
@@ -110,7 +111,7 @@ class StoredSessions:
         return token
 
     async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
-        """Return the account of a session and record the use; None if unknown or ended."""
+        """Return the account of a session and record its use by `client`; None if unknown or ended."""
         now, key = self._now(), digest(token)
         row = await self._tables.one(_FIND, digest=key, **self._begins(now))
         if row is None:
@@ -125,10 +126,12 @@ class StoredSessions:
         return account
 
     async def close(self, token: str) -> None:
+        """End a session, if it exists."""
         key = digest(token)
         await self._tables.write(lambda rows: rows.execute(_CLOSE, digest=key))
 
     async def list(self, account_id: str) -> Sequence[BrowserSession]:
+        """Return the sessions of an account that have not ended, the last used first."""
         if not is_storable(account_id):
             return []
         rows = await self._tables.all(_LIST, account=account_id, **self._begins(self._now()))
@@ -138,6 +141,7 @@ class StoredSessions:
         ]
 
     async def end(self, account_id: str, session_id: str) -> None:
+        """End the session of an account with this id. Raises NotFound."""
         start = digest_start(session_id)
         if start is None or not is_storable(account_id):
             raise unknown_session()
@@ -145,6 +149,7 @@ class StoredSessions:
             raise unknown_session()
 
     async def end_others(self, token: str) -> None:
+        """End all sessions of the account of the session `token`, except this one."""
         key = digest(token)
 
         def write(rows: Rows) -> None:
@@ -184,13 +189,19 @@ _TAKE = """
 
 @frozen
 class StoredNewSecrets:
-    """New secrets of keys; `now` is in seconds since the epoch."""
+    """New secrets of keys, stored for a few minutes until the page that displays them is loaded, by any process.
+
+    A stored secret can be read only with the secret of the session that stored it. `now` is in seconds since the epoch.
+    """
 
     _tables: Tables
     _now: Callable[[], float]
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        """Store a new secret for NEW_SECRET_LIFETIME seconds; delete the expired ones."""
+        """Store the new secret of a key for a session; it replaces an earlier one of the same key and session.
+
+        It stays for NEW_SECRET_LIFETIME seconds. Expired ones are deleted.
+        """
         now = self._now()
         salt, sealed = seal(session, key_id, new.secret)
         row = {
@@ -204,7 +215,7 @@ class StoredNewSecrets:
         await self._tables.write(lambda rows: rows.finish((_FORGET, {"now": now}), (_PUT, row)))
 
     async def take(self, session: str, key_id: str) -> NewSecret | None:
-        """Return a new secret and delete it; None if unknown, taken or expired."""
+        """Return and delete the new secret of a key; None if the session has none."""
         if not is_storable(key_id):
             return None
         row = await self._tables.write(lambda rows: rows.one(_TAKE, session=digest(session), key_id=key_id))
@@ -215,76 +226,3 @@ class StoredNewSecrets:
             return None
         secret = unseal(session, key_id, bytes(salt), bytes(sealed))
         return None if secret is None else NewSecret(secret, bool(rotated))
-
-
-_FIND_PERSON = f"SELECT {COLUMNS} FROM identity JOIN account ON account.id = identity.account WHERE digest = :digest"
-
-_LINK_PERSON = """
-    INSERT INTO identity (digest, account, issuer, groups, created_at, signed_in_at)
-    VALUES (:digest, :id, :issuer, :groups, :now, :now)
-    ON CONFLICT (digest) DO UPDATE SET groups = excluded.groups, signed_in_at = excluded.signed_in_at
-"""
-
-_TAKE_SUBJECT = """
-    UPDATE api_key SET owner = :id, quota = coalesce((SELECT key_limit FROM account WHERE account.id = :id), quota)
-    WHERE id = :key AND is_subject AND owner IS NULL
-"""
-
-_PERSONS = "SELECT issuer, digest, groups FROM identity WHERE account = :id ORDER BY signed_in_at DESC, digest"
-
-
-@frozen
-class StoredIdentities:
-    """Persons of issuers. `now` is in seconds since the epoch. The account is locked before other rows."""
-
-    _tables: Tables
-    _now: Callable[[], float]
-
-    async def sign_in(
-        self, identity: Identity, email: str | None, *, creates: bool, role: Role | None = None
-    ) -> Account | None:
-        address, now = None if email is None else checked_email(email), self._now()
-
-        def write(rows: Rows) -> Account | None:
-            account, ended = _account(rows, identity, address, now, creates=creates)
-            if account is None:
-                return None
-            groups = encode(list(identity.groups)).decode()
-            rows.execute(
-                _LINK_PERSON, digest=identity.digest, id=account.id, issuer=identity.issuer, groups=groups, now=now
-            )
-            if role is not None and role != account.role:
-                rows.execute(SET_ROLE, id=account.id, role=role)
-            key = subject_key_id(identity.digest)
-            if rows.execute(_TAKE_SUBJECT, id=account.id, key=key):
-                ended = [*ended, key]
-            account = lock_account(rows, account.id)
-            if ended:
-                rows.end_keys(ended)
-            return account
-
-        return await self._tables.write(write)
-
-    async def of(self, account_id: str) -> Sequence[Identity]:
-        rows = await self._tables.all(_PERSONS, id=account_id) if is_storable(account_id) else []
-        return [Identity(issuer, bytes(key), tuple(decode_stored(groups.encode()))) for issuer, key, groups in rows]
-
-
-def _account(
-    rows: Rows, identity: Identity, address: str | None, now: float, *, creates: bool
-) -> tuple[Account | None, Sequence[str]]:
-    """Return the locked account of a person, None if there is none, and the keys of an account that was deleted."""
-    row = rows.one(_FIND_PERSON, digest=identity.digest)
-    if row is None and address is not None:
-        row = rows.one(BY_EMAIL, email=address)
-    account = None if row is None else lock_account(rows, row[0])
-    if account is not None and account.approved:
-        return account, ()
-    if address is None or not creates:
-        return None, ()
-    ended: Sequence[str] = ()
-    if account is not None:
-        ended = keys_of(rows, account.id)
-        for statement in REMOVE:
-            rows.execute(statement, id=account.id)
-    return add_account(rows, address, None, now, approved_at=now), ended

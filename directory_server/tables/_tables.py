@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -63,21 +64,33 @@ class Rows(Protocol):
         """
 
 
-class Tables(Protocol):
-    """The tables of a database. All methods are for the reactor's thread, and raise Unavailable."""
+class Tables(ABC):
+    """The tables of a database. All methods are for the reactor's thread, and raise Unavailable.
+
+    Where a short statement can do without a thread, a database has other `one`, `all` and `run`.
+    """
 
     async def one(self, statement: str, /, **values: object) -> Row:
         """Return the first row of a short statement that reads, None if there is none."""
+        return await self.read(lambda rows: rows.one(statement, **values))
 
     async def all(self, statement: str, /, **values: object) -> Sequence[Row]:
         """Return the few rows of a short statement that reads."""
+        return await self.select(statement, **values)
+
+    async def select(self, statement: str, /, **values: object) -> Sequence[Row]:
+        """Return the rows of a statement that reads, which may take long: it runs in a thread."""
+        return await self.read(lambda rows: rows.all(statement, **values))
 
     async def run(self, statement: str, /, **values: object) -> Sequence[Row]:
         """Run a short statement that writes, in a transaction of its own; return its rows."""
+        return await self.write(lambda rows: rows.all(statement, **values))
 
+    @abstractmethod
     async def read(self, function: Callable[[Rows], T]) -> T:
         """Return the result of `function`, called in a thread, with a constant snapshot of all tables."""
 
+    @abstractmethod
     async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
         """Return the result of `function`, called in a thread, in a transaction that is committed unless it raises.
 

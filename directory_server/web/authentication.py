@@ -11,12 +11,13 @@ from attrs import define, field, frozen
 
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
-from ..domain.ports.access import KeyRing, Quota, Scopes, TokenIssuer
+from ..domain.ports.access import Quota, Scopes, TokenIssuer
 from ..domain.publishing import SubjectPublisher
 from ..domain.quota import Allowance
 from ..http import Request
 from ..http.headers import values
 from ..services.catalogue import decide_scope
+from ..tables import StoredKeyRing
 from .error_responses import note_error
 from .key_uses import KeyUseRecorder
 from .throttling import AddressLimiter
@@ -142,7 +143,7 @@ class Authenticator:
     quota of its key. `scopes` decide which entries a request may see.
     """
 
-    keys: KeyRing
+    keys: StoredKeyRing
     quota: Quota
     failures: AddressLimiter
     uses: KeyUseRecorder

@@ -11,11 +11,11 @@ from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
 from ..domain.keys import MAX_NAME, Client, KeyUse
-from ..domain.ports.access import KeyUses
 from ..http import Request
 from ..http.headers import value as header
 from ..http.proxies import Proxies
 from ..sanitize import clean_line
+from ..tables import StoredKeyUses
 
 INTERVAL = 300.0
 """Seconds after a written use of a key in which other uses by the same client are not written."""
@@ -35,7 +35,7 @@ class KeyUseRecorder:
 
     _log = Logger()
 
-    def __init__(self, uses: KeyUses, proxies: Proxies, now: Callable[[], float], lifetime: float) -> None:
+    def __init__(self, uses: StoredKeyUses, proxies: Proxies, now: Callable[[], float], lifetime: float) -> None:
         self._uses = uses
         self._proxies = proxies
         self._now = now

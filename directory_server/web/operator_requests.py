@@ -37,7 +37,7 @@ class Notice:
 
 
 ReadNotice = Callable[[Any], Awaitable[Notice | None]]
-"""Reads a notice from the adapters of all ports; None if there is nothing to say."""
+"""Reads a notice from the stored data; None if there is nothing to say."""
 
 
 @frozen

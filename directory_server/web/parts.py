@@ -60,7 +60,7 @@ class Kernel:
     `replaced` has the parts of features that tests replace, by name. `trace` wraps what is traced.
     `catalogue` has the entries that a request may see. `directory` and the store have all entries: they are for
     operators, publishers and background work.
-    `authenticator` authenticates by API keys. `storage` has the adapters of all ports. `now` returns seconds since the
+    `authenticator` authenticates by API keys. `storage` has the stored data. `now` returns seconds since the
     epoch. `failed_keys` limits requests with unknown secrets, `registry_reads` requests of the registry API, both by
     address. `registry_access` authenticates clients of the registry API. `reactor` runs delayed calls. `public_paths`
     returns the paths of the public pages of all features. `openapi` is the OpenAPI document. `bus` announces changes of

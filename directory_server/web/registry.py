@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import __version__, serialization
 from ..domain.errors import NotFound
-from ..domain.ports.access import RegistryTokens, Scopes
+from ..domain.ports.access import Scopes
 from ..domain.ports.runtime import Offload
 from ..domain.search import Position, Query
 from ..domain.versions import Version
@@ -20,6 +20,7 @@ from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query
 from ..services.catalogue import Catalogue, decide_scope
 from ..services.directory import Directory
+from ..tables import StoredRegistryTokens
 from .authentication import Authenticator
 from .responses import SMALLEST, accepts_gzip, conditional_response, entity_tag, gzip, is_known, json_response
 from .throttling import AddressLimiter
@@ -66,7 +67,7 @@ class RegistryAccess:
 
     mode: Mode
     _authenticator: Authenticator
-    _tokens: RegistryTokens
+    _tokens: StoredRegistryTokens
     _reads: AddressLimiter
     _failures: AddressLimiter
     readers: Sequence[RegistryReaders]

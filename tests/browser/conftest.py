@@ -23,9 +23,8 @@ Site = tuple[Installation, Server]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    folder = str(Path(__file__).parent) + os.sep
     for item in items:
-        if str(item.path).startswith(folder):
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.process)
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from directory_server.domain.accounts import Account
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
 from directory_server.domain.keys import Client
-from directory_server.domain.ports.accounts import Accounts, Sessions
+from directory_server.tables import StoredAccounts, StoredSessions
 
 from . import ContractWithClock, awaited
 
@@ -28,14 +28,14 @@ ABSOLUTE = 24 * HOUR
 class WithAccounts(ContractWithClock):
     """Subclasses define how to open accounts and sessions."""
 
-    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[Accounts, Sessions]:
+    async def accounts_and_sessions(self, now: Callable[[], float]) -> tuple[StoredAccounts, StoredSessions]:
         """Return both, with the timeouts IDLE and ABSOLUTE; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def open(self) -> tuple[Accounts, Sessions]:
+    async def open(self) -> tuple[StoredAccounts, StoredSessions]:
         return await self.accounts_and_sessions(self.clock.seconds)
 
-    async def open_with_ann(self) -> tuple[Accounts, Sessions, Account]:
+    async def open_with_ann(self) -> tuple[StoredAccounts, StoredSessions, Account]:
         accounts, sessions = await self.open()
         ann = await accounts.add("ann@example.org")
         await accounts.set_password(ann.id, "hash")

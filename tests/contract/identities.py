@@ -8,8 +8,7 @@ from attrs import evolve
 
 from directory_server.domain.accounts import Identity, subject_digest
 from directory_server.domain.errors import BadInput
-from directory_server.domain.ports.access import KeyRing
-from directory_server.domain.ports.accounts import Accounts, Identities
+from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing
 
 from . import awaited
 from .keyring import WithKeyRing
@@ -29,11 +28,11 @@ def test_digests_differ_for_each_issuer_and_subject() -> None:
 class IdentitiesContract(WithKeyRing):
     """Sign-in to accounts by persons of issuers, and the keys of clients with access tokens."""
 
-    async def identities(self, now: Callable[[], float]) -> Identities:
+    async def identities(self, now: Callable[[], float]) -> StoredIdentities:
         """Return the persons who sign in to the accounts."""
         raise NotImplementedError
 
-    async def open_all(self) -> tuple[KeyRing, Accounts, Identities]:
+    async def open_all(self) -> tuple[StoredKeyRing, StoredAccounts, StoredIdentities]:
         now = self.clock.seconds
         return await self.keys(now), await self.accounts(now), await self.identities(now)
 

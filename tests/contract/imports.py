@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import IMPORTED, LOCAL, PUBLISHED, SAMPLE
 from directory_server.domain.visibility import CuratedName
+from directory_server.tables import StoredCuration
 
 from . import awaited
 from .store import NAME, entry, kinds
@@ -26,7 +27,7 @@ class ImportsContract:
     async def store(self, sources: Sequence[str] = ()) -> Store:
         raise NotImplementedError
 
-    async def curation(self) -> Curation:
+    async def curation(self) -> StoredCuration:
         raise NotImplementedError
 
     @awaited

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from directory_server.domain.keys import Client, KeyUse
-from directory_server.domain.ports.access import KeyRing, KeyUses
-from directory_server.domain.ports.accounts import Accounts
+from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses
 
 from . import ContractWithClock, awaited
 
@@ -16,11 +15,11 @@ CURL = Client("192.0.2.0/24", "curl")
 class KeyUsesContract(ContractWithClock):
     """Subclasses define how to open uses, keys and accounts."""
 
-    async def adapters(self, now: Callable[[], float]) -> tuple[KeyUses, KeyRing, Accounts]:
+    async def adapters(self, now: Callable[[], float]) -> tuple[StoredKeyUses, StoredKeyRing, StoredAccounts]:
         """Return all three; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def open(self) -> tuple[KeyUses, KeyRing, Accounts]:
+    async def open(self) -> tuple[StoredKeyUses, StoredKeyRing, StoredAccounts]:
         return await self.adapters(self.clock.seconds)
 
     @awaited

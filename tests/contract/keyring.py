@@ -10,8 +10,7 @@ from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.domain.keys import ApiKey
-from directory_server.domain.ports.access import KeyRing
-from directory_server.domain.ports.accounts import Accounts
+from directory_server.tables import StoredAccounts, StoredKeyRing
 
 from . import ContractWithClock, awaited
 
@@ -21,21 +20,21 @@ DAY = 86_400.0
 class WithKeyRing(ContractWithClock):
     """Subclasses define how to open a key ring."""
 
-    async def keys(self, now: Callable[[], float]) -> KeyRing:
+    async def keys(self, now: Callable[[], float]) -> StoredKeyRing:
         """Return a key ring; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def accounts(self, now: Callable[[], float]) -> Accounts:
+    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
         """Return the accounts that may own keys of that key ring."""
         raise NotImplementedError
 
     async def wait_a_second(self) -> None:
         """Let a second pass, after which an ended key has ended in the other processes too; by default they know."""
 
-    async def open(self) -> KeyRing:
+    async def open(self) -> StoredKeyRing:
         return await self.keys(self.clock.seconds)
 
-    async def new_key(self, keys: KeyRing, label: str = "laptop") -> tuple[ApiKey, str]:
+    async def new_key(self, keys: StoredKeyRing, label: str = "laptop") -> tuple[ApiKey, str]:
         return await keys.create(label, limit=20, expires_at=None)
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import Version
 from directory_server.domain.visibility import CuratedName
 from directory_server.serialization import restore_entry
+from directory_server.tables import StoredCuration
 
 from . import awaited
 from .store import NAME, entry, kinds
@@ -38,7 +39,7 @@ class ListingContract:
         """Return a store that prefers `sources` in this order; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def curation(self, sources: Sequence[str] = ()) -> Curation:
+    async def curation(self, sources: Sequence[str] = ()) -> StoredCuration:
         """Return the curation of the same data, by another process."""
         raise NotImplementedError
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from directory_server.domain.ports.storage import Mirrors, Store
+from directory_server.domain.ports.storage import Store
 from directory_server.domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from directory_server.serialization import restore_entry
+from directory_server.tables import StoredMirrors
 
 from . import ContractWithClock, at_once, awaited
 from .store import entry
@@ -17,7 +18,7 @@ class MirrorsContract(ContractWithClock):
 
     at_once = staticmethod(at_once)
 
-    async def mirrors(self) -> Mirrors:
+    async def mirrors(self) -> StoredMirrors:
         """Return the mirrors on `clock`; each call acts as another process with the same data."""
         raise NotImplementedError
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from directory_server.domain.keys import NewSecret
-from directory_server.domain.ports.access import KeyRing
-from directory_server.domain.ports.accounts import NewSecrets
+from directory_server.tables import StoredKeyRing, StoredNewSecrets
 
 from . import ContractWithClock, awaited
 
@@ -17,11 +16,11 @@ ROTATED = NewSecret("mcpd_rotated", rotated=True)
 class NewSecretsContract(ContractWithClock):
     """Subclasses define how to open new secrets and a key ring."""
 
-    async def secrets_and_keys(self, now: Callable[[], float]) -> tuple[NewSecrets, KeyRing]:
+    async def secrets_and_keys(self, now: Callable[[], float]) -> tuple[StoredNewSecrets, StoredKeyRing]:
         """Return the new secrets and the key ring; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def open(self) -> tuple[NewSecrets, str]:
+    async def open(self) -> tuple[StoredNewSecrets, str]:
         """Return the new secrets, and the id of a key."""
         secrets, keys = await self.secrets_and_keys(self.clock.seconds)
         key, _ = await keys.create("laptop", limit=20, expires_at=None)

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.domain.keys import RegistryToken
-from directory_server.domain.ports.access import RegistryTokens
+from directory_server.tables import StoredRegistryTokens
 
 from . import ContractWithClock, awaited
 
@@ -17,11 +17,11 @@ from . import ContractWithClock, awaited
 class RegistryTokensContract(ContractWithClock):
     """Subclasses define how to open registry tokens."""
 
-    async def tokens(self, now: Callable[[], float]) -> RegistryTokens:
+    async def tokens(self, now: Callable[[], float]) -> StoredRegistryTokens:
         """Return the tokens; each call acts as another process with the same data."""
         raise NotImplementedError
 
-    async def open(self) -> RegistryTokens:
+    async def open(self) -> StoredRegistryTokens:
         return await self.tokens(self.clock.seconds)
 
     @awaited

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from directory_server.domain.accounts import AccountState
-from directory_server.domain.ports.access import KeyRing
-from directory_server.domain.ports.accounts import Accounts
-from directory_server.domain.ports.roster import Roster
 from directory_server.domain.roster import RosterCounts, RosterTotals
+from directory_server.tables import StoredAccounts, StoredKeyRing, StoredRoster
 
 from . import ContractWithClock, awaited
 
@@ -16,11 +14,11 @@ from . import ContractWithClock, awaited
 class RosterContract(ContractWithClock):
     """Subclasses define how to open the adapters."""
 
-    async def roster(self, now: Callable[[], float]) -> tuple[Roster, Accounts, KeyRing]:
+    async def roster(self, now: Callable[[], float]) -> tuple[StoredRoster, StoredAccounts, StoredKeyRing]:
         """Return the adapters of one process."""
         raise NotImplementedError
 
-    async def open(self) -> tuple[Roster, Accounts, KeyRing]:
+    async def open(self) -> tuple[StoredRoster, StoredAccounts, StoredKeyRing]:
         return await self.roster(self.clock.seconds)
 
     @awaited

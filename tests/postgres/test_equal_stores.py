@@ -13,7 +13,7 @@ import pytest
 from directory_server import serialization
 from directory_server.domain.changes import Outcome
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import SourceLimits
 from directory_server.domain.versions import Version
 from directory_server.postgres import Database, PostgresStore, PostgresTables
@@ -43,7 +43,7 @@ def random_entry(random: Random) -> Entry:
     return entry(random.choice(NAMES), random.choice(VERSIONS), brief, **official)
 
 
-def operate(random: Random, store: Store, curation: Curation) -> object:
+def operate(random: Random, store: Store, curation: StoredCuration) -> object:
     """Run a random operation; return its result."""
     choice = random.random()
     if choice < 0.75:
@@ -60,7 +60,7 @@ def without_times(versions: Sequence[Version]) -> list[tuple[object, ...]]:
     return [(each.name, each.version, each.body, each.latest, each.deleted, each.curated) for each in versions]
 
 
-def content(store: Store, curation: Curation) -> dict[str, object]:
+def content(store: Store, curation: StoredCuration) -> dict[str, object]:
     """Return all that can be read of a store, but times of the machine's clock."""
     return {
         "changes": list(run_sync(store.changes(0, 10_000))),
@@ -84,7 +84,7 @@ def content(store: Store, curation: Curation) -> dict[str, object]:
 @pytest.mark.parametrize("seed", range(2))
 def test_random_operations_have_the_same_results(tmp_path: Path, database: Database, seed: int) -> None:
     sqlite = SqliteDatabase(tmp_path, "directory")
-    stores: list[tuple[Store, Curation]] = [
+    stores: list[tuple[Store, StoredCuration]] = [
         (SqliteStore(sqlite, inline, Briefs(), SOURCES, LIMITS), StoredCuration(SqliteTables(sqlite), SOURCES)),
         (PostgresStore(database, inline, Briefs(), SOURCES, LIMITS), StoredCuration(PostgresTables(database), SOURCES)),
     ]

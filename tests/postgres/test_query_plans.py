@@ -61,6 +61,7 @@ found by more reads of pages of an index."""
 
 WHOLE = {
     "_import": "copies or counts everything, in the command `database import`",
+    "_account_rows._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ALL": "lists all accounts, in tests",
     "_accounts._PENDING": "reads pending accounts only, in an index",

@@ -35,6 +35,7 @@ WHOLE = {
     "_listing._ROWS": "are parts of statements with a limit",
     "_curation._NAME": "is a part of statements with a condition",
     "_curation._CURATED": "looks for a text in all curated names, in an index and in a thread",
+    "_account_rows._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ACCOUNT": "is a part of statements with a condition",
     "_accounts._ALL": "lists all accounts, in tests",
     "_accounts._PENDING": "reads pending accounts only, in an index",

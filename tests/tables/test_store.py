@@ -1,4 +1,4 @@
-"""The Store and the Curation on both databases."""
+"""The Store and the StoredCuration on both databases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.ports.storage import Curation, Store
+from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
 from directory_server.run_sync import run_sync
@@ -51,7 +51,7 @@ class TestListing(TablesTest, ListingContract):
     async def store(self, sources: Sequence[str] = ()) -> Store:
         return open_store(self.open_tables(), sources)
 
-    async def curation(self, sources: Sequence[str] = ()) -> Curation:
+    async def curation(self, sources: Sequence[str] = ()) -> StoredCuration:
         return StoredCuration(self.open_tables(), sources)
 
 
@@ -62,7 +62,7 @@ class TestImports(TablesTest, ImportedStepContract):
     async def store(self, sources: Sequence[str] = ()) -> Store:
         return open_store(self.open_tables(), sources)
 
-    async def curation(self) -> Curation:
+    async def curation(self) -> StoredCuration:
         return StoredCuration(self.open_tables(), ["up"])
 
     def run(self, script: str) -> None:

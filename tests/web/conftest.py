@@ -24,8 +24,6 @@ import directory_server
 from directory_server import sqlite
 from directory_server.config import Config
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.access import KeyRing
-from directory_server.domain.ports.accounts import Accounts
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.features import SECTIONS
 from directory_server.features.publishing.login_methods import NETWORK
@@ -36,6 +34,7 @@ from directory_server.features.verification.service import CHECKERS
 from directory_server.features.verification.verifier import Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
+from directory_server.tables import StoredAccounts, StoredKeyRing
 from directory_server.turn import ImmediateTurn
 
 from ..features.publishing.fake_logins import FakeLogins
@@ -109,9 +108,9 @@ class Server:
     clock: Clock
     folder: Path
     directory: Directory
-    keys: KeyRing
+    keys: StoredKeyRing
     hub: Any
-    accounts: Accounts
+    accounts: StoredAccounts
     passwords: RecordingHasher
     database: sqlite.Database
     reports: Reports

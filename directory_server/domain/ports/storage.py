@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
 from ..entries import Entry
 from ..scopes import Scope
-from ..upstreams import FinishedRun, UpstreamState
-from ..versions import LOCAL, Version
-from ..visibility import CuratedName, Mark
+from ..versions import Version
 
 T = TypeVar("T")
 
 
 READ_BYTES = 8_000_000
 """Default for the approximate number of bytes that one call of a Store reads."""
-
-
-UNSEEN_BYTES = 4_000_000
-"""Bytes of entries after which one call of Mirrors.unseen stops."""
 
 
 class Policy(Protocol):
@@ -166,82 +160,3 @@ class Store(Protocol):
 
     async def preferred(self, name: str) -> tuple[str, str] | None:
         """Return the source and the version that represent `name`, None if no source has it."""
-
-
-class Curation(Protocol):
-    """Curation flags of names. They apply to all sources, before and after these publish an entry."""
-
-    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
-        """Set or clear the curation flag `mark` of `name`; return whether that changed it. Raises BadInput.
-
-        Hidden names are not visible. Pinned names rank first among the hits of a search.
-        """
-
-    async def disown(self, name: str, source: str = LOCAL) -> bool:
-        """Delete what `source` has of `name`, by default the operator's own entry; return whether there was any.
-
-        Other sources apply again.
-
-        Raises BadInput.
-        """
-
-    async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
-        """Return names with a curation flag, an entry of the operator or a published one, in order.
-
-        Return at most `limit` names after the name `after`, only those with `text` in them. The case of ASCII letters
-        is ignored.
-        """
-
-    async def find(self, name: str) -> CuratedName:
-        """Return the curation flags of `name`, without any for an unknown name."""
-
-
-class Mirrors(Protocol):
-    """Synchronization state of upstreams, and the lease of the process that may sync."""
-
-    async def all(self) -> Sequence[UpstreamState]:
-        """Return all upstreams ever synced, by name."""
-
-    async def get(self, name: str) -> UpstreamState:
-        """Return the state of the upstream `name`, a new one if it was never synced."""
-
-    async def put(
-        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
-    ) -> None:
-        """Store the state, the names `seen` by its full sync, with whether each was accepted, and the `run` that ended.
-
-        The last MAX_RUNS runs stay.
-        """
-
-    async def runs(self, name: str) -> Sequence[FinishedRun]:
-        """Return the last finished runs of the upstream `name`, newest first."""
-
-    async def forget_seen(self, name: str) -> None:
-        """Delete the names that earlier full syncs of the upstream `name` have seen."""
-
-    async def count_seen(self, name: str) -> int:
-        """Return the number of names that the full sync has seen, accepted or not."""
-
-    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
-        """Return at most `limit` encoded entries of the upstream that are not deleted and not seen or not accepted.
-
-        Reading stops after the entry that brings the total bytes to UNSEEN_BYTES.
-        """
-
-    async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
-        """Return the stored versions of the upstream's `names`, by name and version, deleted or not.
-
-        The value is whether the upstream marked the version as the latest.
-        """
-
-    async def entries(self, name: str) -> int:
-        """Return the number of the upstream's names with a version that is not deleted."""
-
-    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
-        """Acquire or renew the upstream's lease for `holder`, for `seconds`; return False if another holder has it.
-
-        The clock is the adapter's, the same for all processes; see `upstreams.may_hold`.
-        """
-
-    async def release(self, name: str, holder: str) -> None:
-        """Release the lease, if `holder` still has it."""

@@ -13,11 +13,12 @@ from ...domain.accounts import Account
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, NotFound
 from ...domain.ports.runtime import Bus
-from ...domain.ports.storage import Curation, Store
+from ...domain.ports.storage import Store
 from ...domain.versions import LOCAL
 from ...domain.visibility import CuratedName, Mark
 from ...http import Request
 from ...services.directory import Directory
+from ...tables import StoredCuration
 from ...web.account import Next, Sent, SessionCookies, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
@@ -47,7 +48,7 @@ class CurationBar:
     """The bar with curation forms that operators see on the page of an entry."""
 
     _cookies: SessionCookies
-    _curation: Curation
+    _curation: StoredCuration
 
     async def read(self, request: Request, viewer: object, name: str) -> Mapping[str, Any] | None:
         """Return the values of the bar on the page of the entry `name`; None for other viewers."""
@@ -64,7 +65,7 @@ class EntryPages:
     """Handles the list of curated entries, the page of an entry, and its forms."""
 
     _requests: OperatorRequests
-    _curation: Curation
+    _curation: StoredCuration
     _store: Store
     _directory: Directory
     _bus: Bus

@@ -12,9 +12,10 @@ from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, NotFound
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Curation, Store
+from ...domain.ports.storage import Store
 from ...domain.scopes import Scope
 from ...search import TextAnalysis, percolate
+from ...tables import StoredCuration
 from .documents import Policy, PolicyBuilder
 
 MAX_ENTRIES = 5_000
@@ -32,7 +33,7 @@ class Selection:
     """
 
     _store: Store
-    _curation: Curation
+    _curation: StoredCuration
     _offload: Offload
     _analysis: TextAnalysis = field(factory=TextAnalysis)
     _list: str = ""

@@ -9,11 +9,10 @@ from attrs import frozen
 from ...domain.accounts import Role
 from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...domain.keys import limit_of
-from ...domain.ports.accounts import Accounts
-from ...domain.ports.roster import Roster
 from ...domain.quota import WINDOW
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
+from ...tables import StoredAccounts, StoredRoster
 from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
@@ -34,8 +33,8 @@ class AccountPages:
     """
 
     _requests: OperatorRequests
-    _accounts: Accounts
-    _roster: Roster
+    _accounts: StoredAccounts
+    _roster: StoredRoster
     _now: Callable[[], float]
     _limit: int | None
     _lifetime: float

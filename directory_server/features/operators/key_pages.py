@@ -8,10 +8,10 @@ from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...domain.keys import MAX_LIMIT, limit_of
-from ...domain.ports.access import KeyRing, Quota
-from ...domain.ports.roster import Roster
+from ...domain.ports.access import Quota
 from ...domain.roster import ListedKey
 from ...http import Request
+from ...tables import StoredKeyRing, StoredRoster
 from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
@@ -28,8 +28,8 @@ class KeyPages:
     """Handles the list of keys, the page of a key, and its forms."""
 
     _requests: OperatorRequests
-    _keys: KeyRing
-    _roster: Roster
+    _keys: StoredKeyRing
+    _roster: StoredRoster
     _quota: Quota
     _now: Callable[[], float]
     _read_parts: Callable[[str], Awaitable[KeyPartValues]]

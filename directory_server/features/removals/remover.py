@@ -15,9 +15,10 @@ from twisted.logger import Logger
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Curation, Store
+from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
 from ...serialization import restore_entry
+from ...tables import StoredCuration
 from ...timers import Lease
 from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
@@ -60,7 +61,7 @@ class Remover:
 
     _settings: RemovalsConfig
     _store: Store
-    _curation: Curation
+    _curation: StoredCuration
     lease: Lease
     _advisories: Advisories
     _download: Download

@@ -16,13 +16,13 @@ from ...domain.audit import Actor
 from ...domain.errors import BadInput, DirectoryError, SignInRefused
 from ...domain.keys import UNKNOWN
 from ...domain.ports.access import Attempts
-from ...domain.ports.accounts import Identities, Sessions
 from ...domain.throttling import AttemptLimit
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query
 from ...http.proxies import Proxies
 from ...sanitize import clean_text
+from ...tables import StoredIdentities, StoredSessions
 from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
 from ...web.responses import conditional_response
 from ...web.routing import no_oauth
@@ -47,7 +47,7 @@ class Method:
     """A button on the sign-in page, for one provider."""
 
     _provider: Provider
-    _identities: Identities
+    _identities: StoredIdentities
 
     @property
     def title(self) -> str:
@@ -72,8 +72,8 @@ class SignInPages:
 
     _requests: AccountRequests
     _providers: Mapping[str, Provider]
-    _identities: Identities
-    _sessions: Sessions
+    _identities: StoredIdentities
+    _sessions: StoredSessions
     _attempts: Attempts
     _proxies: Proxies
     _now: Callable[[], float]

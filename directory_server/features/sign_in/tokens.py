@@ -11,12 +11,12 @@ from attrs import frozen
 from ...domain.accounts import subject_digest
 from ...domain.errors import InsufficientScope, InvalidToken, NoAccess
 from ...domain.keys import MAX_LABEL, ApiKey
-from ...domain.ports.access import KeyRing
 from ...domain.publishing import SubjectPublisher
 from ...feature import Host, Running
 from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
 from ...sanitize import clean_line
+from ...tables import StoredKeyRing
 from ...web.error_responses import REALM
 from ...web.mcp import PATH as MCP
 from .rules import texts_of
@@ -85,7 +85,7 @@ class SubjectTokens:
     """Access tokens of `_issuers`, by their URLs. A subject has `_limit` requests per 60 minutes, as a new key has."""
 
     _issuers: Mapping[str, TokenIssuer]
-    _keys: KeyRing
+    _keys: StoredKeyRing
     _limit: int | None
     _base_url: str
 

@@ -10,6 +10,7 @@ from attrs import frozen
 from ...domain.errors import BadInput
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
+from ...tables import StoredSessions
 from ._key_pages import ConnectPage, KeyPages
 from ._limits import AttemptLimits
 from ._member_pages import Next, Sent, form, page
@@ -70,28 +71,29 @@ SESSIONS = "/account/sessions"
 
 @frozen
 class SessionPages:
-    """Handles the list of sessions and its forms."""
+    """Handles the list of sessions and its forms. `_records_clients` is whether sessions have the clients."""
 
     _requests: AccountRequests
-    _accounts: AccountService
+    _sessions: StoredSessions
+    _records_clients: bool
 
     @page("sessions")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of sessions, the session of the request first."""
         current = sent.member.session.id
-        sessions = sorted(await self._accounts.sessions(sent.member.account), key=lambda session: session.id != current)
-        return {"sessions": sessions, "current": current, "recorded": self._accounts.records_clients}
+        sessions = sorted(await self._sessions.list(sent.member.account.id), key=lambda session: session.id != current)
+        return {"sessions": sessions, "current": current, "recorded": self._records_clients}
 
     @form(SESSIONS, of_sign_in=True)
     async def end(self, sent: Sent, session_id: str) -> Next:
         """End another session. The session of the request ends with the form that signs out."""
-        await self._accounts.end_session(sent.member.account, session_id)
+        await self._sessions.end(sent.member.account.id, session_id)
         return Next(SESSIONS, "session_ended")
 
     @form(SESSIONS, of_sign_in=True)
     async def end_others(self, sent: Sent) -> Next:
         """End all sessions except that of the request."""
-        await self._accounts.end_other_sessions(sent.member.session.identifier)
+        await self._sessions.end_others(sent.member.session.identifier)
         return Next(SESSIONS, "sessions_ended")
 
 

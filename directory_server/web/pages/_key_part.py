@@ -12,7 +12,7 @@ from attrs import frozen
 class KeyPart:
     """What a feature shows of each key: the values `part` of the template `template`.
 
-    `read` gets the adapters of all ports, the time in seconds since the epoch, and ids of keys. It returns values by
+    `read` gets the storage, the time in seconds since the epoch, and ids of keys. It returns values by
     the id of the key, and none for a key without the part. It raises no error.
     """
 

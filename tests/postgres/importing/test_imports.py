@@ -8,7 +8,6 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.ports.storage import Mirrors
 from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
@@ -49,7 +48,7 @@ from ..test_equal_stores import SOURCES, content
 from .conftest import CLIENT, COUNTS, NEW_SECRET, NOW, SESSION_TIMES, TARGET, Filled, counts, imported
 
 
-def mirrored(mirrors: Mirrors) -> object:
+def mirrored(mirrors: StoredMirrors) -> object:
     return (
         run_sync(mirrors.all()),
         [list(run_sync(mirrors.runs(name))) for name in SOURCES],
