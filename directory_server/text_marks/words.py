@@ -23,10 +23,16 @@ _UNSPACED = re.compile(r"[\u0590-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\u
 """Letters of scripts and languages whose words follow each other, or take endings and particles, without a space."""
 
 
+PLAIN_FROM = 0x3000
+"""The first code point of the letters without case and accents, which are not cached: there are 140,000 of them."""
+
+
 class _Plain(dict[int, str]):
-    """The letter in lower case and without accents of each letter, by its code point."""
+    """The letter in lower case and without accents of each letter before PLAIN_FROM, by its code point."""
 
     def __missing__(self, code: int) -> str:
+        if code >= PLAIN_FROM:
+            return chr(code)
         lower = chr(code).lower()[:1]
         parts = unicodedata.normalize("NFD", lower)
         self[code] = parts[0] if len(parts) > 1 and unicodedata.combining(parts[1]) else lower
