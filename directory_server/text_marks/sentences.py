@@ -67,7 +67,7 @@ class Sentence:
 def sentences_of(text: str, own_tools: frozenset[str] | None) -> Iterator[Sentence]:
     """Yield the sentences of `text` that have words of a class."""
     known, sentence = rules().words, Sentence()
-    topics = [path for word, path in _TOPICS.items() if word in text.lower().split()]
+    topics = [_TOPICS[word] for word in _TOPICS.keys() & text.lower().split()]
     topics += _topics_of(own_tools or frozenset())
     for token in _TOKEN.finditer(text):
         word = token[0]
@@ -132,7 +132,7 @@ def _shapes_of(word: str, own_tools: Collection[str] | None, topics: Sequence[st
         yield "FOREIGN"
         if _KEY_TOOL.search(word):
             yield "KEY_TOOL"
-    if word.startswith("//") or word.startswith("www."):
+    if word.startswith(("//", "www.")):
         yield "URL"
     if _ACCOUNT.fullmatch(word):
         yield "ACCOUNT"
