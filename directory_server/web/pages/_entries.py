@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.titles import display_title
 from ...domain.views import Detail
@@ -19,9 +18,6 @@ PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "Docker", "nuget": "NuGet"
 
 MAX_LEAD = 600
 """Characters of a text that is not split into an introduction and the rest."""
-
-_TRANSPORTS = {"stdio": "stdio", "streamable-http": "HTTP", "sse": "SSE"}
-"""Display names of transports (MCP 2025-11-25, Transports; SSE of 2024-11-05)."""
 
 
 _LICENSES = {
@@ -57,11 +53,6 @@ def fact_marks(auth: str, runs: Iterable[str], *, installable: bool) -> Sequence
 def package_name(kind: str) -> str:
     """Return the display name of a type of packages, which is the type itself for unknown ones."""
     return PACKAGE_NAMES.get(kind, kind)
-
-
-def transports(kinds: Iterable[str]) -> Sequence[str]:
-    """Return the display names of the known transports in `kinds`, without duplicates."""
-    return list(dict.fromkeys(_TRANSPORTS[kind] for kind in kinds if kind in _TRANSPORTS))
 
 
 def repository_url(detail: Detail) -> str:
@@ -101,8 +92,3 @@ def introduction(detail: Detail, language: str) -> tuple[str, str]:
         return long, ""
     first = shorten(long.partition("\n")[0], MAX_LEAD // 2)
     return (first, long[len(first) :].strip()) if long.startswith(first) else ("", long)
-
-
-def kinds_of_remotes(detail: Detail) -> Sequence[str]:
-    """Return the display names of the transports of an entry."""
-    return transports(Entry(detail.server).transports)
