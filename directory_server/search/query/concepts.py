@@ -87,8 +87,8 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
     if translation is not NOTHING:
         english = translation.unexpanded([*matches.values()])
         words += english
-        certain = {part for match in translation.matches if not match.is_general for part in match.senses[0][0]}
-        single = {*map(singular, certain)} if len(english) <= MAX_SHORT else set()
+        certain = [match for match in translation.matches if not match.is_general] if len(english) <= MAX_SHORT else []
+        single = {singular(part) for match in certain for part in match.senses[0][0]}
         for match in collection.thesaurus.matches(english):
             # Other single words are too uncertain.
             if len(match.stems) > 1 or (match.stems <= single and not match.concept.is_topic):

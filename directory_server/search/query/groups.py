@@ -46,8 +46,7 @@ class Part:
 
     It has no groups if no document has a term. The concepts whose expressions have one of the `stems` count for the
     part, too. A document scores by the sum of the groups, or by the best one if they are `alternatives`. `is_corrected`
-    is true if the documents have only corrections of the word, `is_general` if only the
-    dictionary translates it.
+    is true if the documents have only corrections of the word, `is_general` if only the dictionary translates it.
     """
 
     stems: Set[str]
