@@ -1,7 +1,7 @@
 """The dictionary: English words for the words of other languages, from open dictionaries.
 
 It complements the lexicon (`translations`), which knows the words of the domain. The table is `data/dictionary.npz`,
-which `bench/dictionary.py` makes. `data/README.md` has its sources and licence.
+which `search_data/dictionary.py` makes. `data/README.md` has its sources and licence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Vectors of words and texts: words of like meaning have like vectors, in all languages of the table.
 
-The table is `data/word_vectors.npz`, which `bench/word_vectors.py` makes. `data/README.md` has its source and licence.
+The table is `data/word_vectors.npz`, which `search_data/word_vectors.py` makes. `data/README.md` has its source and
+licence.
 """
 
 from __future__ import annotations

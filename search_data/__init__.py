@@ -1,0 +1,1 @@
+"""Programs that make the files of numbers in `directory_server/search/data/`, from public sources."""
