@@ -16,5 +16,5 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions
-from ._tables import Rows, Statement, Tables
+from ._tables import Rows, Statement, Tables, snapshot, transaction
 from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ..domain.ports.storage import Policy
 
 T = TypeVar("T")
+S = TypeVar("S")
+P = ParamSpec("P")
 
 Row = Any
 """A tuple of columns. Truth values may be 0 or 1."""
@@ -97,3 +100,29 @@ class Tables(ABC):
         Of a failed transaction nothing is written, and PostgreSQL may call `function` again. Without `waits`, SQLite
         does not wait for the lock of another transaction.
         """
+
+
+def transaction(
+    function: Callable[Concatenate[S, Rows, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Return a method that calls `function` as `Tables.write` does. Its object has `_tables`."""
+
+    @wraps(function)
+    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = await self._tables.write(lambda rows: function(self, rows, *args, **kwargs))
+        return result
+
+    return run
+
+
+def snapshot(
+    function: Callable[Concatenate[S, Rows, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Return a method that calls `function` as `Tables.read` does. Its object has `_tables`."""
+
+    @wraps(function)
+    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = await self._tables.read(lambda rows: function(self, rows, *args, **kwargs))
+        return result
+
+    return run

@@ -11,7 +11,7 @@ from ... import serialization
 from ...domain.audit import UNKNOWN, AuditEvent
 from ...domain.entries import is_storable
 from ...domain.keys import new_id
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .chain import COLUMNS, START, AuditRecord, Checkpoint, columns_of, event_of, hash_of, milliseconds
 
 PAGE = 1_000
@@ -82,31 +82,25 @@ class AuditLog:
         await self._tables.write(lambda rows: rows.execute(_BEGIN, id=begun, at=event.at, event=encoded))
         return begun
 
-    async def add(self, *events: AuditEvent, begun: str = "") -> None:
+    @transaction
+    def add(self, rows: Rows, *events: AuditEvent, begun: str = "") -> None:
         """Append records in one transaction, and delete the action `begun`."""
+        rows.lock(_LOCK)
+        _append(rows, events)
+        if begun:
+            rows.execute(_END, id=begun)
 
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            _append(rows, events)
-            if begun:
-                rows.execute(_END, id=begun)
-
-        await self._tables.write(write)
-
-    async def finish_abandoned(self, now: float) -> int:
+    @transaction
+    def finish_abandoned(self, rows: Rows, now: float) -> int:
         """Append the actions that have been begun for ABANDONED seconds; return their number."""
-
-        def write(rows: Rows) -> int:
-            rows.lock(_LOCK)
-            found = sorted(rows.all(_ABANDONED, before=now - ABANDONED))
-            _append(rows, [_abandoned(event) for _, event in found])
-            return len(found)
-
-        return await self._tables.write(write)
+        rows.lock(_LOCK)
+        found = sorted(rows.all(_ABANDONED, before=now - ABANDONED))
+        _append(rows, [_abandoned(event) for _, event in found])
+        return len(found)
 
     async def read(self, after: int, limit: int = PAGE) -> Sequence[AuditRecord]:
         """Return at most `limit` records after the one with a number, in order."""
-        return [_record(row) for row in await self._tables.read(lambda rows: rows.all(_READ, after=after, limit=limit))]
+        return [_record(row) for row in await self._tables.select(_READ, after=after, limit=limit)]
 
     async def newest(
         self,
@@ -133,40 +127,34 @@ class AuditLog:
             "until": _LARGEST if until is None else milliseconds(until),
             "limit": limit,
         }
-        return [_record(row) for row in await self._tables.read(lambda rows: rows.all(_NEWEST, **values))]
+        return [_record(row) for row in await self._tables.select(_NEWEST, **values)]
 
     async def checkpoints(self) -> Sequence[Checkpoint]:
         """Return the checkpoints, ordered by number."""
-        found = await self._tables.read(lambda rows: rows.all(_CHECKPOINTS))
+        found = await self._tables.select(_CHECKPOINTS)
         return [Checkpoint(number, hashed, bool(is_base), signature) for number, hashed, is_base, signature in found]
 
-    async def check(self, key: bytes) -> None:
+    @transaction
+    def check(self, rows: Rows, key: bytes) -> None:
         """Store a checkpoint of the last record, unless there is one."""
+        rows.lock(_LOCK)
+        number, last = _last(rows)
+        stored = rows.one(_LAST_CHECKPOINT)
+        if number and (stored is None or stored[0] < number):
+            _put(rows, Checkpoint(number, last).sign(key))
 
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            number, last = _last(rows)
-            stored = rows.one(_LAST_CHECKPOINT)
-            if number and (stored is None or stored[0] < number):
-                _put(rows, Checkpoint(number, last).sign(key))
-
-        await self._tables.write(write)
-
-    async def forget(self, before: float, most: int, key: bytes) -> None:
+    @transaction
+    def forget(self, rows: Rows, before: float, most: int, key: bytes) -> None:
         """Delete the records before a time, in seconds since the epoch, and those beyond `most`.
 
         The last deleted one gets a checkpoint, from which the chain goes on.
         """
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            found = rows.one(_OLD, before=milliseconds(before), most=most)
-            if found is not None:
-                _put(rows, Checkpoint(found[0], found[1], is_base=True).sign(key))
-                rows.execute(_FORGET, number=found[0])
-                rows.execute(_FORGET_CHECKPOINTS, number=found[0])
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        found = rows.one(_OLD, before=milliseconds(before), most=most)
+        if found is not None:
+            _put(rows, Checkpoint(found[0], found[1], is_base=True).sign(key))
+            rows.execute(_FORGET, number=found[0])
+            rows.execute(_FORGET_CHECKPOINTS, number=found[0])
 
 
 def _append(rows: Rows, events: Sequence[AuditEvent]) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 
 from attrs import asdict, frozen
 
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 
 _PROGRESS = "SELECT log, seq, is_complete, revision, removed FROM embedding_model WHERE model = :model"
 
@@ -124,15 +123,26 @@ class Embeddings:
 
     async def digests(self, model: str, mcp_ids: Collection[str]) -> Mapping[str, bytes]:
         """Return the digests of the texts of those of `mcp_ids` that have a vector."""
-        rows = await self._tables.read(lambda rows: rows.all(_DIGESTS, model=model, mcp_ids=list(mcp_ids)))
+        rows = await self._tables.select(_DIGESTS, model=model, mcp_ids=list(mcp_ids))
         return {mcp_id: bytes(digest) for mcp_id, digest in rows}
 
-    async def put(self, model: str, holder: str, embeddings: Sequence[Embedding], removed: Collection[str]) -> bool:
+    @transaction
+    def put(self, rows: Rows, model: str, holder: str, embeddings: Sequence[Embedding], removed: Sequence[str]) -> bool:
         """Store vectors of different entries, and delete those of the entries `removed`.
 
         Return False, and change nothing, if the lease of `holder` has ended.
         """
-        return await self._tables.write(partial(_put, model, holder, embeddings, list(removed)))
+        row = rows.one(_NUMBER, model=model, holder=holder, count=len(embeddings), removed=removed)
+        if row is None:
+            return False
+        added = [
+            {"model": model, "revision": revision, **asdict(embedding)}
+            for revision, embedding in enumerate(embeddings, row[0] - len(embeddings) + 1)
+        ]
+        rows.many(_PUT, added)
+        if removed:
+            rows.execute(_REMOVE, model=model, removed=removed)
+        return True
 
     async def advance(self, model: str, holder: str, log: str, seq: int, *, is_complete: bool) -> bool:
         """Store that all changes to `seq` of the log have their vectors; return False if the lease has ended."""
@@ -141,31 +151,15 @@ class Embeddings:
 
     async def read(self, model: str, after: int, limit: int) -> Sequence[tuple[int, str, bytes]]:
         """Return at most `limit` revisions above `after`, in order, with the `mcp_id` and the vector of each."""
-        rows = await self._tables.read(lambda rows: rows.all(_READ, model=model, after=after, limit=limit))
+        rows = await self._tables.select(_READ, model=model, after=after, limit=limit)
         return [(revision, mcp_id, bytes(vector)) for revision, mcp_id, vector in rows]
 
-    async def forget_others(self, model: str, limit: int, *, unused: float) -> int:
+    @transaction
+    def forget_others(self, rows: Rows, model: str, limit: int, *, unused: float) -> int:
         """Delete at most `limit` vectors of other models that nobody has made for `unused` seconds; return how many."""
-        row = await self._tables.one(_UNUSED, model=model, unused=unused)
-        return 0 if row is None else await self._tables.write(partial(_forget, row[0], limit))
-
-
-def _put(model: str, holder: str, embeddings: Sequence[Embedding], removed: Sequence[str], rows: Rows) -> bool:
-    row = rows.one(_NUMBER, model=model, holder=holder, count=len(embeddings), removed=removed)
-    if row is None:
-        return False
-    first = row[0] - len(embeddings) + 1
-    added = [
-        {"model": model, "revision": revision, **asdict(embedding)}
-        for revision, embedding in enumerate(embeddings, first)
-    ]
-    rows.many(_PUT, added)
-    if removed:
-        rows.execute(_REMOVE, model=model, removed=removed)
-    return True
-
-
-def _forget(model: str, limit: int, rows: Rows) -> int:
-    deleted = rows.execute(_FORGET, model=model, limit=limit)
-    rows.execute(_FORGET_MODEL, model=model)
-    return deleted
+        row = rows.one(_UNUSED, model=model, unused=unused)
+        if row is None:
+            return 0
+        deleted = rows.execute(_FORGET, model=row[0], limit=limit)
+        rows.execute(_FORGET_MODEL, model=row[0])
+        return deleted

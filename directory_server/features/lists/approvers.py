@@ -11,7 +11,7 @@ from attrs import frozen
 from ...domain.errors import BadInput
 from ...serialization import decode_stored
 from ...serialization import text as json_text
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .rules import MAX_APPROVERS, unknown_group
 from .tables import GROUPS, LOCK
 
@@ -109,16 +109,13 @@ class Approvers:
         before = await self.of(list_name)
         await self.change(list_name, approvers, [approver for approver in before if approver not in approvers])
 
-    async def change(self, list_name: str, added: Sequence[Approver], removed: Sequence[Approver]) -> None:
+    @transaction
+    def change(self, rows: Rows, list_name: str, added: Sequence[Approver], removed: Sequence[Approver]) -> None:
         """Add and remove approvers of a list. Raises BadInput."""
-
-        def write(rows: Rows) -> None:
-            rows.lock(LOCK)
-            for reader, group in removed:
-                rows.execute(_DELETE, list=list_name, reader=reader, group=group)
-            for reader, group in added:
-                rows.execute(_ADD, list=list_name, reader=reader, group=group)
-            if len(rows.all(_OF_LIST, list=list_name)) > MAX_APPROVERS:
-                raise BadInput(f"A list has at most {MAX_APPROVERS} approvers.", code="approver_wrong")
-
-        await self._tables.write(write)
+        rows.lock(LOCK)
+        for reader, group in removed:
+            rows.execute(_DELETE, list=list_name, reader=reader, group=group)
+        for reader, group in added:
+            rows.execute(_ADD, list=list_name, reader=reader, group=group)
+        if len(rows.all(_OF_LIST, list=list_name)) > MAX_APPROVERS:
+            raise BadInput(f"A list has at most {MAX_APPROVERS} approvers.", code="approver_wrong")

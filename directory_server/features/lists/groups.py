@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ...domain.entries import is_storable
 from ...domain.errors import BadInput
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, snapshot, transaction
 from .rules import MAX_CLAIMS, MAX_GROUPS, MAX_MEMBERS, Group, check_claim, check_list_name, unknown_group
 from .tables import GROUPS, LOCK, delete_named
 
@@ -43,35 +43,26 @@ class Groups:
 
     _tables: Tables
 
-    async def all(self) -> Sequence[Group]:
+    @snapshot
+    def all(self, rows: Rows) -> Sequence[Group]:
         """Return all groups with their members and claims, by name."""
+        return [_group(rows, name) for (name,) in rows.all(GROUPS)]
 
-        def read(rows: Rows) -> Sequence[Group]:
-            return [_group(rows, name) for (name,) in rows.all(GROUPS)]
-
-        return await self._tables.read(read)
-
-    async def find(self, name: str) -> Group:
+    @snapshot
+    def find(self, rows: Rows, name: str) -> Group:
         """Return a group. Raises NotFound."""
+        if (name,) not in rows.all(GROUPS):
+            raise unknown_group(name)
+        return _group(rows, name)
 
-        def read(rows: Rows) -> Group:
-            if (name,) not in rows.all(GROUPS):
-                raise unknown_group(name)
-            return _group(rows, name)
-
-        return await self._tables.read(read)
-
-    async def add(self, name: str, now: float) -> None:
+    @transaction
+    def add(self, rows: Rows, name: str, now: float) -> None:
         """Create a group, unless there is one. Raises BadInput."""
         check_list_name(name)
-
-        def write(rows: Rows) -> None:
-            rows.lock(LOCK)
-            if len(rows.all(GROUPS)) >= MAX_GROUPS:
-                raise BadInput(f"A directory has at most {MAX_GROUPS} groups.", code="groups_full")
-            rows.execute(_ADD_GROUP, name=name, now=now)
-
-        await self._tables.write(write)
+        rows.lock(LOCK)
+        if len(rows.all(GROUPS)) >= MAX_GROUPS:
+            raise BadInput(f"A directory has at most {MAX_GROUPS} groups.", code="groups_full")
+        rows.execute(_ADD_GROUP, name=name, now=now)
 
     async def remove(self, name: str) -> None:
         """Remove a group. Its members no longer see the lists of it. Raises NotFound."""

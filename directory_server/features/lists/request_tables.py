@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.keys import new_id
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .requests import (
     MAX_ALL_OPEN,
     MAX_EVENTS,
@@ -99,25 +99,22 @@ class ListRequests:
 
     _tables: Tables
 
-    async def add(self, account: str, list_name: str, name: str, reason: str, now: float) -> str:
+    @transaction
+    def add(self, rows: Rows, account: str, list_name: str, name: str, reason: str, now: float) -> str:
         """Store a request of an account and return its id.
 
         Raises BadInput for a wrong name or reason, for a second open request, and for too many.
         """
         check_name(name)
         text = checked_text("reason", reason)
-
-        def write(rows: Rows) -> str:
-            rows.lock(_LOCK)
-            if any(row[3] == account for row in rows.all(_SAME, list=list_name, name=name)):
-                raise BadInput("entry: you have an open request for this entry on this list.", code="request_exists")
-            if rows.one(_COUNT_OWN, account=account)[0] >= MAX_OPEN:
-                raise BadInput(f"An account has at most {MAX_OPEN} open requests.", code="requests_own")
-            if rows.one(_COUNT)[0] >= MAX_ALL_OPEN:
-                raise BadInput("Too many requests wait for approvers.", code="requests_full")
-            return _add(rows, list_name, name, account, "", now, "requested", text)
-
-        return await self._tables.write(write)
+        rows.lock(_LOCK)
+        if any(row[3] == account for row in rows.all(_SAME, list=list_name, name=name)):
+            raise BadInput("entry: you have an open request for this entry on this list.", code="request_exists")
+        if rows.one(_COUNT_OWN, account=account)[0] >= MAX_OPEN:
+            raise BadInput(f"An account has at most {MAX_OPEN} open requests.", code="requests_own")
+        if rows.one(_COUNT)[0] >= MAX_ALL_OPEN:
+            raise BadInput("Too many requests wait for approvers.", code="requests_full")
+        return _add(rows, list_name, name, account, "", now, "requested", text)
 
     async def find(self, request_id: str) -> ListRequest:
         """Return a request. Raises NotFound."""
@@ -162,7 +159,8 @@ class ListRequests:
         row = await self._tables.one(_APPROVAL, list=list_name, name=name)
         return None if row is None else Approval(row[0], row[1], bytes(row[2]), row[3])
 
-    async def answer(self, request_id: str, kind: EventKind, account: str, text: str, now: float) -> ListRequest:
+    @transaction
+    def answer(self, rows: Rows, request_id: str, kind: EventKind, account: str, text: str, now: float) -> ListRequest:
         """Add a `question` of an approver, an `answer` or the withdrawal of the member, or decline.
 
         Return the changed request. Raises NotFound, and BadInput for a wrong text and if the request is not in a state
@@ -176,84 +174,71 @@ class ListRequests:
         }
         before, after = states[kind]
         cleaned = checked_text("text", text, is_required=kind in ("question", "answer"))
+        request = _open(rows, request_id)
+        if request.state not in before:
+            raise decided()
+        is_talk = kind in ("question", "answer")
+        if is_talk and rows.one(_COUNT_EVENTS, id=request.id)[0] >= MAX_EVENTS:
+            raise BadInput("This request has too many questions. Decide on it.", code="events_full")
+        return _record(rows, request, after, kind, account, cleaned, now)
 
-        def write(rows: Rows) -> ListRequest:
-            request = _open(rows, request_id)
-            if request.state not in before:
-                raise decided()
-            is_talk = kind in ("question", "answer")
-            if is_talk and rows.one(_COUNT_EVENTS, id=request.id)[0] >= MAX_EVENTS:
-                raise BadInput("This request has too many questions. Decide on it.", code="events_full")
-            return _record(rows, request, after, kind, account, cleaned, now)
-
-        return await self._tables.write(write)
-
-    async def approve(self, request_id: str, approval: Approval, approver: str, text: str) -> list[ListRequest]:
+    @transaction
+    def approve(self, rows: Rows, request_id: str, approval: Approval, approver: str, text: str) -> list[ListRequest]:
         """Approve an entry, which joins its list, and all open requests for it; return these.
 
         Raises NotFound, and BadInput if the request was decided, or too many entries were picked for the list.
         """
         cleaned, now = checked_text("text", text, is_required=False), approval.approved_at
+        request = _open(rows, request_id)
+        rows.execute(
+            _APPROVE,
+            list=request.list,
+            name=request.name,
+            version=approval.version,
+            digest=approval.digest,
+            document=approval.document,
+            at=now,
+            account=request.account,
+        )
+        pick_entry(rows, request.list, request.name)
+        return [
+            _record(rows, ListRequest(*row), "approved", "approved", approver, cleaned, now)
+            for row in rows.all(_SAME, list=request.list, name=request.name)
+        ]
 
-        def write(rows: Rows) -> list[ListRequest]:
-            request = _open(rows, request_id)
-            rows.execute(
-                _APPROVE,
-                list=request.list,
-                name=request.name,
-                version=approval.version,
-                digest=approval.digest,
-                document=approval.document,
-                at=now,
-                account=request.account,
-            )
-            pick_entry(rows, request.list, request.name)
-            return [
-                _record(rows, ListRequest(*row), "approved", "approved", approver, cleaned, now)
-                for row in rows.all(_SAME, list=request.list, name=request.name)
-            ]
-
-        return await self._tables.write(write)
-
-    async def wait(self, held: Mapping[tuple[str, str], str], now: float) -> list[ListRequest]:
+    @transaction
+    def wait(self, rows: Rows, held: Mapping[tuple[str, str], str], now: float) -> list[ListRequest]:
         """Make and return requests for documents that wait, whose digests are `held` by list and name of the entry.
 
         A document that was declined makes no second one.
         """
+        rows.lock(_LOCK)
+        made = []
+        for (list_name, name), digest in held.items():
+            # The rule of the list matches it: nothing waits.
+            if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
+                continue
+            earlier = [ListRequest(*row) for row in rows.all(_VERSIONS, list=list_name, name=name)]
+            waiting = [request for request in earlier if request.is_open]
+            if any(request.waits_for == digest for request in waiting or earlier[-1:]):
+                continue
+            if waiting:
+                rows.execute(_WAIT, id=waiting[0].id, waits_for=digest)
+                _record(rows, waiting[0], "open", "version", None, "", now)
+                continue
+            row = rows.one(_APPROVED_FOR, list=list_name, name=name)
+            account = row[0] if row and row[0] and rows.one(_HAS_ACCOUNT, id=row[0]) else None
+            request_id = _add(rows, list_name, name, account, digest, now, "version", "")
+            made.append(ListRequest(*rows.one(_FIND, id=request_id)))
+        return made
 
-        def write(rows: Rows) -> list[ListRequest]:
-            rows.lock(_LOCK)
-            made = []
-            for (list_name, name), digest in held.items():
-                # The rule of the list matches it: nothing waits.
-                if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
-                    continue
-                earlier = [ListRequest(*row) for row in rows.all(_VERSIONS, list=list_name, name=name)]
-                waiting = [request for request in earlier if request.is_open]
-                if any(request.waits_for == digest for request in waiting or earlier[-1:]):
-                    continue
-                if waiting:
-                    rows.execute(_WAIT, id=waiting[0].id, waits_for=digest)
-                    _record(rows, waiting[0], "open", "version", None, "", now)
-                    continue
-                row = rows.one(_APPROVED_FOR, list=list_name, name=name)
-                account = row[0] if row and row[0] and rows.one(_HAS_ACCOUNT, id=row[0]) else None
-                request_id = _add(rows, list_name, name, account, digest, now, "version", "")
-                made.append(ListRequest(*rows.one(_FIND, id=request_id)))
-            return made
-
-        return await self._tables.write(write)
-
-    async def forget(self, before: float, now: float) -> None:
+    @transaction
+    def forget(self, rows: Rows, before: float, now: float) -> None:
         """Let open requests expire whose last event is before `before`, and delete decided ones."""
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            rows.execute(_FORGET, before=before)
-            for row in rows.all(_OLD, before=before):
-                _record(rows, ListRequest(*row), "expired", "expired", None, "", now)
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        rows.execute(_FORGET, before=before)
+        for row in rows.all(_OLD, before=before):
+            _record(rows, ListRequest(*row), "expired", "expired", None, "", now)
 
 
 def _open(rows: Rows, request_id: str) -> ListRequest:

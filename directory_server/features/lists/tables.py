@@ -10,7 +10,7 @@ from attrs.filters import exclude
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.scopes import unknown_list
-from ...tables import Rows, Tables, log_changes
+from ...tables import Rows, Tables, log_changes, snapshot, transaction
 from .rules import (
     MAX_LISTS,
     MAX_PICKS,
@@ -98,51 +98,35 @@ class Lists:
 
     _tables: Tables
 
-    async def all(self) -> Sequence[EntryList]:
+    @snapshot
+    def all(self, rows: Rows) -> Sequence[EntryList]:
         """Return all lists, by name."""
+        return _all(rows)
 
-        def read(rows: Rows) -> Sequence[EntryList]:
-            groups: dict[str, list[str]] = {}
-            for name, group in rows.all(_GROUPS_OF_LISTS):
-                groups.setdefault(name, []).append(group)
-            return [
-                EntryList(
-                    name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())), bool(holds)
-                )
-                for name, title, is_all, is_open, rule, at, seq, holds in rows.all(_LISTS)
-            ]
-
-        return await self._tables.read(read)
-
-    async def find(self, name: str) -> EntryList:
+    @snapshot
+    def find(self, rows: Rows, name: str) -> EntryList:
         """Return a list. Raises NotFound."""
-        found = next((each for each in await self.all() if each.name == name), None)
-        if found is None:
-            raise unknown_list(name)
-        return found
+        return _find(rows, name)
 
-    async def put(self, entry_list: EntryList, *, is_new: bool | None = None) -> None:
+    @transaction
+    def put(self, rows: Rows, entry_list: EntryList, *, is_new: bool | None = None) -> None:
         """Create a list or change it; only the one or the other with `is_new`.
 
         Raises BadInput beyond MAX_LISTS, and while a list of this name is removed; NotFound.
         """
         values = asdict(entry_list, filter=exclude("seq", "groups"))
-
-        def write(rows: Rows) -> None:
-            rows.lock(LOCK)
-            names = {row[0] for row in rows.all(_LISTS)}
-            if is_new and entry_list.name in names:
-                raise BadInput("name: there is a list of this name.", code="list_exists")
-            if is_new is False and entry_list.name not in names:
-                raise unknown_list(entry_list.name)
-            if entry_list.name not in names:
-                if len(names) >= MAX_LISTS:
-                    raise BadInput(f"A directory has at most {MAX_LISTS} lists.", code="lists_full")
-                if rows.one(_IS_LEFT_OVER, name=entry_list.name) is not None:
-                    raise BadInput("name: the list of this name is still being removed. Try again.", code="list_busy")
-            rows.execute(_PUT, **values)
-
-        await self._tables.write(write)
+        rows.lock(LOCK)
+        names = {row[0] for row in rows.all(_LISTS)}
+        if is_new and entry_list.name in names:
+            raise BadInput("name: there is a list of this name.", code="list_exists")
+        if is_new is False and entry_list.name not in names:
+            raise unknown_list(entry_list.name)
+        if entry_list.name not in names:
+            if len(names) >= MAX_LISTS:
+                raise BadInput(f"A directory has at most {MAX_LISTS} lists.", code="lists_full")
+            if rows.one(_IS_LEFT_OVER, name=entry_list.name) is not None:
+                raise BadInput("name: the list of this name is still being removed. Try again.", code="list_busy")
+        rows.execute(_PUT, **values)
 
     async def remove(self, name: str) -> None:
         """Remove a list. At once nobody sees it; its entries leave it soon. Raises NotFound."""
@@ -155,53 +139,43 @@ class Lists:
     async def picks(self, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Return the names of the entries that were added to lists by hand, by list."""
         found: dict[str, list[str]] = {}
-        for each, name in await self._tables.read(lambda rows: rows.all(_PICKS, lists=list(names))):
+        for each, name in await self._tables.select(_PICKS, lists=list(names)):
             found.setdefault(each, []).append(name)
         return found
 
     async def approved(self, names: Sequence[str]) -> Mapping[tuple[str, str], str]:
         """Return the digests of approved documents, by list and name, for those of the lists that hold versions."""
-        rows = await self._tables.read(lambda rows: rows.all(_HELD, lists=list(names)))
+        rows = await self._tables.select(_HELD, lists=list(names))
         return {(list_name, name): digest for list_name, name, digest in rows}
 
-    async def pick(self, list_name: str, name: str) -> None:
+    @transaction
+    def pick(self, rows: Rows, list_name: str, name: str) -> None:
         """Add the entry `name` to a list by hand, with all its versions. Raises BadInput, NotFound."""
         check_name(name)
-        await self.find(list_name)
+        _find(rows, list_name)
+        rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
+        pick_entry(rows, list_name, name)
 
-        def write(rows: Rows) -> None:
-            rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
-            pick_entry(rows, list_name, name)
-
-        await self._tables.write(write)
-
-    async def unpick(self, list_name: str, name: str) -> None:
+    @transaction
+    def unpick(self, rows: Rows, list_name: str, name: str) -> None:
         """Undo `pick`. An entry that the rule matches stays in the list. Raises BadInput, NotFound."""
         check_name(name)
-        await self.find(list_name)
+        _find(rows, list_name)
+        rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
+        if rows.execute(_UNPICK, list=list_name, name=name):
+            # The keeper puts an entry that the rule matches into the list again.
+            _write(rows, {mcp_id_of(name): ([], [list_name])})
 
-        def write(rows: Rows) -> None:
-            rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
-            if rows.execute(_UNPICK, list=list_name, name=name):
-                # The keeper puts an entry that the rule matches into the list again.
-                _write(rows, {mcp_id_of(name): ([], [list_name])})
-
-        await self._tables.write(write)
-
-    async def set_groups(self, list_name: str, groups: Collection[str]) -> None:
+    @transaction
+    def set_groups(self, rows: Rows, list_name: str, groups: Collection[str]) -> None:
         """Set the groups that see a list. Raises NotFound."""
-        before = (await self.find(list_name)).groups
-        known = {name for (name,) in await self._tables.read(lambda rows: rows.all(GROUPS))}
-        if unknown := set(groups) - known:
+        before = _find(rows, list_name).groups
+        if unknown := set(groups) - {name for (name,) in rows.all(GROUPS)}:
             raise unknown_group(min(unknown))
-
-        def write(rows: Rows) -> None:
-            for group in set(before) - set(groups):
-                rows.execute(_CANNOT_SEE, list=list_name, name=group)
-            for group in groups:
-                rows.execute(_CAN_SEE, list=list_name, name=group)
-
-        await self._tables.write(write)
+        for group in set(before) - set(groups):
+            rows.execute(_CANNOT_SEE, list=list_name, name=group)
+        for group in groups:
+            rows.execute(_CAN_SEE, list=list_name, name=group)
 
     async def write(self, found: Differences) -> int:
         """Write the lists that entries join and leave, and log a change of each visible entry; return their number."""
@@ -214,22 +188,37 @@ class Lists:
     async def leftovers(self) -> Mapping[str, Sequence[str]]:
         """Return some entries that are in lists which were removed, or have all entries now, each with these."""
         found: dict[str, list[str]] = {}
-        for mcp_id, name in await self._tables.read(lambda rows: rows.all(_LEFTOVERS)):
+        for mcp_id, name in await self._tables.select(_LEFTOVERS):
             found.setdefault(mcp_id, []).append(name)
         return found
 
-    async def complete(self, lists: Sequence[EntryList], seq: int) -> None:
+    @transaction
+    def complete(self, rows: Rows, lists: Sequence[EntryList], seq: int) -> None:
         """Set the position of lists whose entries are found, unless they were changed meanwhile."""
-
-        def write(rows: Rows) -> None:
-            for each in lists:
-                rows.execute(_FOUND, name=each.name, before=each.seq, seq=seq)
-
-        await self._tables.write(write)
+        for each in lists:
+            rows.execute(_FOUND, name=each.name, before=each.seq, seq=seq)
 
     async def advance(self, names: Collection[str], seq: int) -> None:
         """Set the position of lists that have read the log to `seq`."""
         await self._tables.write(lambda rows: rows.execute(_ADVANCE, names=list(names), seq=seq))
+
+
+def _all(rows: Rows) -> Sequence[EntryList]:
+    groups: dict[str, list[str]] = {}
+    for name, group in rows.all(_GROUPS_OF_LISTS):
+        groups.setdefault(name, []).append(group)
+    return [
+        EntryList(name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())), bool(holds))
+        for name, title, is_all, is_open, rule, at, seq, holds in rows.all(_LISTS)
+    ]
+
+
+def _find(rows: Rows, name: str) -> EntryList:
+    """Return a list. Raises NotFound."""
+    for entry_list in _all(rows):
+        if entry_list.name == name:
+            return entry_list
+    raise unknown_list(name)
 
 
 def pick_entry(rows: Rows, list_name: str, name: str) -> None:

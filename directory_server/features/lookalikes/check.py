@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 
 from attrs import frozen
 
@@ -12,7 +11,7 @@ from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
-from ...tables import Rows, Tables
+from ...tables import Tables
 from .names import Name, name_of
 from .rules import is_like, resemblance, subject_of
 
@@ -66,16 +65,12 @@ class NameCheck:
         found: list[str] = []
         after = ""
         while len(found) < MAX_CANDIDATES:
-            names = await self._tables.read(partial(_names, after=after))
+            names = [each for (each,) in await self._tables.select(_NAMES, after=after, limit=PAGE)]
             found += await self._offload(_like, name, names)
             if len(names) < PAGE:
                 break
             after = names[-1]
         return found[:MAX_CANDIDATES]
-
-
-def _names(rows: Rows, after: str) -> Sequence[str]:
-    return [name for (name,) in rows.all(_NAMES, after=after, limit=PAGE)]
 
 
 def _like(name: str, names: Sequence[str]) -> Sequence[str]:

@@ -12,7 +12,7 @@ from ...config import Config
 from ...domain.policy import PolicyRules
 from ...domain.ports.storage import Policy
 from ...search import EntryPolicy
-from ...tables import Rows, Tables, apply_policy, names_hidden_by
+from ...tables import Rows, Tables, apply_policy, names_hidden_by, transaction
 
 _APPLIED = "SELECT rules FROM applied_policy"
 
@@ -48,15 +48,12 @@ class RuledNames:
 
     async def names(self, after: str, limit: int) -> Sequence[str]:
         """Return the next `limit` names after `after`, in order."""
-        return [name for (name,) in await self._tables.read(lambda rows: rows.all(_NAMES, after=after, limit=limit))]
+        return [name for (name,) in await self._tables.select(_NAMES, after=after, limit=limit)]
 
-    async def apply(self, names: Sequence[str]) -> None:
+    @transaction
+    def apply(self, rows: Rows, names: Sequence[str]) -> None:
         """Hide and show `names` as the rules of the settings say."""
-
-        def write(rows: Rows) -> None:
-            apply_policy(rows, names, self._sources)
-
-        await self._tables.write(write)
+        apply_policy(rows, names, self._sources)
 
     async def hidden_by(self, policy: Policy, names: Sequence[str]) -> Mapping[str, str]:
         """Return those of `names` that `policy` would hide, with the rule that hides each. Change nothing."""
@@ -64,7 +61,7 @@ class RuledNames:
 
     async def counts(self) -> Mapping[str, int]:
         """Return the number of entries that each rule hides."""
-        return dict(await self._tables.read(lambda rows: rows.all(_COUNTS)))
+        return dict(await self._tables.select(_COUNTS))
 
 
 BATCH = 100

@@ -9,7 +9,7 @@ from attrs import asdict, frozen
 from ...domain.entries import is_storable
 from ...domain.errors import InvalidToken
 from ...domain.keys import digest, is_publisher_secret
-from ...tables import Rows, Tables, record_proof
+from ...tables import Rows, Tables, record_proof, transaction
 from .documents import publisher_token, publisher_token_row
 from .tokens import (
     LOG_PAGE,
@@ -96,26 +96,22 @@ class PublisherTokens:
         await self._tables.write(lambda rows: rows.execute(_CREATE, **row))
         return token, secret
 
-    async def grant(self, proven: Proven, namespaces: Sequence[str]) -> tuple[PublisherToken, str]:
+    @transaction
+    def grant(self, rows: Rows, proven: Proven, namespaces: Sequence[str]) -> tuple[PublisherToken, str]:
         """Create a token for LOGIN_LIFETIME seconds, and store what was proven; return it and its secret.
 
         Raises InvalidToken if the proof was used before, in any process.
         """
         now = self._now()
         token, secret = new_publisher_token(proven.label, namespaces, now, now + LOGIN_LIFETIME)
-        row = publisher_token_row(token, secret, proven.kind)
-
-        def write(rows: Rows) -> None:
-            if proven.use is not None:
-                rows.execute(_FORGET_USED, now=now)
-                if not rows.execute(_USE, digest=proven.use, expires_at=now + 4 * WINDOW):
-                    raise InvalidToken("This timestamp was used already. Sign a new one.", code="invalid_proof")
-            rows.execute(_FORGET_LOGINS, now=now)
-            rows.execute(_CREATE, **row)
-            for fact in proven.facts(now):
-                record_proof(rows, fact)
-
-        await self._tables.write(write)
+        if proven.use is not None:
+            rows.execute(_FORGET_USED, now=now)
+            if not rows.execute(_USE, digest=proven.use, expires_at=now + 4 * WINDOW):
+                raise InvalidToken("This timestamp was used already. Sign a new one.", code="invalid_proof")
+        rows.execute(_FORGET_LOGINS, now=now)
+        rows.execute(_CREATE, **publisher_token_row(token, secret, proven.kind))
+        for fact in proven.facts(now):
+            record_proof(rows, fact)
         return token, secret
 
     async def find(self, secret: str) -> PublisherToken | None:
@@ -127,7 +123,7 @@ class PublisherTokens:
 
     async def list(self) -> Sequence[PublisherToken]:
         """Return all tokens, oldest first, including revoked and expired ones."""
-        rows = await self._tables.read(lambda rows: rows.all(_LIST))
+        rows = await self._tables.select(_LIST)
         return [publisher_token(row) for row in rows]
 
     async def revoke(self, token_id: str) -> None:
@@ -164,7 +160,7 @@ class PublicationLog:
         With `before`, only records with smaller numbers.
         """
         limits = {"before": _LARGEST if before is None else before, "limit": min(limit, LOG_PAGE)}
-        rows = await self._tables.read(lambda rows: rows.all(_NEWEST, **limits))
+        rows = await self._tables.select(_NEWEST, **limits)
         return [(number, Publication(*fields)) for number, *fields in rows]
 
     async def forget(self, before: float) -> None:

@@ -10,7 +10,7 @@ from ...domain.entries import is_storable
 from ...domain.errors import BadInput, NotFound
 from ...domain.keys import check_limit
 from ...sanitize import clean_text
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 
 # Writers wait for each other, so that together they do not exceed the limit. Readers do not wait.
 _LOCK = "LOCK TABLE quota_request IN SHARE ROW EXCLUSIVE MODE"
@@ -43,20 +43,17 @@ class QuotaRequests:
 
     _tables: Tables
 
-    async def put(self, request: QuotaRequest) -> None:
+    @transaction
+    def put(self, rows: Rows, request: QuotaRequest) -> None:
         """Store a new request of an account, in place of a decided one. Keep an open one.
 
         Raises BadInput (see `QuotaRequest.checked`), and BadInput where MAX_OPEN requests are open.
         """
         new = request.checked()
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            if rows.one(_COUNT)[0] >= MAX_OPEN:
-                raise BadInput("Too many requests wait for an operator.", code="requests_full")
-            rows.execute(_PUT, account=new.account, wanted=new.wanted, reason=new.reason, at=new.requested_at)
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        if rows.one(_COUNT)[0] >= MAX_OPEN:
+            raise BadInput("Too many requests wait for an operator.", code="requests_full")
+        rows.execute(_PUT, account=new.account, wanted=new.wanted, reason=new.reason, at=new.requested_at)
 
     async def find(self, account_id: str) -> QuotaRequest | None:
         """Return the last request of an account, None if there is none."""
@@ -65,21 +62,18 @@ class QuotaRequests:
 
     async def open(self, limit: int) -> Sequence[QuotaRequest]:
         """Return at most `limit` open requests, the oldest first."""
-        found = await self._tables.read(lambda rows: rows.all(_LIST, limit=limit))
+        found = await self._tables.select(_LIST, limit=limit)
         return [QuotaRequest(*row) for row in found]
 
     async def count(self) -> int:
         """Return the number of open requests."""
         return int((await self._tables.one(_COUNT))[0])
 
-    async def decide(self, account_id: str, at: float, granted: int | None) -> None:
+    @transaction
+    def decide(self, rows: Rows, account_id: str, at: float, granted: int | None) -> None:
         """Close the open request of an account. Raises NotFound if there is none."""
-
-        def write(rows: Rows) -> None:
-            if not is_storable(account_id) or not rows.execute(_DECIDE, account=account_id, at=at, granted=granted):
-                raise NotFound("This account has no open request.")
-
-        await self._tables.write(write)
+        if not is_storable(account_id) or not rows.execute(_DECIDE, account=account_id, at=at, granted=granted):
+            raise NotFound("This account has no open request.")
 
 
 MAX_REASON = 280

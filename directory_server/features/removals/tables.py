@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
-from typing import Any
 
 from attrs import asdict, frozen
 
 from ...serialization import decode_stored, encode
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .osv import Advisory
 
 PAGE = 5_000
@@ -62,13 +60,16 @@ class Advisories:
 
     async def drop_others(self, kept: Collection[int]) -> None:
         """Delete the advisories whose key `key_of` is not in `kept`."""
-        last = ("", "")
-        while keys := await self._tables.read(partial(_keys_after, last=last)):
-            others = (each for each in keys if key_of(*each) not in kept)
-            dropped = [{"package": package, "id": number} for package, number in others]
-            if dropped:
-                await self._tables.write(partial(_delete, dropped=dropped))
+        last: tuple[str, str] = ("", "")
+        while keys := await self._tables.select(_KEYS, package=last[0], id=last[1], limit=PAGE):
+            others = (key for key in keys if key_of(*key) not in kept)
+            if dropped := [{"package": package, "id": number} for package, number in others]:
+                await self._delete(dropped)
             last = keys[-1]
+
+    @transaction
+    def _delete(self, rows: Rows, dropped: Sequence[Mapping[str, object]]) -> None:
+        rows.many(_DELETE, dropped)
 
     async def find(self, packages: Collection[str]) -> Mapping[str, Sequence[Advisory]]:
         """Return the advisories of those of `packages` that have any."""
@@ -76,7 +77,7 @@ class Advisories:
             return {}
         found: dict[str, list[Advisory]] = {}
         wanted = sorted(packages)
-        for package, number, body in await self._tables.read(lambda rows: rows.all(_FIND, packages=wanted)):
+        for package, number, body in await self._tables.select(_FIND, packages=wanted):
             found.setdefault(package, []).append(_advisory(package, number, body))
         return found
 
@@ -93,14 +94,6 @@ class Advisories:
 def key_of(package: str, number: str) -> int:
     """Return the key of an advisory in this process."""
     return hash((package, number))
-
-
-def _keys_after(rows: Rows, last: tuple[str, str]) -> list[Any]:
-    return rows.all(_KEYS, package=last[0], id=last[1], limit=PAGE)
-
-
-def _delete(rows: Rows, dropped: Sequence[Mapping[str, object]]) -> None:
-    rows.many(_DELETE, dropped)
 
 
 def _advisory(package: str, number: str, body: bytes) -> Advisory:

@@ -11,7 +11,7 @@ from ...domain.errors import BadInput, NotFound, TooManyReports
 from ...domain.keys import new_id
 from ...domain.limits import NAME, WORD
 from ...sanitize import clean_text
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 
 REASONS = ("malicious", "impersonation", "broken", "incorrect", "spam", "other")
 """Reasons for a report. The pages have a text for each."""
@@ -91,27 +91,24 @@ class Reports:
 
     _tables: Tables
 
-    async def add(self, report: Report) -> Report:
+    @transaction
+    def add(self, rows: Rows, report: Report) -> Report:
         """Store a new report, and return it as stored, with an id.
 
         Raises BadInput (see `Report.checked`), and TooManyReports where MAX_OPEN reports of all entries or
         MAX_OPEN_OF_ENTRY reports of this entry are open.
         """
         added = evolve(report.checked(), id=new_id(), closed_at=None)
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            everything, of_entry = rows.one(_COUNT, mcp_id=added.mcp_id)
-            if everything >= MAX_OPEN or of_entry >= MAX_OPEN_OF_ENTRY:
-                raise TooManyReports
-            rows.execute(_ADD, **asdict(added))
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        everything, of_entry = rows.one(_COUNT, mcp_id=added.mcp_id)
+        if everything >= MAX_OPEN or of_entry >= MAX_OPEN_OF_ENTRY:
+            raise TooManyReports
+        rows.execute(_ADD, **asdict(added))
         return added
 
     async def list(self, *, closed: bool = False, limit: int = MAX_OPEN) -> Sequence[Report]:
         """Return at most `limit` reports that are open or, if `closed`, closed; the last reported first."""
-        found = await self._tables.read(lambda rows: rows.all(_LIST, closed=closed, limit=limit))
+        found = await self._tables.select(_LIST, closed=closed, limit=limit)
         return [Report(*row) for row in found]
 
     async def count(self) -> int:
@@ -119,16 +116,13 @@ class Reports:
         (count, _) = await self._tables.one(_COUNT, mcp_id="")
         return int(count)
 
-    async def close(self, report_id: str, at: float) -> None:
+    @transaction
+    def close(self, rows: Rows, report_id: str, at: float) -> None:
         """Close a report at the time `at`; a closed one keeps its time. Raises NotFound.
 
         Delete the reports that were closed first, so that at most MAX_CLOSED closed ones remain.
         """
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            if not is_storable(report_id) or rows.execute(_CLOSE, id=report_id, at=at) == 0:
-                raise NotFound(f"No report has the id {report_id!r}.")
-            rows.execute(_FORGET, kept=MAX_CLOSED)
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        if not is_storable(report_id) or rows.execute(_CLOSE, id=report_id, at=at) == 0:
+            raise NotFound(f"No report has the id {report_id!r}.")
+        rows.execute(_FORGET, kept=MAX_CLOSED)

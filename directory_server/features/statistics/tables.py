@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import asdict, frozen
 
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .rules import MAX_TEXTS, Count, Kind, QueryCount, Total
 
 _ADD = """
@@ -66,48 +66,42 @@ class Statistics:
 
     _tables: Tables
 
-    async def add(self, counts: Sequence[Count], queries: Sequence[QueryCount] = ()) -> None:
+    @transaction
+    def add(self, rows: Rows, counts: Sequence[Count], queries: Sequence[QueryCount] = ()) -> None:
         """Add to the stored numbers. At most MAX_TEXTS texts of a day are stored; further ones are ignored."""
         # Processes that add together lock the rows in the same order.
         ordered = sorted(counts, key=lambda count: (count.day, count.kind, count.name))
-
-        def write(rows: Rows) -> None:
-            if queries:
-                rows.lock(_LOCK)
-            rows.many(_ADD, [asdict(count) for count in ordered])
-            rows.many(_ADD_QUERY, [asdict(query) for query in queries])
-
-        await self._tables.write(write)
+        if queries:
+            rows.lock(_LOCK)
+        rows.many(_ADD, [asdict(count) for count in ordered])
+        rows.many(_ADD_QUERY, [asdict(query) for query in queries])
 
     async def counts(self, first: int, last: int) -> Sequence[Count]:
         """Return the requests by route and searches by API of some days, ordered by day, kind and name."""
         days, kinds = list(range(first, last + 1)), ["requests", "searches"]
-        found = await self._tables.read(lambda rows: rows.all(_COUNTS, days=days, kinds=kinds))
+        found = await self._tables.select(_COUNTS, days=days, kinds=kinds)
         return [Count(*row) for row in found]
 
     async def totals(self, kind: Kind, first: int, last: int, *, limit: int) -> Sequence[Total]:
         """Return the `limit` names with the greatest numbers on the days from `first` to `last`, greatest first."""
         days = list(range(first, last + 1))
-        found = await self._tables.read(lambda rows: rows.all(_TOTALS, days=days, kind=kind, limit=limit))
+        found = await self._tables.select(_TOTALS, days=days, kind=kind, limit=limit)
         return [Total(*row) for row in found]
 
     async def of_names(self, kind: Kind, names: Sequence[str], first: int, last: int) -> Sequence[Count]:
         """Return the numbers of `names` on the days from `first` to `last`, ordered by day and name."""
         days = list(range(first, last + 1))
-        found = await self._tables.read(lambda rows: rows.all(_OF_NAMES, days=days, kind=kind, names=list(names)))
+        found = await self._tables.select(_OF_NAMES, days=days, kind=kind, names=list(names))
         return [Count(*row) for row in found]
 
     async def queries(self, first: int, *, failed: bool = False, limit: int) -> Sequence[Total]:
         """Return the most frequent texts since the day `first`; if `failed`, by their searches without a hit."""
         statement = _QUERIES["failed" if failed else "total"]
-        found = await self._tables.read(lambda rows: rows.all(statement, first=first, limit=limit))
+        found = await self._tables.select(statement, first=first, limit=limit)
         return [Total(*row) for row in found]
 
-    async def forget(self, counts: int, queries: int) -> None:
+    @transaction
+    def forget(self, rows: Rows, counts: int, queries: int) -> None:
         """Delete the numbers of days before `counts`, and the texts of days before `queries`."""
-
-        def write(rows: Rows) -> None:
-            rows.execute(_FORGET_COUNTS, day=counts)
-            rows.execute(_FORGET_QUERIES, day=queries)
-
-        await self._tables.write(write)
+        rows.execute(_FORGET_COUNTS, day=counts)
+        rows.execute(_FORGET_QUERIES, day=queries)

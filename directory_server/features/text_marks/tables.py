@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.entries import mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.marks import MAX_MARKS
-from ...tables import Rows, Tables, log_change
+from ...tables import Rows, Tables, log_change, transaction
 
 _ALL = "SELECT mcp_id, accepted FROM accepted_marks"
 
@@ -43,7 +43,7 @@ class AcceptedMarks:
 
     async def all(self) -> Mapping[str, Collection[str]]:
         """Return the accepted marks of all entries that have any, by the id of the entry."""
-        return {mcp_id: frozenset(ids.split()) for mcp_id, ids in await self._tables.read(lambda rows: rows.all(_ALL))}
+        return {mcp_id: frozenset(ids.split()) for mcp_id, ids in await self._tables.select(_ALL)}
 
     async def accept(self, name: str, mark_id: str) -> bool:
         """Accept a mark of the entry `name`; return whether it was not accepted before. Raises BadInput."""
@@ -55,24 +55,21 @@ class AcceptedMarks:
         """Withdraw all accepted marks of the entry `name`; return whether there were any."""
         return await self._change(name, lambda ids: [])
 
-    async def _change(self, name: str, of: Change) -> bool:
+    @transaction
+    def _change(self, rows: Rows, name: str, of: Change) -> bool:
         mcp_id = mcp_id_of(name)
-
-        def write(rows: Rows) -> bool:
-            rows.lock(_LOCK)
-            row = rows.one(_ONE, mcp_id=mcp_id)
-            before = row[0].split() if row else []
-            after = of(before)
-            if len(after) > MAX_ACCEPTED:
-                raise BadInput(f"An entry has at most {MAX_ACCEPTED} accepted marks.", code="too_many")
-            if list(after) == before:
-                return False
-            if after:
-                rows.execute(_PUT, mcp_id=mcp_id, accepted=" ".join(after))
-            else:
-                rows.execute(_DROP, mcp_id=mcp_id)
-            # All indexes read the marks of an entry with its change.
-            log_change(rows, mcp_id)
-            return True
-
-        return await self._tables.write(write)
+        rows.lock(_LOCK)
+        row = rows.one(_ONE, mcp_id=mcp_id)
+        before = row[0].split() if row else []
+        after = of(before)
+        if len(after) > MAX_ACCEPTED:
+            raise BadInput(f"An entry has at most {MAX_ACCEPTED} accepted marks.", code="too_many")
+        if list(after) == before:
+            return False
+        if after:
+            rows.execute(_PUT, mcp_id=mcp_id, accepted=" ".join(after))
+        else:
+            rows.execute(_DROP, mcp_id=mcp_id)
+        # All indexes read the marks of an entry with its change.
+        log_change(rows, mcp_id)
+        return True

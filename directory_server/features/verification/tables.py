@@ -11,7 +11,7 @@ from attrs import frozen
 
 from ...domain.entries import mcp_id_of
 from ...serialization import decode_stored, encode, restore_record
-from ...tables import Rows, Tables, log_change
+from ...tables import Rows, Tables, log_change, transaction
 from .settings import VerifyConfig
 from .stored import encode_state, restore_state
 from .summaries import Verification
@@ -138,18 +138,15 @@ class Verifications:
         values = {"now": self._time(), "holder": holder, "seconds": seconds}
         return await self._tables.write(lambda rows: rows.execute(_HOLD, **values) > 0)
 
-    async def put_targets(self, targets: Mapping[str, Sequence[Target]], plan: Plan | None = None) -> None:
+    @transaction
+    def put_targets(self, rows: Rows, targets: Mapping[str, Sequence[Target]], plan: Plan | None = None) -> None:
         """Replace the targets of the entries whose `mcp_id` is in `targets` and store the `plan`.
 
         The state of a target that stays is kept. A new target is due at once.
         """
-
-        def write(rows: Rows) -> None:
-            self._replace(rows, targets)
-            if plan is not None:
-                rows.execute(_PUT_PLAN, seq=plan.seq, selection=plan.selection)
-
-        await self._tables.write(write)
+        self._replace(rows, targets)
+        if plan is not None:
+            rows.execute(_PUT_PLAN, seq=plan.seq, selection=plan.selection)
 
     async def claim(
         self, holder: str, limit: int, *, seconds: float, kinds: Collection[TargetKind], except_hosts: Collection[str]
@@ -178,68 +175,59 @@ class Verifications:
             return []
         return await self._tables.write(claim)
 
-    async def record(self, target: Target, check: Check, settings: VerifyConfig, *, spread: float = 1.0) -> bool:
+    @transaction
+    def record(self, rows: Rows, target: Target, check: Check, settings: VerifyConfig, *, spread: float = 1.0) -> bool:
         """Store a check of `target` and release its lease; `spread` multiplies the time until the next check.
 
         Return whether the part that is indexed of the entry has changed. The change log then has a change of the entry,
         if it is visible. A check of an unknown target is ignored.
         """
         mcp_id = mcp_id_of(target.name)
+        stored = dict(rows.all(_LOCK_TARGETS, mcp_id=mcp_id))
+        if target.id not in stored:
+            return False
+        before = restore_state(target, stored[target.id])
+        state = before.after(check, settings)
+        rows.execute(
+            _RECORD,
+            now=self._time(),
+            seconds=spread * wait_of(state, check, settings),
+            state=encode_state(state),
+            texts=state.texts or None,
+            id=target.id,
+        )
+        if state.texts != before.texts:
+            replace_texts(rows, [before.texts], check)
+        is_change = summarize_entry(rows, mcp_id)
+        if state.tool_changes != before.tool_changes:
+            log_change(rows, mcp_id, "tools")
+            return True
+        return is_change
 
-        def write(rows: Rows) -> bool:
-            stored = dict(rows.all(_LOCK_TARGETS, mcp_id=mcp_id))
-            if target.id not in stored:
-                return False
-            before = restore_state(target, stored[target.id])
-            state = before.after(check, settings)
-            rows.execute(
-                _RECORD,
-                now=self._time(),
-                seconds=spread * wait_of(state, check, settings),
-                state=encode_state(state),
-                texts=state.texts or None,
-                id=target.id,
-            )
-            if state.texts != before.texts:
-                replace_texts(rows, [before.texts], check)
-            is_change = summarize_entry(rows, mcp_id)
-            if state.tool_changes != before.tool_changes:
-                log_change(rows, mcp_id, "tools")
-                return True
-            return is_change
-
-        return await self._tables.write(write)
-
-    async def release(self, holder: str) -> None:
+    @transaction
+    def release(self, rows: Rows, holder: str) -> None:
         """Release all leases of `holder`."""
-
-        def write(rows: Rows) -> None:
-            for statement in (_RELEASE, _RELEASE_PLAN):
-                rows.execute(statement, holder=holder)
-
-        await self._tables.write(write)
+        for statement in (_RELEASE, _RELEASE_PLAN):
+            rows.execute(statement, holder=holder)
 
     async def states(self, mcp_id: str) -> Sequence[TargetState]:
         """Return the targets of an entry, remotes first, and what is known of each."""
         return await self._tables.read(lambda rows: states_of(rows, mcp_id))
 
-    async def forget(self, names: Collection[str] | None = None) -> int:
+    @transaction
+    def forget(self, rows: Rows, names: Collection[str] | None = None) -> int:
         """Delete the results of the entries `names`, or all results; return the number of entries that had any.
 
         Their targets are due at once.
         """
         asked = None if names is None else [mcp_id_of(name) for name in names]
-
-        def write(rows: Rows) -> int:
-            known = rows.all(_ALL_CHECKED) if asked is None else rows.all(_CHECKED_OF, mcp_ids=asked)
-            rows.execute(_FORGET, now=self._time(), ids=[number for number, _, _ in known])
-            replace_texts(rows, [texts for _, _, texts in known])
-            forgotten = sorted({mcp_id for _, mcp_id, _ in known})
-            for mcp_id in forgotten:
-                summarize_entry(rows, mcp_id)
-            return len(forgotten)
-
-        return await self._tables.write(write)
+        known = rows.all(_ALL_CHECKED) if asked is None else rows.all(_CHECKED_OF, mcp_ids=asked)
+        rows.execute(_FORGET, now=self._time(), ids=[number for number, _, _ in known])
+        replace_texts(rows, [texts for _, _, texts in known])
+        forgotten = sorted({mcp_id for _, mcp_id, _ in known})
+        for mcp_id in forgotten:
+            summarize_entry(rows, mcp_id)
+        return len(forgotten)
 
     async def due(self, kinds: Collection[TargetKind]) -> int:
         """Return the number of targets that are due."""
@@ -248,7 +236,7 @@ class Verifications:
 
     async def summaries(self, after: int, limit: int) -> Sequence[Summary]:
         """Return at most `limit` summaries with a revision above `after`, in that order."""
-        found = await self._tables.read(lambda rows: rows.all(_SUMMARIES, after=after, limit=limit))
+        found = await self._tables.select(_SUMMARIES, after=after, limit=limit)
         return [
             Summary(revision, mcp_id, restore_record(decode_stored(body), Verification))
             for revision, mcp_id, body in found

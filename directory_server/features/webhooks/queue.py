@@ -6,12 +6,11 @@ One process at a time holds the lease to read and to send.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 from typing import Any
 
 from attrs import asdict, frozen
 
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .rules import Delivery, WebhookChange
 from .tables import log_delivery
 
@@ -167,41 +166,37 @@ class WebhookQueue:
         row = await self._tables.one(_FIRST)
         return int(row[0] or 0)
 
-    async def reset(self, holder: str, log: str, seq: int) -> bool:
+    @transaction
+    def reset(self, rows: Rows, holder: str, log: str, seq: int) -> bool:
         """Forget all changes, and begin at `seq` of another log. Return False if the lease of `holder` has ended."""
-
-        def write(rows: Rows) -> bool:
-            if not rows.one(_HELD, holder=holder)[0]:
-                return False
-            for statement in _RESET[:2]:
-                rows.execute(statement)
-            rows.execute(_RESET[2], seq=seq)
-            rows.execute(_ADVANCE, log=log, seq=seq, is_complete=0)
-            return True
-
-        return await self._tables.write(write)
+        if not rows.one(_HELD, holder=holder)[0]:
+            return False
+        for statement in _RESET[:2]:
+            rows.execute(statement)
+        rows.execute(_RESET[2], seq=seq)
+        rows.execute(_ADVANCE, log=log, seq=seq, is_complete=0)
+        return True
 
     async def known(self, mcp_ids: Collection[str]) -> dict[str, KnownEntry]:
         """Return what is known of entries."""
-        rows = await self._tables.read(lambda rows: rows.all(_KNOWN, mcp_ids=list(mcp_ids)))
+        rows = await self._tables.select(_KNOWN, mcp_ids=list(mcp_ids))
         return {
             mcp_id: KnownEntry(mcp_id, name, bytes(document), bytes(tools), status, frozenset(lists.split()))
             for mcp_id, name, document, tools, status, lists in rows
         }
 
-    async def keep(self, holder: str, entries: Sequence[KnownEntry]) -> bool:
+    @transaction
+    def keep(self, rows: Rows, holder: str, entries: Sequence[KnownEntry]) -> bool:
         """Store entries that are not known yet; return False if the lease has ended."""
+        is_held = bool(rows.one(_HELD, holder=holder)[0])
+        if is_held:
+            rows.many(_KEEP_ENTRY, [entry.row() for entry in entries])
+        return is_held
 
-        def write(rows: Rows) -> bool:
-            is_held = bool(rows.one(_HELD, holder=holder)[0])
-            if is_held:
-                rows.many(_KEEP_ENTRY, [entry.row() for entry in entries])
-            return is_held
-
-        return await self._tables.write(write)
-
-    async def advance(
+    @transaction
+    def advance(
         self,
+        rows: Rows,
         holder: str,
         log: str,
         seq: int,
@@ -211,32 +206,28 @@ class WebhookQueue:
         changes: Sequence[WebhookChange] = (),
     ) -> bool:
         """Store that the log was read to `seq`, with what that has changed; return False if the lease has ended."""
-
-        def write(rows: Rows) -> bool:
-            if not rows.one(_HELD, holder=holder)[0]:
-                return False
-            rows.many(_PUT_ENTRY, [entry.row() for entry in entries])
-            if removed:
-                rows.execute(_DROP_ENTRIES, mcp_ids=list(removed))
-            rows.many(
-                _PUT_CHANGE,
-                [
-                    {
-                        **{"seq": change.seq, "name": change.name, "kinds": " ".join(change.kinds)},
-                        **{"before": _joined(change.before), "after": _joined(change.after)},
-                    }
-                    for change in changes
-                ],
-            )
-            rows.execute(_ADVANCE, log=log, seq=seq, is_complete=1)
-            return True
-
-        return await self._tables.write(write)
+        if not rows.one(_HELD, holder=holder)[0]:
+            return False
+        rows.many(_PUT_ENTRY, [entry.row() for entry in entries])
+        if removed:
+            rows.execute(_DROP_ENTRIES, mcp_ids=list(removed))
+        rows.many(
+            _PUT_CHANGE,
+            [
+                {
+                    **{"seq": change.seq, "name": change.name, "kinds": " ".join(change.kinds)},
+                    **{"before": _joined(change.before), "after": _joined(change.after)},
+                }
+                for change in changes
+            ],
+        )
+        rows.execute(_ADVANCE, log=log, seq=seq, is_complete=1)
+        return True
 
     async def changes(self, after: int, limit: int, until: int = 0) -> Sequence[WebhookChange]:
         """Return at most `limit` changes after `after`, and up to `until` unless that is 0."""
         limits = {"after": after, "until": until or LARGEST, "limit": limit}
-        rows = await self._tables.read(lambda rows: rows.all(_CHANGES, **limits))
+        rows = await self._tables.select(_CHANGES, **limits)
         return [
             WebhookChange(seq, name, tuple(kinds.split()), frozenset(before.split()), frozenset(after.split()))
             for seq, name, kinds, before, after in rows
@@ -246,33 +237,28 @@ class WebhookQueue:
         """Store that a webhook needs no changes to `seq`; return False if the lease has ended."""
         return await self._tables.write(lambda rows: rows.execute(_SKIP, holder=holder, id=webhook_id, seq=seq)) > 0
 
-    async def delivered(self, holder: str, webhook_id: str, delivery: Delivery) -> bool:
+    @transaction
+    def delivered(self, rows: Rows, holder: str, webhook_id: str, delivery: Delivery) -> bool:
         """Store that the changes of a delivery were received; return False if the lease has ended."""
         values = {"holder": holder, "id": webhook_id, "seq": delivery.seq, "at": delivery.at}
-        return await self._tables.write(partial(_record, webhook_id, delivery, _DELIVERED, values))
+        is_held = rows.execute(_DELIVERED, **values) > 0
+        if is_held:
+            log_delivery(webhook_id, delivery, rows)
+        return is_held
 
-    async def failed(self, holder: str, webhook_id: str, delivery: Delivery, next_at: float) -> bool:
+    @transaction
+    def failed(self, rows: Rows, holder: str, webhook_id: str, delivery: Delivery, next_at: float) -> bool:
         """Store a failed attempt, which is repeated at `next_at`; return False if the lease has ended."""
-        values = {
-            **{"holder": holder, "id": webhook_id, "pending": delivery.seq, "at": delivery.at},
-            **{"next_at": next_at, "error": delivery.error},
-        }
-        return await self._tables.write(partial(_record, webhook_id, delivery, _FAILED, values))
+        values = {"holder": holder, "id": webhook_id, "pending": delivery.seq, "at": delivery.at}
+        is_held = rows.execute(_FAILED, **values, next_at=next_at, error=delivery.error) > 0
+        if is_held:
+            log_delivery(webhook_id, delivery, rows)
+        return is_held
 
-    async def prune(self, size: int = MAX_CHANGES) -> None:
+    @transaction
+    def prune(self, rows: Rows, size: int = MAX_CHANGES) -> None:
         """Delete the changes that all webhooks have received, and those beyond `size`."""
-
-        def write(rows: Rows) -> None:
-            lost = rows.one(_OVERFLOW, size=size)
-            if lost is not None:
-                rows.execute(_LOST, seq=lost[0])
-            rows.execute(_PRUNE, size=size)
-
-        await self._tables.write(write)
-
-
-def _record(webhook_id: str, delivery: Delivery, statement: str, values: dict[str, Any], rows: Rows) -> bool:
-    is_held = rows.execute(statement, **values) > 0
-    if is_held:
-        log_delivery(webhook_id, delivery, rows)
-    return is_held
+        lost = rows.one(_OVERFLOW, size=size)
+        if lost is not None:
+            rows.execute(_LOST, seq=lost[0])
+        rows.execute(_PRUNE, size=size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, cast
 
 from attrs import asdict, frozen
@@ -13,7 +12,7 @@ from ...domain.entries import is_storable
 from ...domain.errors import BadInput
 from ...domain.keys import NEW_SECRET_LIFETIME
 from ...sealing import seal, unseal
-from ...tables import Rows, Tables
+from ...tables import Rows, Tables, transaction
 from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook, wrong_list
 
 MAX_DELIVERIES = 200
@@ -99,7 +98,8 @@ class Webhooks:
             raise unknown_webhook(webhook_id)
         return _webhook(row)
 
-    async def add(self, webhook: Webhook) -> str:
+    @transaction
+    def add(self, rows: Rows, webhook: Webhook) -> str:
         """Store a new webhook; return its secret. Raises BadInput if there are too many, or its list is unknown."""
         if not is_storable(webhook.list):
             raise wrong_list(webhook.list)
@@ -113,40 +113,31 @@ class Webhooks:
             "sealed": sealed,
             "shown_until": webhook.created_at + NEW_SECRET_LIFETIME,
         }
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK)
-            if rows.one(_COUNT)[0] >= MAX_WEBHOOKS:
-                raise BadInput(f"There may be at most {MAX_WEBHOOKS} webhooks.", code="webhooks_full")
-            if webhook.list and rows.one(_LIST_OF_ENTRIES, name=webhook.list) is None:
-                raise wrong_list(webhook.list)
-            rows.execute(_ADD, **row)
-
-        await self._tables.write(write)
+        rows.lock(_LOCK)
+        if rows.one(_COUNT)[0] >= MAX_WEBHOOKS:
+            raise BadInput(f"There may be at most {MAX_WEBHOOKS} webhooks.", code="webhooks_full")
+        if webhook.list and rows.one(_LIST_OF_ENTRIES, name=webhook.list) is None:
+            raise wrong_list(webhook.list)
+        rows.execute(_ADD, **row)
         return secret
 
-    async def remove(self, webhook_id: str) -> None:
+    @transaction
+    def remove(self, rows: Rows, webhook_id: str) -> None:
         """Delete a webhook with the log of its deliveries. Raises NotFound."""
-
-        def write(rows: Rows) -> bool:
-            is_known = rows.execute(_REMOVE, id=webhook_id) > 0
-            for statement in _FORGET:
-                rows.execute(statement)
-            return is_known
-
-        if not is_storable(webhook_id) or not await self._tables.write(write):
+        if not is_storable(webhook_id) or not rows.execute(_REMOVE, id=webhook_id):
             raise unknown_webhook(webhook_id)
+        for statement in _FORGET:
+            rows.execute(statement)
 
-    async def rotate(self, webhook_id: str, now: float) -> str:
+    @transaction
+    def rotate(self, rows: Rows, webhook_id: str, now: float) -> str:
         """Give a webhook another secret; return it. The previous one also signs for GRACE seconds. Raises NotFound."""
         secret = new_secret()
         if not is_storable(webhook_id):
             raise unknown_webhook(webhook_id)
         salt, sealed = self._seal(webhook_id, secret)
         times = {"previous_until": now + GRACE, "shown_until": now + NEW_SECRET_LIFETIME}
-        if not await self._tables.write(
-            lambda rows: rows.execute(_ROTATE, id=webhook_id, salt=salt, sealed=sealed, **times)
-        ):
+        if not rows.execute(_ROTATE, id=webhook_id, salt=salt, sealed=sealed, **times):
             raise unknown_webhook(webhook_id)
         return secret
 
@@ -173,12 +164,13 @@ class Webhooks:
 
     async def deliveries(self, webhook_id: str, limit: int = MAX_DELIVERIES) -> Sequence[Delivery]:
         """Return the last attempts of a webhook, the newest first."""
-        rows = await self._tables.read(lambda rows: rows.all(_DELIVERIES, id=webhook_id, limit=limit))
+        rows = await self._tables.select(_DELIVERIES, id=webhook_id, limit=limit)
         return [Delivery(*row) for row in rows]
 
-    async def log(self, webhook_id: str, delivery: Delivery) -> None:
+    @transaction
+    def log(self, rows: Rows, webhook_id: str, delivery: Delivery) -> None:
         """Store an attempt that does not count, such as a test."""
-        await self._tables.write(partial(log_delivery, webhook_id, delivery))
+        log_delivery(webhook_id, delivery, rows)
 
     def _seal(self, webhook_id: str, secret: str) -> tuple[bytes, bytes]:
         return seal(self._server_secret.hex(), f"webhook {webhook_id}", secret)
