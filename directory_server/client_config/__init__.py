@@ -9,6 +9,7 @@ from typing import Any
 from attrs import field, frozen
 
 from ..sanitize import clean_line
+from ._data import NOTICES
 from ._editor_table import EDITORS
 from ._editors import Editor, Setup
 from ._keys import Names, names_of
@@ -22,6 +23,7 @@ from ._setups import setups as setups_of
 
 __all__ = [
     "EDITORS",
+    "NOTICES",
     "REASONS",
     "WARNINGS",
     "Configuration",

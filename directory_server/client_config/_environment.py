@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ._data import words
 from ._notices import Unusable
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}")
@@ -26,37 +27,7 @@ _HARMLESS: Mapping[str, re.Pattern[str]] = {
 }
 """Exceptions from the patterns below: variables that change neither code nor trust, with their allowed values."""
 
-_SINGLE = frozenset(
-    (
-        *("ALLOW", "BACKEND", "BASEURL", "CACHE", "CONFIG", "CURRENCY", "DATABASE", "DB", "DEBUG", "DOMAIN", "DRYRUN"),
-        *("ENDPOINT", "ENVIRONMENT", "FORMAT", "HEADLESS", "HOST", "INTERVAL", "LANGUAGE", "LEVEL", "LIMIT", "LOCALE"),
-        *(
-            "LOGGING",
-            "LOGLEVEL",
-            "MODE",
-            "MODEL",
-            "NAMESPACE",
-            "NETWORK",
-            "ORG",
-            "PORT",
-            "PROFILE",
-            "PROJECT",
-            "PROVIDER",
-        ),
-        *("READONLY", "REGION", "SANDBOX", "SCHEMA", "SITE", "STAGE", "TEAM", "TENANT", "THEME", "TIMEOUT", "TIMEZONE"),
-        *("TOOLS", "TOOLSET", "TOOLSETS", "TRANSPORT", "TZ", "UNITS", "URL", "VERBOSE", "WORKERS", "WORKSPACE"),
-    )
-)
-"""Allowed names of one word. Operating systems and runtimes use many of the others."""
-
-_SYSTEM = frozenset(
-    (
-        *("PATH", "PATHEXT", "CDPATH", "HOME", "USERPROFILE", "SHELL", "COMSPEC", "ENV", "IFS", "BROWSER", "EDITOR"),
-        *("VISUAL", "PAGER", "TMPDIR", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "SYSTEMROOT", "WINDIR"),
-        *("CLASSPATH", "KUBECONFIG", "GOPATH", "GOPROXY", "GOFLAGS", "HOSTALIASES", "ZDOTDIR", "PSMODULEPATH"),
-    )
-)
-"""Names of one word by which operating systems and runtimes find code, directories and programs."""
+_SINGLE, _SYSTEM = words("single_variables"), words("system_variables")
 
 _FAMILIES = re.compile(
     # Interpreters, package managers and their runners.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from .. import hosts
+from ._data import words
 from ._notices import Unusable
 
 _NPM = re.compile(r"(?:@[A-Za-z0-9][A-Za-z0-9._-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -50,38 +51,7 @@ _IMAGE = re.compile(
 )
 """A reference of the OCI distribution specification, in Docker's notation."""
 
-_RUNNERS = frozenset(
-    (
-        *("ash", "bash", "busybox", "dash", "fish", "ksh", "nu", "nushell", "powershell", "pwsh", "sh", "tcsh", "zsh"),
-        *("awk", "gawk", "lua", "perl", "php", "python", "python2", "python3", "ruby", "tclsh", "ipython", "xonsh"),
-        *("node", "nodejs", "bun", "deno", "tsx", "ts-node", "esno", "jiti", "zx", "babel-node", "electron"),
-        *("npm", "npx", "pnpm", "pnpx", "yarn", "bunx", "corepack", "nx", "lerna", "gulp", "grunt", "nodemon", "pm2"),
-        *("pip", "pip3", "pipx", "uv", "uvx", "poetry", "pdm", "hatch", "conda", "mamba", "rye", "tox", "nox"),
-        *("docker", "podman", "kubectl", "ssh", "sudo", "doas", "su", "env", "find", "xargs", "make", "just", "git"),
-        *("cmd-shim", "concurrently", "cross-env", "cross-env-shell", "dotenv", "dotenv-cli", "env-cmd", "execa-cli"),
-        *("nice", "nohup", "setsid", "timeout", "time", "watch", "script", "expect", "gdb", "strace", "tar", "vim"),
-        *("alpine", "ubuntu", "debian", "fedora", "centos", "rockylinux", "almalinux", "archlinux", "golang", "rust"),
-        *("openjdk", "eclipse-temurin", "amazonlinux", "buildpack-deps", "gcc", "dotnet", "dotnet-script"),
-        *("dotnet-exec", "csharprepl", "husky", "forever", "start-server-and-test", "shx", "vite-node", "nps", "mocha"),
-        *(
-            "ts-node-dev",
-            "honcho",
-            "python-dotenv",
-            "streamlit",
-            "marimo",
-            "fastmcp",
-            "bpython",
-            "debugpy",
-            "viztracer",
-        ),
-        *("coverage", "gunicorn", "py-spy", "supergateway", "mcp-proxy", "mcpo", "@modelcontextprotocol/inspector"),
-    )
-)
-"""Packages, images and commands that run programs given as arguments.
-
-The table cannot be complete. It has common ones whose names do not show what will run. The arguments of all packages
-are checked by their form (`_fixed`).
-"""
+_RUNNERS = words("runners")
 
 
 def npm_name(name: str) -> str:

@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 
 from .. import hosts
 from . import _identifiers as identifiers
+from ._data import words
 from ._environment import NAME, check_fixed, is_sensitive
 from ._fixed import fixed_warnings
 from ._notices import Notice, Unusable, warning
@@ -33,13 +34,7 @@ SHELL = re.compile(r"[&|<>^\"]")
 """Special characters of cmd.exe. On Windows some commands are batch files, whose arguments VS Code joins without
 quoting (`formatSubprocessArguments` in extHostMcpNode.ts)."""
 
-_REGISTRIES = (
-    *("docker.io", "ghcr.io", "quay.io", "gcr.io", "*.gcr.io", "*.pkg.dev", "mcr.microsoft.com", "*.azurecr.io"),
-    *("public.ecr.aws", "*.amazonaws.com", "registry.gitlab.com", "registry.k8s.io", "registry.redhat.io"),
-    *("registry.access.redhat.com", "docker.elastic.co", "nvcr.io", "cgr.dev", "dhi.io", "lscr.io"),
-)
-"""Image registries that need no warning."""
-
+_REGISTRIES = words("registries")
 
 MAX_VERSION = 100
 """Characters of a version."""

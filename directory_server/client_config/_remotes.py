@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from .. import hosts
+from ._data import words
 from ._notices import Notice, Unusable, warning
 from ._server_config import INPUT, Input, Inputs, ServerConfig, Template, as_text, display, flat, literal, mappings
 
@@ -16,22 +17,7 @@ REMOTE_TYPES = ("streamable-http", "sse")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 """The name of a header (RFC 9110, section 5.6.2)."""
 
-_RESERVED = frozenset(
-    (
-        *("connection", "content-encoding", "content-length", "cookie2", "date", "expect", "host", "http2-settings"),
-        *(
-            "keep-alive",
-            "mcp-protocol-version",
-            "mcp-session-id",
-            "te",
-            "trailer",
-            "transfer-encoding",
-            "upgrade",
-            "via",
-        ),
-    )
-)
-"""Headers that only the client sets (Fetch standard, MCP). Host could route a request to another server."""
+_RESERVED = words("reserved_headers")
 
 _URL = re.compile(
     rf"(?P<scheme>https?)://(?P<host>[^\s/?#\\@:\[\]]+|\[[^\s/?#\\@\[\]]+\])"

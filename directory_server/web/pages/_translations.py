@@ -14,6 +14,7 @@ from attrs import frozen
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
+from ...client_config import NOTICES
 from ._brand import OWN, Brand
 from ._extension import Extension
 
@@ -76,13 +77,15 @@ def load(extensions: tuple[Extension, ...] = (), brand: Brand = OWN) -> Mapping[
     The files are read once in a process.
     """
     categories, errors = _table("categories"), _table("upstream_errors")
+    own = {language: _table(language) for language in LANGUAGES}
+    own[DEFAULT] |= NOTICES
     additions = [(f"{part.name}.", _read(part.package, "texts.toml")) for part in extensions]
     return {
         language: Translations(
             language,
             dict(
                 chain(
-                    _flat(_table(language)),
+                    _flat(own[language]),
                     *(_flat(texts[language], section) for section, texts in additions),
                     brand.texts.items(),
                 )
