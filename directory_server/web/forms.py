@@ -14,7 +14,7 @@ MAX_FORM = 8 * 1024
 """Maximum size of a form in bytes."""
 
 MAX_FIELDS = 20
-"""Maximum number of fields of a form, and of query parameters of a page."""
+"""Maximum number of fields of a form."""
 
 
 def same_site_fields(request: Request, most: int = MAX_FORM) -> dict[str, str]:
@@ -50,9 +50,5 @@ def _read(request: Request, most: int) -> dict[str, str]:
 
 
 def parameters(request: Request) -> Mapping[str, str]:
-    """Return the query parameters; none if there are too many."""
-    try:
-        found = parse_qsl(query(request).decode("utf-8", "replace"), True, max_num_fields=MAX_FIELDS)
-    except ValueError:
-        return {}
-    return dict(found)
+    """Return the query parameters. Unknown parameters and invalid UTF-8 are accepted, because links may be altered."""
+    return dict(parse_qsl(query(request).decode("utf-8", "replace"), keep_blank_values=True))

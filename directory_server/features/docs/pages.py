@@ -14,7 +14,8 @@ from ...domain.accounts import Account
 from ...domain.errors import NotFound
 from ...http import Request
 from ...web.account import input_prefix
-from ...web.pages import Address, Layout, PageAccess, page_parameters
+from ...web.forms import parameters
+from ...web.pages import Address, Layout, PageAccess
 from ...web.responses import json_response
 from .api import Api, ApiPages, api_pages, body_of, example_query, inline, kind_of
 from .search import MAX_QUERY, PARTS, contents, find
@@ -51,7 +52,7 @@ class DocsPages:
     async def index(self, request: Request) -> bytes:
         """Return the table of contents or, with `q`, the pages that have all words."""
         viewer = await self._access.identify(request)
-        words = page_parameters(request).get("q", "")[:MAX_QUERY].strip()
+        words = parameters(request).get("q", "")[:MAX_QUERY].strip()
         values = {**self._navigation(""), "words": words, "results": find(contents(), words) if words else []}
         return self._page(request, "/docs", "index", values, viewer, indexed=not words)
 

@@ -15,7 +15,8 @@ from ...domain.withholding import shown_entry
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
-from ...web.pages import Layout, PageAccess, owner, page_parameters, plain, search_url, search_words
+from ...web.forms import parameters
+from ...web.pages import Layout, PageAccess, owner, plain, search_url, search_words
 from ...web.responses import conditional_response
 
 PATH = "/feed.atom"
@@ -64,7 +65,7 @@ class Feeds:
     async def get(self, request: Request) -> bytes:
         """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
         viewer = await self._access.authenticate(request)
-        keywords = search_words(page_parameters(request))
+        keywords = search_words(parameters(request))
         directory = self._catalogue.of(request)
         versions = await directory.store.latest(await self._ids(directory, keywords))
         language = self._layout.translations(request).language

@@ -12,7 +12,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http import Request
 from ...services.catalogue import Catalogue
-from ...web.pages import Layout, PageAccess, page_parameters
+from ...web.forms import parameters
+from ...web.pages import Layout, PageAccess
 from ...web.responses import accepts_gzip, conditional_response, gzip
 
 PATH = "/sitemap.xml"
@@ -62,7 +63,7 @@ class Sitemap:
             raise NotFound("The sitemap needs the setting web.url and public pages.")
         store = self._catalogue.of(request).store
         parts = max(1, -(-await store.count() // USUAL_URLS))
-        page = page_parameters(request).get("page")
+        page = parameters(request).get("page")
         if page is None:
             root, item = "sitemapindex", "sitemap"
             paths = [f"{PATH}?page={name}" for name in (_DOCS, *range(1, parts + 1))]

@@ -1,20 +1,16 @@
 """Web pages: search, entries, and the layout of every page."""
 
 from ._access import PageAccess
+from ._additions import EntryPart, Extension, KeyPart, KeyPartValues, read_key_parts
 from ._assets import PATH as ASSETS_PATH
 from ._assets import POLICY as ASSET_POLICY
 from ._assets import Assets
 from ._brand import OWN, Brand
 from ._cards import owner, search_url
 from ._entry_page import EntryBar, EntryLink, EntryPage, SimilarServers
-from ._entry_part import EntryPart
-from ._extension import Extension
 from ._filters import link, plain
-from ._key_part import KeyPart, KeyPartValues, read_key_parts
-from ._layout import Address, EntryImage, Layout, no_image
-from ._notifications import STREAMS, AnonymousOwners, NewEntriesNotifier
-from ._pages import PageHandlers, preload
-from ._parameters import page_parameters, search_words
+from ._layout import Address, EntryImage, Layout, no_image, preload
+from ._notifications import STREAMS, AnonymousOwners, NewEntriesNotifier, PageHandlers
 from ._publisher_page import PublisherPage
 from ._readme import Readmes
-from ._search import SearchPage
+from ._search import SearchPage, search_words

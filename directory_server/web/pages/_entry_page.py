@@ -20,8 +20,8 @@ from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ._access import PageAccess
+from ._additions import EntryPart
 from ._entries import fact_marks
-from ._entry_part import EntryPart
 from ._install import chosen_editor
 from ._layout import Address, Layout
 from ._readme import Readmes

@@ -15,8 +15,8 @@ from ... import serialization
 from ...client_config import EDITORS, Editor, Setup
 from ...http import Request
 from ...http.headers import cookie
+from ..forms import parameters
 from ._entries import package_name
-from ._parameters import page_parameters
 
 LINK_SCHEMES = ("vscode", "vscode-insiders", "cursor", "lmstudio")
 """The only schemes of install links."""
@@ -52,7 +52,7 @@ def way_name(kind: str) -> str:
 
 def chosen_editor(request: Request) -> Editor:
     """Return the editor in the query string, else in the cookie that the script of the pages sets, else the first."""
-    ids = page_parameters(request).get(EDITOR), cookie(request, EDITOR)
+    ids = parameters(request).get(EDITOR), cookie(request, EDITOR)
     return next((editor for wanted in ids for editor in EDITORS if editor.id == wanted), EDITORS[0])
 
 

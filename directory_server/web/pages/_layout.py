@@ -24,9 +24,10 @@ from ...http.headers import value as header
 from ...http.proxies import Proxies
 from ..responses import compressed, json_response
 from . import _cards, _commands, _entries, _facets, _filters, _install, _publishers, _readme_links
+from ._access import AccessMode
+from ._additions import GROUPS, Extension
 from ._assets import Assets
 from ._brand import Brand
-from ._extension import GROUPS, Extension
 from ._facets import OPEN, SHOWN
 from ._translations import LANGUAGES, Translations, choose, load
 
@@ -247,8 +248,13 @@ def _public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield from ((function.__name__, function) for function in (listed_words, trust_words, without_filter))
 
 
-def compile_templates(environment: Environment) -> None:
-    """Compile all templates of `environment`; others are compiled when they are first used. It takes 0.3 seconds."""
+def preload(mode: AccessMode, sign_in: str, extensions: tuple[Extension, ...], brand: Brand) -> None:
+    """Load the texts and compile all templates, which a `Layout` with the same arguments then finds.
+
+    Otherwise they are compiled when they are first used. It takes 0.3 seconds.
+    """
+    load(extensions, brand)
+    _, environment = templates(mode != "off", mode == "public", sign_in, extensions, brand)
     for name in environment.list_templates(["html", "xml"]):
         environment.get_template(name)
 

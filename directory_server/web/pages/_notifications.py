@@ -1,9 +1,11 @@
-"""Notifications to open pages: the number of new servers."""
+"""Notifications to open pages: the number of new servers, and the handler of their streams."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from weakref import WeakValueDictionary
+
+from attrs import frozen
 
 from ... import serialization
 from ...domain.changes import Change
@@ -12,6 +14,8 @@ from ...domain.scopes import Scope, change_within
 from ...http import Request
 from ...http.proxies import Proxies
 from ...streams import Channel, Hub
+from ._access import PageAccess
+from ._layout import Layout
 
 STREAMS = 8
 """Maximum number of notification streams per client address."""
@@ -66,3 +70,17 @@ class NewEntriesNotifier:
             channel = self._channels[scope] = self._hub.channel()
         self._hub.open(request, address, channel, is_scoped=scope is not None)
         return None
+
+
+@frozen
+class PageHandlers:
+    """Handles `/news`."""
+
+    layout: Layout
+    notifier: NewEntriesNotifier
+    access: PageAccess
+
+    async def notifications(self, request: Request) -> bytes | None:
+        """Open the stream of notifications about new entries."""
+        await self.access.authenticate(request)
+        return self.notifier.open(request, self.access.scope_of(request))

@@ -13,11 +13,11 @@ from ...domain.errors import NotFound
 from ...domain.filters import with_filter
 from ...http import Request
 from ...services.catalogue import Catalogue
+from ..forms import parameters
 from ._access import PageAccess
+from ._additions import EntryPart, checks_of
 from ._cards import json_url
-from ._entry_part import EntryPart, checks_of
 from ._layout import Address, Layout
-from ._parameters import page_parameters
 from ._publishers import publisher, publisher_url
 
 PER_PAGE = 50
@@ -41,7 +41,7 @@ class PublisherPage:
         directory = self._catalogue.of(request)
         store = directory.store
         prefix = f"{namespace}/"
-        after = page_parameters(request).get("after", "")
+        after = parameters(request).get("after", "")
         start = (after, "\U0010ffff") if after.startswith(prefix) else (prefix, "")
         listed = await store.listing(start, PER_PAGE + 1) if publisher(prefix) else []
         names = [version.name for version in takewhile(lambda version: version.name.startswith(prefix), listed)]

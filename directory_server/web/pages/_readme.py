@@ -58,27 +58,9 @@ BURST = 2.0
 """Seconds of processor time that rendering may take at once after a pause."""
 
 _TAGS = {
-    *(
-        "a",
-        "b",
-        "blockquote",
-        "br",
-        "code",
-        "dd",
-        "del",
-        "details",
-        "dl",
-        "dt",
-        "em",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-    ),
-    *("kbd", "li", "ol", "p", "pre", "s", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead"),
-    *("tr", "ul"),
+    *("a", "b", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h3", "h4", "h5", "h6"),
+    *("hr", "i", "kbd", "li", "ol", "p", "pre", "s", "strong", "sub", "summary", "sup", "table", "tbody", "td"),
+    *("th", "thead", "tr", "ul"),
 }
 """Elements that a README may have. Of others the text stays, except for scripts and styles."""
 

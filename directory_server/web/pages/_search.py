@@ -19,13 +19,13 @@ from ...domain.views import Hit
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
+from ..forms import parameters
 from ._access import PageAccess
+from ._additions import EntryPart, checks_of
 from ._cards import json_url, search_url
-from ._entry_part import EntryPart, checks_of
 from ._facets import facets, list_url
 from ._home import HomeRows
 from ._layout import Address, Layout
-from ._parameters import page_parameters, search_words
 from ._translations import Translations
 
 PER_PAGE = 20
@@ -61,9 +61,9 @@ class SearchPage:
         """Return the start page, or a list of entries."""
         viewer = await self._access.authenticate(request)
         directory, scope = self._catalogue.of(request), self._catalogue.scope_of(request)
-        parameters = page_parameters(request)
-        keywords, order, number = search_words(parameters), _order(parameters), _page_number(parameters)
-        is_list = bool(keywords or "sort" in parameters or "page" in parameters)
+        given = parameters(request)
+        keywords, order, number = search_words(given), _order(given), _page_number(given)
+        is_list = bool(keywords or "sort" in given or "page" in given)
         words = words_beside_filters(keywords)
         values: dict[str, Any] = {
             "keywords": keywords,
@@ -187,13 +187,18 @@ async def _cards(directory: Directory, page: Page) -> Sequence[Card]:
     return [(entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in entries]
 
 
-def _order(parameters: Mapping[str, str]) -> Order:
-    return next((order for order in ORDERS if order == parameters.get("sort")), DEFAULT_ORDER)
+def search_words(given: Mapping[str, str]) -> str:
+    """Return the search words of query parameters: `q`, or `keywords`, as the REST API calls them."""
+    return (given.get("q") or given.get("keywords", "")).strip()
 
 
-def _page_number(parameters: Mapping[str, str]) -> int:
+def _order(given: Mapping[str, str]) -> Order:
+    return next((order for order in ORDERS if order == given.get("sort")), DEFAULT_ORDER)
+
+
+def _page_number(given: Mapping[str, str]) -> int:
     """Return the number of a page, 1 for what is no number."""
-    text = parameters.get("page", "")
+    text = given.get("page", "")
     return min(max(int(text), 1), MAX_PAGE) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 

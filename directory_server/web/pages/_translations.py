@@ -15,8 +15,8 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from ...client_config import NOTICES
+from ._additions import Extension
 from ._brand import OWN, Brand
-from ._extension import Extension
 
 DEFAULT = "en"
 """The language of requests that accept none of the available languages."""
