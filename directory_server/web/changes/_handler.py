@@ -25,7 +25,7 @@ from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..responses import json_response, list_path
 from ._broadcaster import Broadcaster
-from ._log_pages import Watch, encode_items
+from ._log_pages import Watch, encode_matching
 
 PATH = "/api/open/v1/changes"
 
@@ -131,7 +131,15 @@ class ChangesHandler:
             changes = await store.changes(since, min(size, end - since))
             if not changes:
                 break
-            more, since = await self._offload(encode_items, changes, keywords, self._matching, limit - len(found), left)
+            more, since = await self._offload(
+                encode_matching,
+                changes,
+                keywords,
+                self._matching,
+                serialization.change_item,
+                limit=limit - len(found),
+                max_bytes=left,
+            )
             found += more
             left -= sum(map(len, more))
             if keywords is not None:

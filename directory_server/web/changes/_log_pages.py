@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
@@ -55,30 +56,27 @@ class _PageKey:
     watch: Watch
 
 
-def matching_changes(changes: Sequence[Change], keywords: Keywords, matching: Matching) -> Sequence[Change]:
-    """Return those of `changes` that match `keywords`.
-
-    Removals always match, because the text of a removed entry is no longer known.
-    """
-    if keywords is None:
-        return changes
-    return [change for change in changes if change.kind == "removed" or matching(change, [keywords])]
-
-
-def encode_items(
-    changes: Sequence[Change], keywords: Keywords, matching: Matching, limit: int, max_bytes: int
+def encode_matching(
+    changes: Sequence[Change],
+    keywords: Keywords,
+    matching: Matching,
+    encode: Callable[[Change], bytes],
+    *,
+    limit: int,
+    max_bytes: int,
 ) -> tuple[list[bytes], int]:
     """Encode up to `limit` of the `changes` that match, and return them with the seq of the last change read.
 
-    There are fewer when they reach `max_bytes`.
+    There are fewer when they reach `max_bytes`. Removals always match, because the text of a removed entry is no longer
+    known.
     """
     items: list[bytes] = []
     last = 0
     for change in changes:
-        if matching_changes([change], keywords, matching):
+        if keywords is None or change.kind == "removed" or matching(change, [keywords]):
             if len(items) >= limit or max_bytes <= 0:
                 break
-            items.append(serialization.change_item(change))
+            items.append(encode(change))
             max_bytes -= len(items[-1])
         last = change.seq
     return items, last
@@ -177,16 +175,9 @@ class LogPages:
 
 def _page(changes: Sequence[Change], keywords: Keywords, matching: Matching, log: str) -> LogPage:
     """Return the page that begins with `changes`, of the log with the id `log`, of about PAGE_BYTES at most."""
-    parts: list[bytes] = []
-    left, last = PAGE_BYTES, 0
-    for change in changes:
-        if left <= 0:
-            break
-        if matching_changes([change], keywords, matching):
-            parts.append(serialization.change_event(change, log))
-            left -= len(parts[-1])
-        last = change.seq
+    encode = partial(serialization.change_event, log=log)
+    events, last = encode_matching(changes, keywords, matching, encode, limit=PAGE_SIZE, max_bytes=PAGE_BYTES)
     if keywords is not None:
         # A client that reconnects then skips the changes that did not match.
-        parts.append(serialization.id_field(last, log))
-    return LogPage(split_events(b"".join(parts)), last)
+        events.append(serialization.id_field(last, log))
+    return LogPage(split_events(b"".join(events)), last)
