@@ -89,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.changes": _WEB | {"web.authentication"},
     "web.registry": _WEB | {"web.authentication", "__init__"},
     "web.mcp": _WEB | {"web.authentication", "__init__"},
-    "web.metrics": _WEB | {"compiled"},
+    "web.metrics": _WEB | {"web.routes", "compiled"},
     "web.pages": _WEB | {"threads"},
     "web.account": _WEB | {"web.audit", "web.mcp", "web.pages", "web.key_uses"},
     "web.operator_requests": _WEB | {"web.account"},

@@ -24,8 +24,12 @@ from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..storage import Storage
 from ..timers import Timer
 from ..web import metrics
+from ..web.access_log import AccessRecorder
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
 from ..web.origins import Origins
+from ..web.pages import Layout
+from ..web.routing import Routes
+from ..web.site import MetricsSite
 from ._core import Core, Runtime, Search, build_core, machine_runtime
 from ._people import People, build_people
 from ._publishers import Publishers, build_publishers
@@ -137,9 +141,10 @@ def build(
         return [upstream.state for upstream in upstreams]
 
     web = build_web(core, publishers, people, sockets, readiness.obstacles, upstreams)
-    core.metrics.watch(search.index, publishers.hub, web.connections, states, storage.available)
+    register = core.metrics.registry.register
+    register(metrics.Gauges(search.index, publishers.hub, web.connections, states, storage.available))
     if (head := core.serving.head) is not None:
-        core.metrics.watch_database(lambda: storage.away_since() is None, lambda: max(head() - feed.seq, 0))
+        register(metrics.DatabaseGauges(lambda: storage.away_since() is None, lambda: max(head() - feed.seq, 0)))
     unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
     return Application(
         storage,
@@ -160,9 +165,9 @@ def build(
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
             *(service for feature in core.running for service in feature.services),
             *upstreams,
-            metrics.Lag(core.reactor, core.metrics.observe_lag),
+            metrics.Lag(core.reactor, core.metrics.lag.observe),
         ),
-        clients=(publishers.hub, publishers.page_hub, web.connections, *_metrics_endpoint(core)),
+        clients=(publishers.hub, publishers.page_hub, web.connections, *_metrics_endpoint(core, people.pages.layout)),
         ports=_ports(config, reactor, web),
         runtime=core.runtime,
         metrics=core.metrics,
@@ -191,7 +196,7 @@ def _index_file(keeper: IndexKeeper | None, feed: Feed, reactor: Any) -> list[IS
     return [] if keeper is None else [Timer(INTERVAL, lambda: keeper.check(feed.seq), reactor)]
 
 
-def _metrics_endpoint(core: Core) -> list[IService]:
+def _metrics_endpoint(core: Core, layout: Layout) -> list[IService]:
     """Return the connections and the port of the metrics endpoint, if one is configured."""
     listen = core.config.metrics.listen
     if not listen:
@@ -209,7 +214,11 @@ def _metrics_endpoint(core: Core) -> list[IService]:
     limits, hosts = core.config.http, loopback_hosts(core.config, [listen])
     # Names of the public endpoints do not restrict a listener in a private network.
     origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
-    site = metrics.MetricsSite(core.metrics, core.runtime.offload, connections, core.reactor, origins.check)
+    handlers = metrics.MetricsHandlers(core.metrics, core.runtime.offload)
+    routes = Routes(metrics.ROUTES, {"metrics": handlers}, layout)
+    # Without an access log: a scraper sends a request every few seconds.
+    access = AccessRecorder(core.runtime.now, [], core.runtime.turn)
+    site = MetricsSite(routes, origins, connections, access, core.reactor)
     return [connections, strports.service(listen, site, reactor=core.reactor)]
 
 

@@ -71,7 +71,9 @@ class Core:
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
     """Open the storage and return the core. `lost` is called with the reason once it was lost. Raises Unavailable."""
     metrics = Metrics()
-    storage = open_storage(config, evolve(runtime, database_timer=metrics.database_timer, lost=lost))
+    storage = open_storage(
+        config, evolve(runtime, database_timer=lambda link: metrics.database.labels(link).observe, lost=lost)
+    )
     serving = storage.serving()
     running = run_features(
         Host(

@@ -201,7 +201,7 @@ def _kernel(
         core.trace("charge", storage.quota),
         failed_keys,
         key_uses,
-        core.metrics.count_exceeded_quota,
+        core.metrics.quota_errors.inc,
         first(feature.access_tokens for feature in core.running),
         core.search.catalogue.scopes,
     )

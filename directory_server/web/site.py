@@ -160,6 +160,10 @@ class DirectorySite(Factory):
         return self._date
 
 
+class MetricsSite(DirectorySite):
+    """The site of the listener for metrics. The server log names it when it starts."""
+
+
 def _read_list(request: Request) -> None:
     """Remove a list from the beginning of the path of a request: /r/NAME/v0.1/servers is /v0.1/servers in a list."""
     name, slash, rest = request.path.removeprefix(LISTS).partition(b"/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from directory_server.domain.checks import RemoteStatus, VerifiedStatus
 from directory_server.domain.upstreams import UpstreamState
@@ -37,13 +38,16 @@ def exposed() -> dict[str, set[str]]:
     from directory_server.features.verification.metrics import CheckMetrics
     from directory_server.features.webhooks.metrics import WebhookMetrics
     from directory_server.web.access_log import AccessRecord
-    from directory_server.web.metrics import Metrics
+    from directory_server.web.metrics import DatabaseGauges, Gauges, Metrics
 
     metrics, source = Metrics(), _Source()
     metrics.observe([AccessRecord(0.0, "GET", "/healthz", 503, 5, 0.1, None, "1", ("unavailable",))])
-    metrics.watch(source, source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})  # type: ignore[arg-type]
-    metrics.watch_database(lambda: True, lambda: 0)
-    metrics.database_timer("charges")(0.001)
+    any_source: Any = source
+    metrics.registry.register(
+        Gauges(any_source, any_source, [], lambda: [UpstreamState("a")], lambda: {"directory": True})
+    )
+    metrics.registry.register(DatabaseGauges(lambda: True, lambda: 0))
+    metrics.database.labels("charges").observe(0.001)
     target = Target("x/a", TargetKind.REMOTE, "sse", "https://a.example")
     check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
     EmbeddingMetrics(metrics.registry).watch(Vectors(), lambda: False)

@@ -1,4 +1,4 @@
-"""Prometheus metrics: counters, gauges collected at each scrape, and the listener that serves them."""
+"""Prometheus metrics: counters, gauges collected at each scrape, and the handler that serves them."""
 
-from ._listener import CONNECTIONS, MetricsSite
-from ._metrics import Lag, Metrics
+from ._listener import CONNECTIONS, ROUTES, MetricsHandlers
+from ._metrics import DatabaseGauges, Gauges, Lag, Metrics

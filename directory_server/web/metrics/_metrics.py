@@ -24,7 +24,11 @@ LATENCIES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.
 
 
 class Metrics:
-    """Count events as they happen, and read gauges at each scrape."""
+    """Count events as they happen. `registry` reads the gauges that are registered at each scrape.
+
+    `quota_errors` counts requests and tool calls that exceed the quota of their key, `lag` has the seconds by which the
+    timer of the reactor lag was late, and `database` those from a statement on a connection to its answer.
+    """
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
@@ -47,7 +51,7 @@ class Metrics:
         )
         # `labels` takes as long as the rest of a record.
         self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
-        self._quota_errors = Counter(
+        self.quota_errors = Counter(
             "directory_quota_exceeded", "Requests and tool calls that exceed the quota of their key.", registry=registry
         )
         self._builds = Summary(
@@ -55,14 +59,13 @@ class Metrics:
             "Seconds to apply changes to the index, the initial load included.",
             registry=registry,
         )
-        self._lag = Histogram(
+        self.lag = Histogram(
             "directory_reactor_lag_seconds",
             "Seconds by which a timer that fires once a second was late.",
             buckets=LATENCIES,
             registry=registry,
         )
-
-        self._database = Histogram(
+        self.database = Histogram(
             "directory_database_seconds",
             "Seconds from a statement to the answer of the shared database.",
             labelnames=["link"],
@@ -78,36 +81,9 @@ class Metrics:
             for code in record.errors:
                 self._errors.labels(record.route, code).inc()
 
-    def observe_lag(self, seconds: float) -> None:
-        """Record that the timer of the reactor lag fired `seconds` late."""
-        self._lag.observe(seconds)
-
-    def database_timer(self, link: str) -> Callable[[float], None]:
-        """Return what records the seconds from a statement on `link`, a connection to the database, to its answer."""
-        return self._database.labels(link).observe
-
-    def count_exceeded_quota(self) -> None:
-        """Count a request or a tool call that exceeds the quota of its key."""
-        self._quota_errors.inc()
-
     def builds(self, index: Subscriber, now: Callable[[], float]) -> Subscriber:
         """Return `index` with the duration of each `apply` measured by `now`, in seconds."""
         return _TimedSubscriber(index, now, self._builds.observe)
-
-    def watch(
-        self,
-        index: Index,
-        streams: Hub,
-        connections: Sized,
-        upstreams: Callable[[], Sequence[UpstreamState]] = tuple,
-        storage: Callable[[], Mapping[str, bool]] = dict,
-    ) -> None:
-        """Read these sources at each scrape. `storage` returns whether each file is available."""
-        self.registry.register(_Gauges(index, streams, connections, upstreams, storage))
-
-    def watch_database(self, is_up: Callable[[], bool], behind: Callable[[], int]) -> None:
-        """Read the state of the shared database at each scrape, and the number of changes not yet applied."""
-        self.registry.register(_DatabaseGauges(is_up, behind))
 
 
 @frozen
@@ -123,12 +99,14 @@ class _TimedSubscriber:
 
 
 @frozen(eq=False)
-class _Gauges(Collector):
+class Gauges(Collector):
+    """Gauges of a process. `storage` returns whether each file is available."""
+
     _index: Index
     _streams: Hub
     _connections: Sized
-    _upstreams: Callable[[], Sequence[UpstreamState]]
-    _storage: Callable[[], Mapping[str, bool]]
+    _upstreams: Callable[[], Sequence[UpstreamState]] = tuple
+    _storage: Callable[[], Mapping[str, bool]] = dict
 
     def collect(self) -> Iterator[Metric]:
         yield GaugeMetricFamily("directory_index_entries", "Searchable entries.", len(self._index))
@@ -171,7 +149,9 @@ class _Gauges(Collector):
 
 
 @frozen(eq=False)
-class _DatabaseGauges(Collector):
+class DatabaseGauges(Collector):
+    """The state of the shared database, and the number of changes not yet applied."""
+
     _is_up: Callable[[], bool]
     _behind: Callable[[], int]
 

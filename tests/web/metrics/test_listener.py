@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from attrs import define
-from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
@@ -15,8 +14,11 @@ from directory_server.http import Connections
 from directory_server.http.proxies import Proxies
 from directory_server.run_sync import inline
 from directory_server.turn import ImmediateTurn
-from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsSite
+from directory_server.web.access_log import AccessRecorder
+from directory_server.web.metrics import CONNECTIONS, ROUTES, Metrics, MetricsHandlers
 from directory_server.web.origins import Origins
+from directory_server.web.routing import Routes
+from directory_server.web.site import MetricsSite
 
 from ...http._connection_steps import is_closed
 from ..conftest import Connection, parse_response
@@ -41,7 +43,13 @@ class Listener:
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
+def offload() -> Any:
+    """Return how a scrape runs; tests parametrize it."""
+    return inline
+
+
+@pytest.fixture
+def listener(offload: Any) -> Iterator[Listener]:
     clock = Clock()
     connections = Connections(
         clock,
@@ -54,8 +62,13 @@ def listener() -> Iterator[Listener]:
         at_end=ImmediateTurn().at_end,
     )
     connections.startService()
-    origins = Origins(["localhost"], frozenset())
-    yield Listener(MetricsSite(Metrics(), inline, connections, clock, origins.check), connections, clock)
+    turn: Any = ImmediateTurn()
+    # The layout renders errors for browsers.
+    routes = Routes(ROUTES, {"metrics": MetricsHandlers(Metrics(), offload)}, None)  # type: ignore[arg-type]
+    access = AccessRecorder(clock.seconds, [], turn)
+    yield Listener(
+        MetricsSite(routes, Origins(["localhost"], frozenset()), connections, access, clock), connections, clock
+    )
     connections.stopService()
 
 
@@ -117,21 +130,12 @@ def test_the_number_of_connections_is_bounded(listener: Listener) -> None:
     assert [is_closed(each) for each in opened] == [*[False] * CONNECTIONS, True]
 
 
-def test_a_client_that_disconnects_during_a_scrape_is_no_error(listener: Listener) -> None:
-    waiting: Deferred[Any] = Deferred()
-    listener.site._offload = lambda function, *args: waiting.addCallback(lambda _: function(*args))
-    connection = Connection(listener.site)
-    connection.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    connection.close()
-    waiting.callback(None)
-    assert connection.received() == b""
+async def fail(*_: Any) -> Any:
+    raise RuntimeError("secret")
 
 
+@pytest.mark.parametrize("offload", [fail])
 def test_metrics_that_cannot_be_collected_are_an_error(listener: Listener, logged_failures: list[LogEvent]) -> None:
-    async def offload(*_: Any) -> Any:
-        raise RuntimeError("secret")
-
-    listener.site._offload = offload
     response = listener.get("/metrics")
     assert (response.status, b"secret" in response.body) == (500, False)
     (event,) = logged_failures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from attrs import define
@@ -13,10 +13,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.run_sync import run_sync
 from directory_server.web.access_log import AccessRecord
-from directory_server.web.metrics import Lag, Metrics
-
-if TYPE_CHECKING:
-    from directory_server.web.metrics import Metrics
+from directory_server.web.metrics import DatabaseGauges, Gauges, Lag, Metrics
 
 
 @pytest.fixture
@@ -84,7 +81,7 @@ class Sized:
 
 def test_gauges_are_read_at_each_scrape(metrics: Metrics) -> None:
     index, hub, connections = Sized(3, generation=7), Sized(2, cuts=5), Sized(1)
-    metrics.watch(index, hub, connections)  # type: ignore[arg-type]
+    metrics.registry.register(Gauges(index, hub, connections))  # type: ignore[arg-type]
     names = [
         "directory_index_entries",
         "directory_index_generation",
@@ -102,7 +99,7 @@ def test_the_use_of_each_compiled_module_is_read_at_each_scrape(
 ) -> None:
     used = {"a": True, "b.c": False}
     monkeypatch.setattr("directory_server.compiled._used", used)
-    metrics.watch(Sized(0), Sized(0), Sized(0))  # type: ignore[arg-type]
+    metrics.registry.register(Gauges(Sized(0), Sized(0), Sized(0)))  # type: ignore[arg-type]
     assert [value(metrics, "directory_compiled_module", module=name) for name in used] == [1, 0]
 
 
@@ -110,17 +107,15 @@ def test_the_state_of_the_database_is_read_at_each_scrape(metrics: Metrics) -> N
     state: dict[str, Any] = {"up": True, "behind": 3}
     names = ["directory_database_up", "directory_log_behind"]
     assert [value(metrics, name) for name in names] == [None, None]
-    metrics.watch_database(lambda: state["up"], lambda: state["behind"])
+    metrics.registry.register(DatabaseGauges(lambda: state["up"], lambda: state["behind"]))
     assert [value(metrics, name) for name in names] == [1, 3]
     state.update(up=False, behind=0)
     assert [value(metrics, name) for name in names] == [0, 0]
 
 
 def test_answers_of_the_database_are_timed_for_each_link(metrics: Metrics) -> None:
-    charges = metrics.database_timer("charges")
-    for seconds in (0.0004, 0.3):
-        charges(seconds)
-    metrics.database_timer("reads")(0.1)
+    for link, seconds in (("charges", 0.0004), ("charges", 0.3), ("reads", 0.1)):
+        metrics.database.labels(link).observe(seconds)
     name = "directory_database_seconds"
     assert value(metrics, f"{name}_bucket", link="charges", le="0.0005") == 1
     assert [value(metrics, f"{name}_count", link=link) for link in ("charges", "reads")] == [2, 1]
@@ -128,7 +123,7 @@ def test_answers_of_the_database_are_timed_for_each_link(metrics: Metrics) -> No
 
 def test_upstream_gauges_have_one_sample_per_upstream(metrics: Metrics) -> None:
     upstreams = [UpstreamState("a", entries=3, last_success=5.0), UpstreamState("b", error="It answered 500.")]
-    metrics.watch(Sized(0), Sized(0), [], lambda: upstreams)  # type: ignore[arg-type]
+    metrics.registry.register(Gauges(Sized(0), Sized(0), [], lambda: upstreams))  # type: ignore[arg-type]
     for name, values in {"failing": (0, 1), "entries": (3, 0), "last_success_timestamp_seconds": (5, 0)}.items():
         assert values == tuple(
             metrics.registry.get_sample_value(f"directory_upstream_{name}", {"upstream": each}) for each in "ab"
