@@ -25,27 +25,8 @@ from .builders import (
 
 WORD = st.sampled_from(
     [
-        "a",
-        "b",
-        "name",
-        "--x",
-        "{a}",
-        "${a}",
-        "${env:A}",
-        "$A",
-        "%A%",
-        "{env:A}",
-        "$",
-        "{",
-        "}",
-        "{{a}}",
-        "<a>",
-        '"',
-        "\\",
-        "'",
-        "\n",
-        "\u202e",
-        "é",
+        *("a", "b", "name", "--x", "{a}", "${a}", "${env:A}", "$A", "%A%", "{env:A}", "$", "{", "}", "{{a}}"),
+        *("<a>", '"', "\\", "'", "\n", "\u202e", "é"),
     ]
 )
 
@@ -120,13 +101,13 @@ def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: 
 def test_real_entries(shared_data: Path) -> None:
     with_configuration = with_sources = 0
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        # A third of them: all take fifteen seconds.
-        for line in islice(lines, 0, None, 3):
+        # A tenth of them: all take fifteen seconds.
+        for line in islice(lines, 0, None, 10):
             if b'"packages"' not in line and b'"remotes"' not in line:
                 continue
             detail = serialization.decode_entry(serialization.decode(line)).detail()
             with_sources += bool(detail.packages or detail.remotes)
             with_configuration += any(installation.configurations for installation in detail.install)
             assert len(serialization.encode(detail.install)) < 64 * 1024
-    assert with_sources > 1_700
-    assert with_configuration > 0.94 * with_sources
+    assert with_sources > 500
+    assert with_configuration > 0.9 * with_sources

@@ -448,16 +448,8 @@ def test_a_fixed_host_has_a_warning_with_its_name(name: str, value: str, host: s
             "host.docker.internal:11434",
             "redis:1",
         ),
-        *(
-            "{url}",
-            "https://{host}/api",
-            "https://{host}:{port}",
-            "v3.1.0",
-            "rerank-2.5",
-            "config.json",
-            "/a/b.c",
-            "~/a.b",
-        ),
+        *("{url}", "https://{host}/api", "https://{host}:{port}", "v3.1.0", "rerank-2.5", "config.json", "/a/b.c"),
+        "~/a.b",
         *("./a.py", "C:/Users/a.b/c", "@a/b v1.2", "a_b", "1.2.3", "en_US.UTF-8"),
     ],
 )

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from directory_server import serialization
-from directory_server.domain.entries import mcp_id_of
 
 from .builders import (
     SECRET,
@@ -35,61 +34,9 @@ def test_runner_of_each_registry(value: Any, command: str, arguments: list[str])
     assert server_of(installation_of(value)) == {"command": command, "args": arguments}
 
 
-def test_command_in_each_editor_format() -> None:
-    installation = installation_of(package(environmentVariables=[SECRET]))
-    body = {"command": "npx", "args": ["-y", "@a/b@latest"]}
-    placeholders = {"env": {"API_KEY": "<API_KEY>"}}
-    key, prefix = "b", mcp_id_of("io.github.a/b").replace("-", "")[-20:]
-    assert configurations(installation) == {
-        "VS Code": {
-            "inputs": [
-                {"type": "promptString", "id": f"{prefix}-API_KEY", "description": "Your key", "password": True}
-            ],
-            "servers": {key: {"type": "stdio", **body, "env": {"API_KEY": f"${{input:{prefix}-API_KEY}}"}}},
-        },
-        "Cursor": {"mcpServers": {key: {**body, **placeholders}}},
-        "Claude Code": {"mcpServers": {key: {"type": "stdio", **body, **placeholders}}},
-        "Windsurf": {"mcpServers": {key: {**body, **placeholders}}},
-        "Others": {"mcpServers": {key: {"type": "stdio", **body, **placeholders}}},
-    }
-
-
-def test_url_in_each_editor_format() -> None:
-    bearer = {"name": "Authorization", "value": "Bearer {token}", "variables": {"token": {"isSecret": True}}}
-    installation = installation_of(remotes=[remote(headers=[bearer])])
-    placeholders = {"headers": {"Authorization": "Bearer <token>"}}
-    prefix = mcp_id_of("io.github.a/b").replace("-", "")[-20:]
-    assert server_of(installation, "VS Code") == {
-        "type": "http",
-        "url": "https://a.example/mcp",
-        "headers": {"Authorization": f"Bearer ${{input:{prefix}-token}}"},
-    }
-    assert configurations(installation)["VS Code"]["inputs"][0]["password"] is True
-    assert server_of(installation, "Cursor") == {"url": "https://a.example/mcp", **placeholders}
-    assert server_of(installation, "Windsurf") == {"serverUrl": "https://a.example/mcp", **placeholders}
-    assert server_of(installation, "Claude Code") == {
-        "type": "http",
-        "url": "https://a.example/mcp",
-        **placeholders,
-    }
-    assert server_of(installation_of(remotes=[{**remote(), "type": "sse"}]), "Claude Code")["type"] == "sse"
-
-
-def test_optional_inputs_are_listed_and_omitted() -> None:
-    installation = installation_of(package(environmentVariables=[{**SECRET, "isRequired": False}]))
-    assert "env" not in server_of(installation)
-    assert "inputs" not in configurations(installation)["VS Code"]
-    assert [(each.name, each.required, each.secret) for each in installation.inputs] == [("API_KEY", False, True)]
-
-
 def test_secrets_are_required_by_default() -> None:
     installation = installation_of(package(environmentVariables=[{"name": "TOKEN", "isSecret": True}]))
     assert server_of(installation)["env"] == {"TOKEN": "<TOKEN>"}
-
-
-def test_docker_passes_the_variables() -> None:
-    arguments = server_of(installation_of(package("oci", "a/b", environmentVariables=[SECRET])))["args"]
-    assert arguments == ["run", "-i", "--rm", "-e", "API_KEY", "a/b"]
 
 
 def test_order_of_arguments() -> None:
@@ -110,15 +57,7 @@ def test_order_of_arguments() -> None:
         )
     )
     assert server_of(installation)["args"] == [
-        "-y",
-        "@a/b@latest",
-        "serve",
-        "--port",
-        "8080",
-        "--root",
-        "<directory>",
-        "--mode",
-        "<mode>",
+        *("-y", "@a/b@latest", "serve", "--port", "8080", "--root", "<directory>", "--mode", "<mode>"),
     ]
     assert [each["type"] for each in configurations(installation)["VS Code"]["inputs"]] == [
         "promptString",
@@ -159,21 +98,3 @@ def test_prompts_have_no_references() -> None:
     installation = installation_of(package(environmentVariables=[{**SECRET, "description": "Key ${env:HOME} $${{a}"}]))
     [prompt] = configurations(installation)["VS Code"]["inputs"]
     assert prompt["description"] == "Key {env:HOME} {{a}"
-
-
-def test_user_may_enter_a_runner_variable() -> None:
-    installation = installation_of(package(environmentVariables=[{"name": "HTTPS_PROXY", "isRequired": True}]))
-    assert server_of(installation)["env"] == {"HTTPS_PROXY": "<HTTPS_PROXY>"}
-
-
-def test_allowed_docker_options() -> None:
-    options: list[dict[str, Any]] = [
-        {"type": "named", "name": "-v", "value": "{data}:/data", "variables": {"data": {"isRequired": True}}},
-        {"type": "positional", "value": "-e"},
-        {"type": "positional", "value": "API_KEY"},
-        {"type": "named", "name": "--network=none", "isRequired": True},
-    ]
-    arguments = server_of(
-        installation_of(package("oci", "a/b", environmentVariables=[SECRET], runtimeArguments=options))
-    )["args"]
-    assert arguments[5:] == ["-v", "<data>:/data", "-e", "API_KEY", "--network", "none", "a/b"]

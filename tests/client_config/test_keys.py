@@ -85,14 +85,6 @@ def test_entries_cannot_take_the_key_or_input_id_of_the_directory(name: str) -> 
         assert not entry["servers"].keys() & directory["servers"].keys()
 
 
-def test_the_input_id_has_the_hash_of_the_whole_name() -> None:
-    config = vs_code("io.github.a/b", "TOKEN")
-    digits = mcp_id_of("io.github.a/b").replace("-", "")[-20:]
-    assert config["inputs"][0]["id"] == f"{digits}-TOKEN"
-    [body] = config["servers"].values()
-    assert body["env"] == {"TOKEN": f"${{input:{digits}-TOKEN}}"}
-
-
 def test_two_directories_have_different_input_ids() -> None:
     other = directory_configurations("https://b.example/api/open/mcp")["vscode"]
     assert other["inputs"][0]["id"] != directory_configuration()["inputs"][0]["id"]

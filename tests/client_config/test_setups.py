@@ -102,6 +102,7 @@ def test_urls_have_the_member_that_each_editor_reads() -> None:
         "others": {"type", "url"},
     }
     kinds = {name: server_of(each).get("type") for name, each in found.items()}
+    assert {kinds[name] for name in ("vscode", "claude-code", "continue", "others")} == {"http"}
     assert (kinds["cline"], kinds["roo"], kinds["goose"]) == ("streamableHttp", "streamable-http", "streamable_http")
 
 
