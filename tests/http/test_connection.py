@@ -27,23 +27,6 @@ def test_head_and_body_are_sent_in_one_write(server: Server) -> None:
     assert len(written) == 1
 
 
-def test_head_responses_have_no_body(server: Server) -> None:
-    connection = connect(server)
-    connection.send(HEALTH.replace(b"GET", b"HEAD") + HEALTH)
-    head, _, rest = connection.received().partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
-
-
-@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1\r\nConnection: close"])
-def test_connection_is_closed_after_the_last_request(server: Server, version: bytes) -> None:
-    connection = connect(server)
-    connection.send(b"GET /healthz " + version + b"\r\nHost: localhost\r\n\r\n")
-    response = parse_response(connection.received())
-    assert (response.status, response.headers["Connection"]) == (200, "close")
-    assert is_closed(connection)
-
-
 def test_an_invalid_request_gets_an_error_and_time_to_read_it(server: Server) -> None:
     connection = connect(server)
     connection.transport.loseWriteConnection = lambda: None
@@ -134,23 +117,6 @@ def test_100_continue_is_sent_only_for_an_acceptable_body(server: Server) -> Non
     assert statuses(connection.received()) == [401]
     connection.send(head % 100_000)
     assert statuses(connection.received()) == [413]
-
-
-def test_parser_errors_have_the_format_of_the_endpoint(server: Server) -> None:
-    connection = connect(server)
-    connection.send(b"POST /api/open/mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 70000\r\n\r\n")
-    response = parse_response(connection.received())
-    assert (response.json["id"], response.json["error"]["data"]) == (None, {"error": "too_large"})
-
-
-def test_paths_that_are_not_utf_8_get_a_json_error(server: Server) -> None:
-    response = server.get("/api/open/v1/entries/%ff")
-    assert (response.status, response.json["error"]) == (400, "bad_request")
-
-
-@pytest.mark.parametrize("path", ["//healthz", "/healthz/", "/api//open/v1/search?keywords=a", "/healthz%00"])
-def test_variants_of_a_path_are_not_found(server: Server, path: str) -> None:
-    assert server.get(path).status == 404
 
 
 def test_stopping_server_serves_late_requests(server: Server) -> None:

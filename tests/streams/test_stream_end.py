@@ -80,19 +80,6 @@ def test_streams_of_an_expired_key_end_at_the_next_heartbeat(server: Server) -> 
     assert len(server.hub) == 0
 
 
-def test_a_reader_that_does_not_read_is_aborted(server: Server) -> None:
-    stream = listen(server)
-    stream.transport.producer.pauseProducing()
-    server.clock.pump([1] * 20)
-    stream.transport.producer.resumeProducing()
-    server.clock.pump([1] * 20)
-    assert not stream.transport.disconnecting
-    stream.transport.producer.pauseProducing()
-    server.clock.pump([1] * 46)
-    assert stream.transport.disconnected
-    assert (len(server.hub), server.hub.cuts) == (0, 1)
-
-
 def test_streams_end_with_a_random_retry_when_the_server_stops(server: Server) -> None:
     streams = [listen(server), listen(server)]
     for stream in streams:
