@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from directory_server.client_config import EDITORS
+
 from ..conftest import Server
 from ..pages.test_commands import by_command_prompt, by_powershell
 from .conftest import Browser
@@ -35,52 +37,20 @@ def configurations(browser: Browser, page: str = "") -> dict[str, Any]:
     }
 
 
-def headers_with(key: str) -> dict[str, Any]:
-    return {"headers": {"Authorization": f"Bearer {key}"}}
-
-
-def listed(servers: str = "mcpServers", **server: Any) -> dict[str, Any]:
-    return {servers: {"mcp-directory": server}}
-
-
-def test_every_editor_gets_its_configuration_format(member: Browser) -> None:
+def test_every_editor_has_the_endpoint_and_the_key(member: Browser) -> None:
     secret = member.create_key()
     shown, _, keyed = member.page.partition('<div class="with-key">')
     found = configurations(member, shown)
-    (prompt,) = found["vscode"]["inputs"]
-    assert prompt["password"] is True
-    asked = listed("servers", type="http", url=URL, **headers_with(f"${{input:{prompt['id']}}}"))
-    by_env, by_name = headers_with("${env:MCP_DIRECTORY_KEY}"), headers_with("${MCP_DIRECTORY_KEY}")
-    in_file = headers_with("<KEY>")
-    assert "Authorization" in found.pop("goose")
-    claude_desktop = found.pop("claude-desktop")["mcpServers"]["mcp-directory"]
-    assert claude_desktop["args"][2] == URL
-    assert claude_desktop["env"] == {"HEADER_1": "Bearer <KEY>"}
-    assert found.pop("others")["headers"] == {"Authorization": "Bearer <KEY>", "Content-Type": "application/json"}
-    assert found == {
-        "vscode": {"inputs": [prompt], **asked},
-        "visual-studio": {"inputs": [prompt], **asked},
-        "cursor": listed(url=URL, **by_env),
-        "claude-code": listed(type="http", url=URL, **by_name),
-        "codex": listed("mcp_servers", url=URL, bearer_token_env_var="MCP_DIRECTORY_KEY"),
-        "gemini": listed(httpUrl=URL, **by_name),
-        "qwen": listed(httpUrl=URL, **by_name),
-        "opencode": {
-            "$schema": "https://opencode.ai/config.json",
-            **listed("mcp", type="remote", url=URL, **headers_with("{env:MCP_DIRECTORY_KEY}")),
-        },
-        "windsurf": listed(serverUrl=URL, **by_env),
-        "zed": listed("context_servers", url=URL, **in_file),
-        "jetbrains": listed(url=URL, **in_file),
-        "lmstudio": listed(url=URL, **in_file),
-        "cline": listed(type="streamableHttp", url=URL, **in_file),
-        "continue": listed(type="http", url=URL, **in_file),
-        "roo": listed(type="streamable-http", url=URL, **by_env),
-        "kiro": listed(url=URL, **by_name),
+    assert found.keys() == {editor.id for editor in EDITORS}
+    assert {editor for editor, text in found.items() if URL not in str(text)} == set()
+    assert found["codex"]["mcp_servers"]["mcp-directory"] == {
+        "url": URL,
+        "bearer_token_env_var": "MCP_DIRECTORY_KEY",
     }
+    assert found["vscode"]["inputs"][0]["password"] is True
+    assert found["others"]["headers"] == {"Authorization": "Bearer <KEY>", "Content-Type": "application/json"}
     # The switch shows configurations with the key in them, and nothing to enter.
-    assert secret in str(configurations(member, keyed)["codex"])
-    assert {editor for editor, found in configurations(member, keyed).items() if secret not in str(found)} == set()
+    assert {editor for editor, text in configurations(member, keyed).items() if secret not in str(text)} == set()
     assert "<KEY>" not in unescape(keyed)
     # Without it, the key is in its box, in the lines that set a variable, and in the form that tests it.
     assert shown.count(secret) == 4

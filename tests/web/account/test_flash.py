@@ -13,7 +13,7 @@ from directory_server.domain.accounts import Account
 from directory_server.web.account._requests import COOKIE, _mark
 
 from ..conftest import Server
-from .conftest import PASSWORD, Browser, invite, set_cookies
+from .conftest import Browser, invite, set_cookies
 
 FORMS = [route.path for route in all_routes() if route.method == "POST" and route.path.startswith("/account/")]
 
@@ -66,13 +66,6 @@ def test_other_pages_neither_show_nor_keep_a_flash(member: Browser) -> None:
     assert COOKIE in member.cookies
     member.get("/account/sessions")
     assert "Session ended." in member.text
-
-
-def test_head_does_not_consume_a_flash(member: Browser) -> None:
-    member.cookies[COOKIE] = cookie_of(notice="key_revoked")
-    member.request("HEAD", "/account/keys")
-    member.get("/account/keys")
-    assert "Key revoked." in member.text
 
 
 def test_the_values_of_a_rejected_form_are_shown_again(member: Browser) -> None:
@@ -141,9 +134,3 @@ def test_errors_of_forms_are_in_the_access_log(server: Server, ann: Account, bro
     with captured_lines() as lines:
         browser.try_sign_in(password="wrong")
     assert any("POST /account/sign-in 303" in line and "error=sign_in_refused" in line for line in lines)
-
-
-def test_a_changed_password_is_confirmed(member: Browser) -> None:
-    member.get("/account/password")
-    assert member.submit("/account/password", {"old": PASSWORD, "password": "a new and long one"}) == ""
-    assert "Password changed. All other sessions have ended." in member.text

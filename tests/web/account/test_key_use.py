@@ -46,14 +46,6 @@ def test_the_page_shows_the_client_of_the_last_use(server: Server, member: Brows
     assert "192.0.2.7" not in member.page
 
 
-def test_requests_that_cost_nothing_are_uses(server: Server, member: Browser) -> None:
-    secret = member.create_key()
-    server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, key=secret)
-    run_sync(server.key_uses.flush())
-    member.get("/account/keys")
-    assert "Last 60 minutes: 0 of 20 Last used 2027-01-15 08:00 UTC · 127.0.0.0/24" in member.text
-
-
 @pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
 def test_keys_with_a_shared_quota_have_their_own_last_use(server: Server) -> None:
     browser = Browser(server)

@@ -22,24 +22,6 @@ def test_a_new_key_is_shown_once_and_authenticates(server: Server, ann: Account,
     assert (key.label, key.limit, key.expires_at) == ("my laptop", 20, None)
 
 
-def test_the_page_shows_the_usage_of_a_key(server: Server, member: Browser) -> None:
-    secret = member.create_key()
-    member.get("/account/keys")
-    assert "Last 60 minutes: 0 of 20" in member.text
-    assert "Last used Never" in member.text
-    for _ in range(3):
-        server.get(SEARCH, key=secret)
-        server.clock.advance(60)
-    member.get("/account/keys")
-    assert "Last 60 minutes: 3 of 20" in member.text
-    assert "Next request" not in member.text
-    assert "Last used 2027-01-15 08:02 UTC" in member.text
-    server.clock.advance(3600)
-    member.get("/account/keys")
-    assert "Last 60 minutes: 0 of 20" in member.text
-    assert "Last used 2027-01-15 08:02 UTC" in member.text
-
-
 @pytest.mark.parametrize(("expires", "days"), [("30", 30), ("90", 90), ("365", 365)])
 def test_a_key_may_expire(server: Server, ann: Account, expires: str, days: int) -> None:
     member = Browser(server)
@@ -129,12 +111,6 @@ def test_revocation_asks_for_confirmation(server: Server, ann: Account, member: 
     assert "Key revoked." not in member.text
 
 
-def test_error_pages_link_to_the_keys_for_members(member: Browser) -> None:
-    member.get("/nowhere")
-    assert 'href="/account/keys"' in member.page
-    assert 'href="/account/sign-in"' not in member.page
-
-
 def test_keys_of_other_accounts_are_not_found(server: Server, ann: Account, member: Browser) -> None:
     secret = member.create_key()
     key_id = key_of(server, ann)
@@ -152,21 +128,6 @@ def test_keys_of_other_accounts_are_not_found(server: Server, ann: Account, memb
             assert bob.submit(f"/account/keys/{target}/{form}", {"label": "mine"}) == "not_found"
     assert server.get(SEARCH, key=secret).status == 200
     assert server.get(SEARCH).status == 200
-
-
-def test_a_revoked_key_is_not_found(server: Server, ann: Account, member: Browser) -> None:
-    member.create_key()
-    key_id = key_of(server, ann)
-    member.get("/account/keys")
-    member.post(f"/account/keys/{key_id}/revoke")
-    member.get("/account/keys")
-    assert member.submit(f"/account/keys/{key_id}/rotate") == "not_found"
-
-
-def test_keys_of_a_disabled_account_are_rejected(server: Server, ann: Account, member: Browser) -> None:
-    secret = member.create_key()
-    run_sync(server.accounts.disable(ann.id))
-    assert server.get(SEARCH, key=secret).status == 401
 
 
 def test_a_key_is_renamed(server: Server, ann: Account, member: Browser) -> None:

@@ -59,16 +59,3 @@ def test_only_the_creating_session_sees_a_new_secret(server: Server, ann: Accoun
     assert member.request("HEAD", path).status == 200
     assert member.follow(response).status == 200
     assert member.secret
-
-
-def test_an_unread_new_secret_expires(server: Server, member: Browser) -> None:
-    member.get("/account/keys")
-    response = member.post("/account/keys", {"label": "laptop"})
-    server.clock.advance(300)
-    assert member.follow(response).status == 410
-
-
-def test_getting_the_rotation_url_redirects_to_the_keys(server: Server, ann: Account, member: Browser) -> None:
-    member.create_key()
-    response = member.get(f"/account/keys/{key_of(server, ann)}/rotate")
-    assert (response.status, response.headers["Location"]) == (303, "/account/keys")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
 
 from ..conftest import Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite
@@ -20,14 +19,6 @@ def test_accepting_an_invitation_redirects_to_the_keys(server: Server, browser: 
     assert browser.get("/account/keys").status == 200
     assert f"Signed in as {ANN}." in browser.text
     assert Browser(server).try_sign_in() == ""
-
-
-def test_viewing_an_invitation_does_not_use_it_up(server: Server, browser: Browser) -> None:
-    path = invite(server)
-    for _ in range(3):
-        assert Browser(server).get(path).status == 200
-    browser.get(path)
-    assert browser.post(path, {"password": PASSWORD}).status == 303
 
 
 def test_an_invitation_works_once(server: Server, browser: Browser) -> None:
@@ -76,18 +67,6 @@ def test_sign_out_ends_the_session(server: Server, member: Browser) -> None:
     assert stolen.get("/account/keys").status == 303
 
 
-def test_sessions_have_idle_and_absolute_timeouts(server: Server, ann: Account) -> None:
-    idle, busy = Browser(server), Browser(server)
-    idle.sign_in()
-    busy.sign_in()
-    for _ in range(6):
-        server.clock.advance(86_400 - 1)
-        assert busy.get("/account/keys").status == 200
-    assert idle.get("/account/keys").status == 303
-    server.clock.advance(86_400)
-    assert busy.get("/account/keys").status == 303
-
-
 def test_a_changed_password_ends_every_other_session(server: Server, member: Browser) -> None:
     other = Browser(server)
     other.sign_in()
@@ -112,14 +91,6 @@ def test_changing_a_password_requires_the_current_one(server: Server, member: Br
     assert Browser(server).try_sign_in() == ""
 
 
-def test_disabling_an_account_ends_its_sessions(server: Server, ann: Account, member: Browser) -> None:
-    run_sync(server.accounts.disable(ann.id))
-    assert member.get("/account/keys").status == 303
-    assert Browser(server).try_sign_in() == "sign_in_refused"
-    run_sync(server.accounts.enable(ann.id))
-    assert Browser(server).try_sign_in() == ""
-
-
 def test_registration_is_not_found_by_default(browser: Browser) -> None:
     assert browser.get("/account/register").status == 404
     browser.get("/account/sign-in")
@@ -141,18 +112,6 @@ def test_open_registration_creates_accounts(server: Server, browser: Browser) ->
     other.get("/account/register")
     assert other.submit("/account/register", {"email": "Ann@Example.org", "password": PASSWORD}) == "email_taken"
     assert "already exists" in other.text
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_account_pages_use_the_language_of_the_browser(server: Server, language: str) -> None:
-    account_of(server)
-    browser = Browser(server, **{"Accept-Language": language})
-    browser.sign_in()
-    for path in ("sign-in", "keys", "connect", "sessions", "password", "delete"):
-        assert browser.get(f"/account/{path}").status == 200
-        assert f'<html lang="{language}">' in browser.page
-    browser.create_key()
-    assert ("您的新密钥" if language == "zh" else "Your new key") in browser.text
 
 
 def test_the_sign_in_page_of_a_directory_without_accounts_names_the_command(server: Server, browser: Browser) -> None:
