@@ -108,7 +108,7 @@ class SignInPages:
             return self._failed(request, issuer, back, error)
         if request.audit is not None:
             request.audit.identify(account)
-        client = self._requests.client(request) if self._records_clients else UNKNOWN
+        client = self._requests.cookies.client(request) if self._records_clients else UNKNOWN
         self._requests.cookies.set(request, await self._sessions.open(account.id, client))
         return self._requests.redirect(request, back)
 
@@ -118,7 +118,7 @@ class SignInPages:
         url = await provider.sign_out_url(self._base_url + SIGN_IN)
         if not url:
             return self._requests.redirect(request, SIGN_IN)
-        session = await self._requests.session(request)
+        session = await self._requests.cookies.load_or_create(request)
         title = provider.settings.title or provider.settings.name
         return self._requests.page(request, session, "signed_out", {"sign_out_url": url, "title": title})
 

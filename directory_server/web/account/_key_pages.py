@@ -219,7 +219,7 @@ class ConnectPage:
     async def _session(self, request: Request) -> Session:
         """Return the session of a viewer. Raises HttpError if only members may see the page."""
         if self._is_public:
-            return await self._requests.session(request)
+            return await self._requests.cookies.load_or_create(request)
         return (await self._requests.member(request)).session
 
     def setups(self, request: Request, secret: str = "") -> Setups:

@@ -15,7 +15,6 @@ from twisted.python.failure import Failure
 from ...domain.accounts import Account, check_not_auditor
 from ...domain.audit import Actor
 from ...domain.errors import Forbidden
-from ...domain.keys import Client
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import cookie
@@ -54,10 +53,6 @@ class AccountRequests:
         """Return the same for pages whose templates are in `folder`."""
         return evolve(self, folder=folder)
 
-    async def session(self, request: Request) -> Session:
-        """Return the session of a request; without one, create an anonymous session."""
-        return await self.cookies.load_or_create(request)
-
     async def member(self, request: Request) -> Member:
         """Return the signed-in member. Raises HttpError, a redirect to the sign-in page, if there is none."""
         session = await self.cookies.load(request)
@@ -90,10 +85,6 @@ class AccountRequests:
         if not of_sign_in:
             check_not_auditor(member.account)
         return member, form
-
-    def client(self, request: Request) -> Client:
-        """Return the network and the browser of a request."""
-        return self.cookies.client(request)
 
     def page(
         self, request: Request, session: Session, template: str, values: Mapping[str, Any], status: int = 200

@@ -43,7 +43,7 @@ class SettingsPages:
         request, account = sent.request, sent.member.account
         old, new = sent.fields.get("old", ""), sent.fields.get("password", "")
         await self._attempts.charge_account(request, account.email)
-        session = await self._accounts.change_password(account, old, new, self._requests.client(request))
+        session = await self._accounts.change_password(account, old, new, self._requests.cookies.client(request))
         self._requests.cookies.set(request, session)
         return Next(KEYS, "password_changed")
 
@@ -61,7 +61,7 @@ class SettingsPages:
         if sent.fields.get("confirmed") != "yes":
             raise BadInput("confirmed: must be yes.", code="not_confirmed")
         await self._attempts.charge_account(request, account.email)
-        await self._accounts.delete(account, sent.fields.get("old", ""), self._requests.client(request))
+        await self._accounts.delete(account, sent.fields.get("old", ""), self._requests.cookies.client(request))
         self._requests.cookies.set(request, "", max_age=0)
         return Next(SIGN_IN, "account_deleted")
 

@@ -37,7 +37,7 @@ class SignInPages:
 
     async def get(self, request: Request) -> bytes:
         """Return the sign-in form."""
-        session = await self._requests.session(request)
+        session = await self._requests.cookies.load_or_create(request)
         next_path = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
         values = {
             "email": "",
@@ -55,7 +55,7 @@ class SignInPages:
         email, back = form.get("email", ""), local_path(form.get("next", ""), KEYS)
         try:
             await self._attempts.charge_account(request, email)
-            client = self._requests.client(request)
+            client = self._requests.cookies.client(request)
             new_session = await self._accounts.sign_in(email, form.get("password", ""), client)
         except DirectoryError:
             return self._requests.form_error(request, f"{SIGN_IN}?{urlencode({'next': back})}", email=email)
@@ -74,7 +74,7 @@ class SignInPages:
 
     async def get_invitation(self, request: Request, token: str) -> bytes:
         """Return the form that sets a password. The link stays valid, because programs also open links."""
-        session = await self._requests.session(request)
+        session = await self._requests.cookies.load_or_create(request)
         await self._attempts.charge(request)
         account = await self._accounts.linked_account(token)
         values = {"email": account.email, "passwords": self._accounts.has_passwords, **PASSWORD_LENGTHS}
@@ -85,7 +85,9 @@ class SignInPages:
         _, form = await self._requests.form(request)
         await self._attempts.charge(request)
         try:
-            new_session = await self._accounts.accept(token, form.get("password", ""), self._requests.client(request))
+            new_session = await self._accounts.accept(
+                token, form.get("password", ""), self._requests.cookies.client(request)
+            )
         except (BadInput, Unavailable):
             return self._requests.form_error(request, request.path.decode("latin-1"))
         self._requests.cookies.set(request, new_session)
@@ -94,7 +96,7 @@ class SignInPages:
     async def get_registration(self, request: Request) -> bytes:
         """Return the registration form. Raises NotFound if registration is by invitation only."""
         self._check_open()
-        session = await self._requests.session(request)
+        session = await self._requests.cookies.load_or_create(request)
         return self._requests.page(
             request, session, "registration", {"email": "", **PASSWORD_LENGTHS, **pending_limits(self._keys)}
         )
@@ -110,7 +112,7 @@ class SignInPages:
             password = form.get("password", "")
             self._accounts.check_password(email, password)
             self._registrations.charge(request)
-            new_session = await self._accounts.register(email, password, self._requests.client(request))
+            new_session = await self._accounts.register(email, password, self._requests.cookies.client(request))
         except DirectoryError:
             return self._requests.form_error(request, REGISTER, email=email)
         self._requests.cookies.set(request, new_session)
