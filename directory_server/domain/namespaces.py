@@ -33,6 +33,11 @@ def is_proven(name: str, has_proof: bool) -> bool:
     return has_proof and "/" in name and not name.startswith(SHARED_NAMESPACES)
 
 
+def account_of(namespace: str) -> str | None:
+    """Return the account at a code host that a namespace belongs to, None for one of a domain."""
+    return next((namespace.removeprefix(host) for host in CODE_HOSTS if namespace.startswith(host)), None)
+
+
 def bears_product(name: str) -> bool:
     """Return whether the namespace of a registered name bears the name of the product.
 
@@ -41,9 +46,8 @@ def bears_product(name: str) -> bool:
     """
     namespace, _, short = name.rpartition("/")
     product = "".join(word for word in _PARTS.findall(short.casefold()) if word not in GENERIC)
-    for host in CODE_HOSTS:
-        if name.startswith(host):
-            return bool(product) and _letters(namespace.removeprefix(host)) == product
+    if (account := account_of(namespace)) is not None:
+        return bool(product) and _letters(account) == product
     labels = [_letters(label) for label in namespace.split(".")[1:]]
     return bool(labels) and not name.startswith(OPEN_NAMESPACES) and (not product or product in labels)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from .namespaces import CODE_HOSTS, GENERIC, OPEN_NAMESPACES
+from .namespaces import GENERIC, account_of
+from .vocabulary import read_vocabulary
 
 MAX_PARTS = 12
 """Words of a derived title."""
@@ -15,21 +17,12 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _TRAILING_MCP = re.compile(r"(?<=[a-z]{3})mcp$|^mcp(?=[a-z]{3})", re.IGNORECASE)
 """The letters in front of or behind a name that is written as one word with them."""
 
-_SPELT = """
-AI API APIs AWS CAD CI CLI CMS CRM CSV CVE DB DNS EU ERP FX GIS GPT GPU GraphQL gRPC HR ICS IDE iOS IoT IP IPO
-ISO IT JSON JWT KYC LLM LSP macOS MCP ML NFT NPM OAuth OCR OS PHP PyPI QA QR RAG REST RSS SaaS SDK SEO SERP SIEM
-SMS SQL SSH SSO SVG TLS TTS TV UAE UI UK UPI URL US USB UX VM VPN WHOIS XML YAML ArXiv BigQuery ChatGPT
-ClickHouse DeepSeek DuckDB DynamoDB FastAPI Figma GitHub GitLab HubSpot JavaScript LangChain LinkedIn MariaDB
-MongoDB MySQL NoSQL NumPy OpenAI OpenAPI OpenSearch PayPal PostgreSQL PostHog QuickBooks SharePoint SQLite
-TikTok TypeScript WhatsApp WordPress YouTube
-"""
+_VOCABULARY = read_vocabulary("titles")
 
-_SPELLINGS = {word.casefold(): word for word in _SPELT.split()}
+_SPELLINGS: Mapping[str, str] = {word.casefold(): word for word in _VOCABULARY["spelt"].split()}
 """Usual spellings of words that are not only capitalised."""
 
-_SMALL = frozenset(
-    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "vs", "with"}
-)
+_SMALL = frozenset(_VOCABULARY["small"].split())
 """Words that have a capital only at the beginning."""
 
 
@@ -71,10 +64,8 @@ def _derived_title(name: str) -> str:
 
 def _owner(namespace: str) -> str:
     """Return the account at a code host, else the label of a domain beside the top-level one."""
-    for host in (*CODE_HOSTS, *OPEN_NAMESPACES):
-        if namespace.startswith(host):
-            return namespace.removeprefix(host)
-    return namespace.partition(".")[2].partition(".")[0] or namespace
+    account = account_of(namespace)
+    return account if account is not None else namespace.split(".")[1] if "." in namespace else namespace
 
 
 def _spelling(word: str, *, is_first: bool) -> str:

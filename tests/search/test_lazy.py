@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Event, Thread
 
-from directory_server.search.text.thesaurus import Lazy
+from directory_server.search.text.tables import Lazy
 
 
 def test_several_threads_compute_the_value_once() -> None:

@@ -16,7 +16,7 @@ from ...domain.entries import Entry
 from ...domain.facts import facts_of, is_configurable, is_vendors_own
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
-from ...domain.namespaces import CODE_HOSTS, VERIFIED
+from ...domain.namespaces import CODE_HOSTS, VERIFIED, account_of
 from ...domain.placeholders import is_placeholder
 from ...domain.tools import hinted_values
 from ...domain.views import Hit
@@ -290,7 +290,5 @@ def _prior(entry: Entry, facts: int, owner: Sequence[Word], short: Sequence[Word
 
 def _owner(namespace: str) -> str:
     """Return the owner in a namespace, without the prefix of a code host or the top-level domain."""
-    for host in CODE_HOSTS:
-        if namespace.startswith(host):
-            return namespace.removeprefix(host)
-    return namespace.partition(".")[2] or namespace
+    account = account_of(namespace)
+    return account if account is not None else namespace.partition(".")[2] or namespace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from itertools import zip_longest
 
 import numpy as np
@@ -14,7 +13,7 @@ from ...domain.facts import ALL_LANGUAGES, Fact, language_bit
 from ...domain.languages import NAMES, TOPICAL
 from ..index.arrays import Bools, Floats, Sets
 from ..text.analysis import Word, words
-from ..text.thesaurus import Lazy
+from ..text.tables import Lazy, read_table
 
 REWARD, PARTIAL_REWARD, PENALTY = 0.6, 0.2, 0.2
 """Shares of its score that a document gains if it satisfies a condition, or a part of it, and that it loses if a fact
@@ -251,8 +250,7 @@ conditions = Lazy(_expressions)
 
 
 def _of_file() -> Iterator[tuple[str, Condition, bool]]:
-    text = files("directory_server.search").joinpath("data", "conditions.toml").read_text("utf-8")
-    for table in tomllib.loads(text)["condition"]:
+    for table in tomllib.loads(read_table("conditions.toml"))["condition"]:
         full, partial, contrary = (_bits(table.get(kind, ())) for kind in ("full", "partial", "contrary"))
         condition = Condition(table["label"], full, partial, contrary)
         uncertain = evolve(condition, is_certain=False)

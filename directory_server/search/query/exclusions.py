@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 
 from ..index.collection import Collection
 from ..text.analysis import COMMON_PARTS, Word, stem
+from ..text.tables import read_table
 
 _BEFORE = (
     ("but", "no"), ("but", "not"), ("and", "not"), ("except",), ("except", "for"), ("excluding",), ("other", "than"),
@@ -79,32 +81,9 @@ def _is_name(word: Word, collection: Collection) -> bool:
     return bool(terms) and collection.name_ratio(terms, [1.0] * len(terms)) >= MIN_NAMED
 
 
-_ENGLISH = """
-a about above after again against all am an and any are as at be because been before being below between both but by
-can cannot could do does doing down during each few for from further had has have having he her here hers herself
-him himself his how i if im in into is it its itself me more most my myself no nor not of on once only or other ought
-our ours ourselves out over own same she should so some such than that the their theirs them themselves then there
-these they this those through to too under until up very was we were what when where which while who whom why will
-with would you your yours yourself yourselves
-"""
-"""Function words: the English stop list of Snowball (snowballstem.org, BSD licence), without contractions."""
+_WORDS = tomllib.loads(read_table("query_words.toml"))
 
-_REQUESTS = """
-also anything best everything find finds found get gets getting give gives good help helps just know knows let lets
-like look looking may might must need needs one ones please shall show shows somebody someone something tell tells
-tool tools us use used user users using want wanted wants whether without
-"""
-"""Words by which a request begins, and for those who make it."""
-
-_FOREIGN = """
-au aux avec dans de des du en est et la le les mes mon pour sur un une
-auf das dem den der die ein eine fur ich im ist mein meine meinen mit und von wann wie zu zum zur
-como con de del el en es la las los mi mis para por que un una y
-com da do dos em meu meus minha na no o os para por que um uma
-"""
-"""Frequent function words in French, German, Spanish and Portuguese."""
-
-FUNCTION_WORDS = frozenset(f"{_ENGLISH} {_REQUESTS} {_FOREIGN}".split())
+FUNCTION_WORDS = frozenset(word for kind in ("english", "requests", "foreign") for word in _WORDS[kind].split())
 
 STOP_WORDS = COMMON_PARTS | FUNCTION_WORDS
 """Words that are ignored if the query has others."""
@@ -120,44 +99,7 @@ UNSEGMENTED_REQUESTS = re.compile(
 )
 """Requests in scripts without spaces: folded text that says nothing about servers."""
 
-_GENERAL = """
-able absolutely according accordingly across actual actually additional afford again ago ahead alike allow allowed
-allows almost alone along already alright although altogether always among amount another answer answers anybody
-anyhow anymore anyone anyway anywhere apart appear appearing appears approach around ask asked asking asks aspect
-assume attempt avoid aware away bad badly became become becomes begin beginning begins begun behave behind believe
-belong belongs beside besides better beyond big bigger both bother bring brings brought came capable carry cause
-causes certain certainly chance choose chose chosen clear clearly close come comes coming common complete completely
-concern concerned concerning concerns confused consider consists constantly convenient correct correctly couple
-currently dear decide decided deeply definitely despite detail detailed details determine different differently
-difficult discover easier easiest easily easy effort either else elsewhere enable enables enough ensure entire
-entirely especially even eventually ever every everybody everyone everywhere exact exactly except exist existing
-exists expect expected explain extra fairly familiar far fast faster favorite favourite feel few fewer final finally
-fine finish finished first five follow followed following follows former forth forward four frequently friend friends
-fully further gave general generally give given gives giving glad got gotten great greatly guess guy half handle
-handles handling happen happened happening happens happy hard hardly having hear heard hears hence hope hopefully
-however huge hundred idea ideal immediately include included includes including indeed instead involve involves keep
-keeping keeps kept kind kinds knew knowing known knows lack large larger last lately later latest least less lets
-likely little long longer looked looking looks lot lots low made main mainly make makes making man manner many matter
-maybe mean meaning means meant meanwhile merely moment month months mostly much must myself near nearby nearly
-necessary neither never nevertheless new newly next nice night nobody none normal normally nothing notice nowadays
-nowhere obvious obviously occasionally occur often okay old one ones onto opinion opposite otherwise ought overall own
-owner part partially particular particularly past people per perfect perfectly perhaps pick piece pieces plenty plus
-possible possibly practical prefer preferably preferred prepare prepared preparing pretty previous previously probably
-problem problems proper properly provide provided provides providing purpose put puts putting quick quickly quite
-rarely rather ready really recent recently regard regarding regardless relevant rely remain remaining requested right
-roughly said sake same say saying says second see seeing seek seem seems seen serious several shall short simple
-simply since situation six slow slowly small smaller somebody somehow someone somewhat somewhere soon sorry sort start
-started starting starts still straight stuff such sudden suddenly sufficient suggest suitable suppose supposed sure
-surely take taken takes taking talk tell ten thank thanks thing things third thought three throughout thus till
-together told tomorrow tonight took toward towards trouble true truly try trying turn turned turns twice two type
-types typical typically unable unfortunately unless unlike unlikely until upcoming upon usable useful useless usual
-usually various vary versus via wait waiting wanted wants way ways week weeks well whatever whenever whereas wherever
-whether whichever whoever whole whom whose wide widely willing wish woman wonder wonderful wondering work worked
-working works worry worse worst worth wrong yes yesterday yet
-"""
-"""Words of English sentences on any topic: adverbs, general verbs, nouns and adjectives. Written for this project."""
-
-GENERAL_WORDS = frozenset(_GENERAL.split()) - STOP_WORDS
+GENERAL_WORDS = frozenset(_WORDS["general"].split()) - STOP_WORDS
 """Words that weigh less beside others, and are not misspelt.
 
 Entries of servers are short, so that words such as "together" and "appear" are rare in them, and not because they tell

@@ -7,13 +7,12 @@ which `search_data/dictionary.py` makes. `data/README.md` has its sources and li
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from .thesaurus import Lazy
+from .tables import Lazy, Texts, find_texts, read_arrays
 
 RUNS = "x"
 """The language, in keys, of the words of scripts without spaces: Chinese, Japanese and Korean ones."""
@@ -29,8 +28,6 @@ KEY_BYTES, ENGLISH_BYTES = 32, 24
 
 NOTHING = -1
 """The number of no expression."""
-
-_Texts = NDArray[np.bytes_]
 
 
 @frozen
@@ -52,10 +49,10 @@ class Dictionary:
     is ordered by its bytes.
     """
 
-    keys: _Texts
+    keys: Texts
     numbers: NDArray[np.int32]
     rarities: NDArray[np.uint8]
-    english: _Texts
+    english: Texts
 
     def find(self, language: str, forms: Sequence[str]) -> Sequence[str]:
         """Return the English expressions for the first of `forms` that is a word of `language`."""
@@ -64,7 +61,7 @@ class Dictionary:
 
     def find_all(self, language: str, words: Sequence[str]) -> Mapping[str, Translated]:
         """Return what the dictionary has for each of `words` that is a word of `language`."""
-        places, are_known = _find([f"{language} {word}" for word in words], self.keys)
+        places, are_known = find_texts([f"{language} {word}" for word in words], self.keys)
         return {words[at]: self._translated(int(places[at])) for at in np.flatnonzero(are_known).tolist()}
 
     def words_in(self, run: str) -> Mapping[str, Translated]:
@@ -75,12 +72,12 @@ class Dictionary:
 
     def has(self, words: Sequence[tuple[str, str]]) -> Sequence[bool]:
         """Return whether each of `words`, a language and a form, is a word of that language."""
-        are_known: list[bool] = _find([" ".join(word) for word in words], self.keys)[1].tolist()
+        are_known: list[bool] = find_texts([" ".join(word) for word in words], self.keys)[1].tolist()
         return are_known
 
     def without_english(self, words: Sequence[str]) -> Sequence[str]:
         """Return those of `words` that are no English expressions of the dictionary."""
-        are_english = _find(words, self.english)[1]
+        are_english = find_texts(words, self.english)[1]
         return [word for word, is_english in zip(words, are_english.tolist(), strict=True) if not is_english]
 
     def _translated(self, place: int) -> Translated:
@@ -88,19 +85,8 @@ class Dictionary:
         return Translated(english, float(self.rarities[place]) / 10)
 
 
-def _find(texts: Sequence[str], ordered: _Texts) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the place of each of `texts` in `ordered`, and whether it is there."""
-    keys = [text.encode("utf-8", "replace") for text in texts]
-    # A longer text would be cut to one of the table.
-    sought = np.array([key if len(key) <= ordered.dtype.itemsize else b"" for key in keys], ordered.dtype)
-    places = np.minimum(np.searchsorted(ordered, sought), len(ordered) - 1)
-    return places, ordered[places] == sought
-
-
 def _load() -> Dictionary:
-    with files("directory_server.search").joinpath("data", "dictionary.npz").open("rb") as file:
-        columns = np.load(file, allow_pickle=False)
-        return Dictionary(*(columns[name] for name in ("keys", "numbers", "rarities", "english")))
+    return Dictionary(**read_arrays("dictionary.npz"))
 
 
 dictionary = Lazy(_load)

@@ -1,4 +1,4 @@
-"""The thesaurus: expressions, and the concepts (terms of servers) that they expand to; and tables that are read once.
+"""The thesaurus: expressions, and the concepts (terms of servers) that they expand to.
 
 `thesaurus.toml` has everyday expressions, in several languages. `topics.tsv` has the terms of narrower topics, in
 English: a row of equivalent terms, related terms, and further expressions. Both were written for this project.
@@ -7,44 +7,15 @@ English: a row of equivalent terms, related terms, and further expressions. Both
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain, combinations
 from sys import intern
-from threading import Lock
-from typing import Generic, TypeVar
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from .analysis import Word, stem, tokens, words
 from .conversions import conversions
-
-T = TypeVar("T")
-
-
-@define(eq=False)
-class Lazy(Generic[T]):
-    """A function without arguments that calls `compute` at its first call, and returns that value at every call.
-
-    Other threads wait for the first call. With functools.cache each of them would call `compute`.
-    """
-
-    _compute: Callable[[], T]
-    _lock: Lock = field(factory=Lock, init=False)
-    _computed: list[T] = field(factory=list, init=False)
-
-    @property
-    def is_computed(self) -> bool:
-        """Return whether a call returns at once."""
-        return bool(self._computed)
-
-    def __call__(self) -> T:
-        if not self._computed:
-            with self._lock:
-                if not self._computed:
-                    self._computed.append(self._compute())
-        return self._computed[0]
-
+from .tables import Lazy, read_table
 
 _SINGULAR_IN_S = frozenset({"news", "always", "canvas", "atlas", "pandas", "postgres", "kubernetes", "jenkins"})
 
@@ -155,8 +126,7 @@ def singular(word: str) -> str:
 
 
 def _thesaurus() -> Thesaurus:
-    folder = files("directory_server.search").joinpath("data")
-    return read_thesaurus(*(folder.joinpath(name).read_text("utf-8") for name in ("thesaurus.toml", "topics.tsv")))
+    return read_thesaurus(read_table("thesaurus.toml"), read_table("topics.tsv"))
 
 
 thesaurus = Lazy(_thesaurus)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from itertools import chain
 from sys import intern
 
 from .analysis import fold, is_unsegmented, stem
 from .dictionary import Dictionary, dictionary
-from .thesaurus import Lazy
+from .tables import Lazy, read_table
 from .translations import MIN_SOUNDS, Alternatives, Translations
 from .transliteration import NAMES, english_sound_keys
 from .word_forms import (
@@ -35,9 +34,7 @@ _LATIN = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def _translations() -> Translations:
-    folder = files("directory_server.search").joinpath("data")
-    tables = (folder.joinpath(f"{name}.tsv").read_text("utf-8") for name in ("senses", "names", "function_words"))
-    return read_translations(dictionary(), *tables)
+    return read_translations(dictionary(), *map(read_table, ("senses.tsv", "names.tsv", "function_words.tsv")))
 
 
 translations = Lazy(_translations)

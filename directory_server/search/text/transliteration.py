@@ -8,39 +8,19 @@ pypinyin is not used: it takes 9 MB and .3 seconds.
 from __future__ import annotations
 
 import re
+import tomllib
 from array import array
 from collections.abc import Mapping, Sequence, Set
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from .analysis import stem
+from .tables import read_table
 from .word_forms import cached_forms, forms_of
 
-_KATAKANA = {
-    "ア": "a", "イ": "i", "ウ": "u", "エ": "e", "オ": "o", "カ": "ka", "キ": "ki", "ク": "ku", "ケ": "ke", "コ": "ko",
-    "ガ": "ga", "ギ": "gi", "グ": "gu", "ゲ": "ge", "ゴ": "go", "サ": "sa", "シ": "shi", "ス": "su", "セ": "se",
-    "ソ": "so", "ザ": "za", "ジ": "ji", "ズ": "zu", "ゼ": "ze", "ゾ": "zo", "タ": "ta", "チ": "chi", "ツ": "tsu",
-    "テ": "te", "ト": "to", "ダ": "da", "ヂ": "ji", "ヅ": "zu", "デ": "de", "ド": "do", "ナ": "na", "ニ": "ni",
-    "ヌ": "nu", "ネ": "ne", "ノ": "no", "ハ": "ha", "ヒ": "hi", "フ": "fu", "ヘ": "he", "ホ": "ho", "バ": "ba",
-    "ビ": "bi", "ブ": "bu", "ベ": "be", "ボ": "bo", "パ": "pa", "ピ": "pi", "プ": "pu", "ペ": "pe", "ポ": "po",
-    "マ": "ma", "ミ": "mi", "ム": "mu", "メ": "me", "モ": "mo", "ヤ": "ya", "ユ": "yu", "ヨ": "yo", "ラ": "ra",
-    "リ": "ri", "ル": "ru", "レ": "re", "ロ": "ro", "ワ": "wa", "ヲ": "o", "ン": "n", "ヴ": "vu", "ッ": "", "ー": "",
-    "ァ": "-a", "ィ": "-i", "ゥ": "-u", "ェ": "-e", "ォ": "-o", "ャ": "-ya", "ュ": "-yu", "ョ": "-yo",
-}  # fmt: skip
-
-_CYRILLIC = dict(zip("абвгдезиклмнопрстуфхцыэ", "abvgdeziklmnoprstufhcye", strict=True)) | {
-    "ж": "zh", "ч": "ch", "ш": "sh", "щ": "sh", "ъ": "", "ь": "", "ю": "yu", "я": "ya",
-}  # fmt: skip
-
-_DEVANAGARI_VOWELS = dict(
-    zip("अआइईउऊएऐऑओऔऋ", ("a", "a", "i", "i", "u", "u", "e", "ai", "o", "o", "au", "ri"), strict=True)
+_LETTERS: Mapping[str, str] = dict(
+    pair.split("=") for pairs in tomllib.loads(read_table("letters.toml")).values() for pair in pairs.split()
 )
-_DEVANAGARI_SIGNS = dict(zip("ािीुूेैॉोौृ", ("a", "i", "i", "u", "u", "e", "ai", "o", "o", "au", "ri"), strict=True))
-_DEVANAGARI = dict(zip("कखगघचजटठडढणतथदधनपफबभमयरलवसह", "kkggcjttddnttddnpfbbmyrlvsh", strict=True)) | {
-    "छ": "ch", "झ": "jh", "श": "sh", "ष": "sh",
-}  # fmt: skip
-
-_LETTERS = _KATAKANA | _CYRILLIC | _DEVANAGARI | _DEVANAGARI_VOWELS | _DEVANAGARI_SIGNS | {"ं": "n", "ँ": "n", "्": ""}
+"""Latin letters for those of katakana, Cyrillic and Devanagari."""
 
 _SOUNDS = [
     (re.compile(spelling), sound)
@@ -92,9 +72,8 @@ def pinyin(run: str) -> list[str]:
 @cache
 def _table() -> tuple[list[str], array[int]]:
     """Return the syllables, and for each code point the number of its syllable; number 0 is empty."""
-    text = files("directory_server.search").joinpath("data", "pinyin.tsv").read_text("utf-8")
     syllables, numbers = [""], array("H", bytes(2 * (_LAST + 1)))
-    for line in text.splitlines():
+    for line in read_table("pinyin.tsv").splitlines():
         syllable, _, characters = line.partition("\t")
         for character in characters:
             numbers[ord(character)] = len(syllables)

@@ -6,15 +6,14 @@ licence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
 from .analysis import Word, stem
-from .thesaurus import Lazy
+from .tables import Lazy, Texts, find_texts, read_arrays
 
 DIMENSIONS = 128
 """Numbers of a vector."""
@@ -49,7 +48,7 @@ class WordVectors:
     its numbers over all entries.
     """
 
-    words: NDArray[np.bytes_]
+    words: Texts
     weights: _Floats
     vectors: NDArray[np.int8]
     center: _Floats
@@ -60,7 +59,7 @@ class WordVectors:
 
         None if all terms are unknown, or if a smaller share than `least_known` is known.
         """
-        places, known = self._find([*counted])
+        places, known = find_texts([*counted], self.words)
         if not known.any() or known.mean() < least_known:
             return None
         places = places[known]
@@ -70,7 +69,7 @@ class WordVectors:
 
     def knows(self, terms: Iterable[str]) -> bool:
         """Return whether one of `terms` is in the table."""
-        return bool(self._find([*terms])[1].any())
+        return bool(find_texts([*terms], self.words)[1].any())
 
     def terms_of(self, words: Iterable[Word]) -> list[str]:
         """Return the first MAX_WORDS terms of words, without repetitions."""
@@ -85,21 +84,13 @@ class WordVectors:
         """Yield the words of a run without spaces: from left to right, the longest known word that begins there."""
         spans = [(at, at + size) for at in range(len(run)) for size in range(min(LONGEST, len(run) - at), 0, -1)]
         longest: dict[int, int] = {}
-        for place in np.flatnonzero(self._find([run[begin:end] for begin, end in spans])[1]).tolist():
+        for place in np.flatnonzero(find_texts([run[begin:end] for begin, end in spans], self.words)[1]).tolist():
             longest.setdefault(*spans[place])
         at = 0
         while at < len(run):
             if end := longest.get(at, 0):
                 yield run[at:end]
             at = max(end, at + 1)
-
-    def _find(self, terms: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the place of each of `terms`, and whether it is in the table."""
-        keys = [term.encode("utf-8", "replace") for term in terms]
-        # A longer key would be cut to a word of the table.
-        sought = np.array([key if len(key) <= KEY_BYTES else b"" for key in keys], self.words.dtype)
-        places = np.minimum(np.searchsorted(self.words, sought), len(self.words) - 1)
-        return places, self.words[places] == sought
 
 
 def text_vector(counted: Mapping[str, float]) -> bytes:
@@ -135,9 +126,7 @@ def _length(vector: _Floats) -> float:
 
 
 def _load() -> WordVectors:
-    with files("directory_server.search").joinpath("data", "word_vectors.npz").open("rb") as file:
-        columns = np.load(file, allow_pickle=False)
-        return WordVectors(*(columns[name] for name in ("words", "weights", "vectors", "center", "spread")))
+    return WordVectors(**read_arrays("word_vectors.npz"))
 
 
 word_vectors = Lazy(_load)
