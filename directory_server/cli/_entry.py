@@ -13,6 +13,7 @@ import click
 from attrs import asdict
 
 from .. import importer, serialization
+from ..domain.details import detail_of
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.search import Page, Query
@@ -128,7 +129,7 @@ def show(ctx: click.Context, name: str) -> None:
     found = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
     if found is None:
         raise NotFound(f"No visible entry is called {name!r}.")
-    detail = serialization.decode(serialization.encode_detail(found.detail()))
+    detail = serialization.decode(serialization.encode_detail(detail_of(found)))
     preferred = wait_for(store.preferred(found.name))
     print_json({"source": preferred and preferred[0], **detail})
 

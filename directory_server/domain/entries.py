@@ -1,4 +1,4 @@
-"""Entries: published MCP servers, and how their views are made."""
+"""Entries: published MCP servers, and their views in lists."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
-from ..client_config import installations
-from ..sanitize import Cleaner, clean_line, shorten
-from .checks import VerifiedStatus
+from ..sanitize import clean_line, shorten
 from .errors import BadInput
 from .fact_words import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
-from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
-from .identity import entry_identity
-from .licenses import UNKNOWN
-from .limits import BRIEF, LONG, MAX_STARS, NAME, SERVER, SUMMARY, TOOLS, WORD, DetailFields, url
-from .namespaces import VERIFIED, is_proven
+from .limits import BRIEF, MAX_STARS, NAME, SUMMARY, WORD, url
+from .namespaces import is_proven
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
-from .views import ACTIVE, Detail, Hit, Tool
+from .views import ACTIVE, Hit, Tool
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""
@@ -105,11 +100,11 @@ class Entry:
 
     @property
     def title(self) -> str:
-        return _text(self.server.get("title"))
+        return as_text(self.server.get("title"))
 
     @property
     def brief(self) -> str:
-        return _text(self.server.get("description"))
+        return as_text(self.server.get("description"))
 
     @property
     def whole_brief(self) -> str:
@@ -125,28 +120,28 @@ class Entry:
     @cached_property
     def official(self) -> Mapping[str, Any]:
         """Status and dates under the key of the official registry."""
-        return _mapping(self.meta.get(OFFICIAL))
+        return as_mapping(self.meta.get(OFFICIAL))
 
     @cached_property
     def publisher(self) -> Mapping[str, Any]:
         """Publisher data outside the schema."""
-        return _mapping(_mapping(self.server.get("_meta")).get(PUBLISHER))
+        return as_mapping(as_mapping(self.server.get("_meta")).get(PUBLISHER))
 
     @property
     def status(self) -> str:
         """The status in the entry's registry, such as `deprecated`; `active` if it has none."""
-        return _text(self.official.get("status")) or ACTIVE
+        return as_text(self.official.get("status")) or ACTIVE
 
     @property
     def status_message(self) -> str:
         """The reason of a status other than `active`; empty if there is none."""
-        return "" if self.status == ACTIVE else _text(self.official.get("statusMessage"))
+        return "" if self.status == ACTIVE else as_text(self.official.get("statusMessage"))
 
     @property
     def is_retired(self) -> bool:
         """Whether nobody maintains the server, as far as its registry, description, labels or repository say."""
         labels = {label.casefold() for label in (*self.categories, *self.tags)}
-        repository = _text(_mapping(self.server.get("repository")).get("url"))
+        repository = as_text(as_mapping(self.server.get("repository")).get("url"))
         is_stated = RETIRED_TEXT.match(self.brief) or RETIRED_REPOSITORY.search(repository[-MAX_NAME:])
         return self.status != ACTIVE or bool(is_stated) or not RETIRED.isdisjoint(labels)
 
@@ -158,17 +153,21 @@ class Entry:
 
     @property
     def long_description(self) -> str:
-        return _text(self.publisher.get("longDescription"))
+        return as_text(self.publisher.get("longDescription"))
+
+    @property
+    def alternative_descriptions(self) -> tuple[str, ...]:
+        return _texts(self.publisher.get("alternativeDescriptions"))
 
     @property
     def descriptions(self) -> dict[str, str]:
         """Descriptions by language tag (BCP 47)."""
-        return {tag: text for tag, text in _mapping(self.publisher.get("descriptions")).items() if _text(text)}
+        return {tag: text for tag, text in as_mapping(self.publisher.get("descriptions")).items() if as_text(text)}
 
     @property
     def readme(self) -> str:
         """The README, in Markdown."""
-        return _text(self.publisher.get("readme"))
+        return as_text(self.publisher.get("readme"))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -181,107 +180,51 @@ class Entry:
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
         return tuple(
-            Tool(_text(tool["name"]), _text(tool.get("description")))
-            for tool in _mappings(self.publisher.get("tools"))
-            if _text(tool.get("name"))
+            Tool(as_text(tool["name"]), as_text(tool.get("description")))
+            for tool in as_mappings(self.publisher.get("tools"))
+            if as_text(tool.get("name"))
         )
 
     @property
     def offered_tools(self) -> tuple[OfferedTool, ...]:
         """The first MAX_OFFERED tools, as searches name them."""
-        declared = _mappings(self.publisher.get("tools"))[:MAX_OFFERED]
+        declared = as_mappings(self.publisher.get("tools"))[:MAX_OFFERED]
         return tuple(tool for each in declared if (tool := offered_tool(each)) is not None)
 
     @property
     def packages(self) -> tuple[Mapping[str, Any], ...]:
         """Ways to run the server locally."""
-        return _mappings(self.server.get("packages"))
+        return as_mappings(self.server.get("packages"))
 
     @property
     def remotes(self) -> tuple[Mapping[str, Any], ...]:
         """URLs at which the server is offered."""
-        return _mappings(self.server.get("remotes"))
+        return as_mappings(self.server.get("remotes"))
 
     @property
     def transports(self) -> tuple[str, ...]:
         """Transports (`stdio`, `streamable-http` or `sse`), one for each package and remote."""
-        offered = [*(_mapping(package.get("transport")) for package in self.packages), *self.remotes]
-        return tuple(kind for each in offered if (kind := _text(each.get("type"))))
+        offered = [*(as_mapping(package.get("transport")) for package in self.packages), *self.remotes]
+        return tuple(kind for each in offered if (kind := as_text(each.get("type"))))
 
     def hit(self) -> Hit:
         """Return the view of this entry in lists."""
-        repository = _mapping(self.server.get("repository"))
+        repository = as_mapping(self.server.get("repository"))
         server_name = clean_line(self.name, NAME)
         return Hit(
             mcp_id=self.mcp_id,
             name=clean_line(self.title, NAME) or server_name or self.mcp_id,
             brief=clean_line(self.brief, BRIEF),
-            website_url=url(_text(self.server.get("websiteUrl"))) or url(_text(repository.get("url"))),
+            website_url=url(as_text(self.server.get("websiteUrl"))) or url(as_text(repository.get("url"))),
             server_name=server_name,
             status=clean_line(self.status, WORD) or ACTIVE,
             status_message=clean_line(self.status_message, BRIEF),
             summary=self.summary,
         )
 
-    def detail(self) -> Detail:
-        """Return the full view of this entry."""
-        cleaner = Cleaner(SERVER)
-        try:
-            document = cleaner.copy(self.server)
-        except OverflowError:
-            document = None
-        view = DetailFields(whole=document is not None)
-        source = self if document is None else Entry(document, self.meta)
-        hit, official, facts = self.hit(), self.official, facts_of(self).bits
-        # An installation must match the published document, so an unsafe one is left out instead of sanitized.
-        tools = (tool.name for tool in self.tools)
-        install = installations(self.name, self.mcp_id, self.packages, self.remotes, tools)
-        if document is None or cleaner.changed:
-            install = view.safe("install", install)
-        return Detail(
-            mcp_id=hit.mcp_id,
-            name=hit.name,
-            brief=hit.brief,
-            summary=hit.summary,
-            website_url=hit.website_url,
-            server_name=hit.server_name,
-            title=view.line("title", source.title, NAME),
-            version=view.line("version", source.version),
-            long_description=view.text("long_description", source.long_description, LONG),
-            descriptions=view.texts("descriptions", source.descriptions),
-            tags=view.lines("tags", source.tags),
-            categories=view.lines("categories", source.categories),
-            tools=tuple(
-                Tool(view.line("tools", tool.name, NAME), view.description("tools", tool.description))
-                for tool in view.first("tools", source.tools, TOOLS)
-            ),
-            repository=next(iter(view.objects("repository", [_mapping(source.server.get("repository"))])), None)
-            or None,
-            packages=view.objects("packages", source.packages),
-            remotes=view.objects("remotes", source.remotes),
-            installable=is_configurable(facts),
-            install=install,
-            icons=view.objects("icons", _mappings(source.server.get("icons"))),
-            license=view.line("license", _text(source.publisher.get("license"))),
-            stars=self.stars,
-            status=view.line("status", self.status) or ACTIVE,
-            status_message=view.line("status_message", self.status_message, BRIEF),
-            official=self.is_official,
-            vendor=is_vendors_own(facts),
-            publisher=VERIFIED if self.is_proven else UNKNOWN,
-            identity=entry_identity(self, is_vendor=is_vendors_own(facts)),
-            published_at=view.line("published_at", _text(official.get("publishedAt"))) or None,
-            updated_at=view.line("updated_at", _text(official.get("updatedAt"))) or None,
-            auth=auth_of(facts),
-            runs=runs_of(facts),
-            verified=VerifiedStatus.UNVERIFIED,
-            verification=None,
-            server=document or {},
-            omitted=(*view.omitted, *(["server"] if document is None else [])),
-        )
 
-
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return `value` if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
@@ -289,9 +232,11 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str) and item) if isinstance(value, list) else ()
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def as_mapping(value: object) -> Mapping[str, Any]:
+    """Return `value` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def _mappings(value: object) -> tuple[Mapping[str, Any], ...]:
+def as_mappings(value: object) -> tuple[Mapping[str, Any], ...]:
+    """Return the objects in the list `value`."""
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntFlag, auto
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import evolve, frozen
 
 from ..client_config import is_installable
+from .entries import Entry
 from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
 from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
 from .licenses import UNKNOWN, license_of
@@ -73,29 +74,6 @@ _ALL_LICENSES = Fact.MIT_LICENSE | Fact.APACHE_LICENSE | Fact.GPL_LICENSE | Fact
 _SECRET = re.compile(
     r"(?:api|access|auth|secret|private|account)[_-]?(?:key|token)|token|secret|passw(?:or)?d|apikey", re.I
 )
-
-
-class Source(Protocol):
-    """What facts are derived from: an entry."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def brief(self) -> str: ...
-    @property
-    def long_description(self) -> str: ...
-    @property
-    def descriptions(self) -> Mapping[str, str]: ...
-    @property
-    def publisher(self) -> Mapping[str, Any]: ...
-    @property
-    def packages(self) -> Sequence[Mapping[str, Any]]: ...
-    @property
-    def remotes(self) -> Sequence[Mapping[str, Any]]: ...
-    @property
-    def is_official(self) -> bool: ...
 
 
 @frozen
@@ -162,7 +140,7 @@ _RUNS: Mapping[tuple[bool, bool], tuple[str, ...]] = {
 }
 
 
-def facts_of(entry: Source) -> Facts:
+def facts_of(entry: Entry) -> Facts:
     """Return the facts of `entry`. Their cost is bounded."""
     text = _text(entry).casefold()
     words = WORD.findall(text)
@@ -189,17 +167,16 @@ def facts_of(entry: Source) -> Facts:
     return Facts(stated, tuple(dict.fromkeys(_languages(entry, packages, words))), license)
 
 
-def _text(entry: Source) -> str:
-    alternatives = entry.publisher.get("alternativeDescriptions")
+def _text(entry: Entry) -> str:
     texts = (
         entry.title,
         entry.brief,
         entry.long_description,
-        *(alternatives if isinstance(alternatives, list) else ()),
+        *entry.alternative_descriptions,
         *entry.descriptions.values(),
     )
     # A word at the end of a text and one at the beginning of the next are no expression.
-    return " | ".join(text[:MAX_TEXT] for text in texts[:MAX_ITEMS] if isinstance(text, str))[:MAX_TEXT]
+    return " | ".join(text[:MAX_TEXT] for text in texts[:MAX_ITEMS])[:MAX_TEXT]
 
 
 def _table() -> Mapping[str, Sequence[tuple[Sequence[str], Fact]]]:
@@ -265,7 +242,7 @@ def _other(said: Fact) -> Fact:
     return stated & ~Fact.FREE if stated & Fact.PAID else stated
 
 
-def _is_read_only(entry: Source) -> bool:
+def _is_read_only(entry: Entry) -> bool:
     """Return whether all tools of an entry are annotated as read-only (MCP 2025-11-25, ToolAnnotations)."""
     declared = entry.publisher.get("tools")
     tools = [each for each in declared if isinstance(each, dict)] if isinstance(declared, list) else []
@@ -275,7 +252,7 @@ def _is_read_only(entry: Source) -> bool:
     )
 
 
-def _languages(entry: Source, packages: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Iterable[str]:
+def _languages(entry: Entry, packages: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Iterable[str]:
     """Return the languages that an entry declares, else those of its packages, else those of its name and texts."""
     declared = language_of(_string(entry.publisher.get("language")))
     if declared:

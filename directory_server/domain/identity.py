@@ -2,61 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 from urllib.parse import urlsplit
-
-from attrs import field, frozen
 
 from ..sanitize import clean_line
 from .check_views import PackageView
+from .entries import Entry
 from .limits import NAME, WORD
 from .namespaces import is_proven
-
-MARKS = (
-    "namespace_proven",
-    "vendor",
-    "package_names_server",
-    "package_names_other",
-    "provenance",
-    "provenance_of_other",
-    "archived",
-    "package_deprecated",
-    "released",
-)
-"""The kinds of facts. They are part of the public API."""
+from .views import IdentityView
 
 OFFICIAL_REGISTRY = "official registry"
 
 
-@frozen
-class IdentityView:
-    """A fact about who is behind an entry."""
-
-    mark: str = field(metadata={"description": "The fact: a word that does not change.", "enum": list(MARKS)})
-    source: str = field(metadata={"description": "Where it comes from, such as official registry or npm."})
-    date: str | None = field(metadata={"description": "When it was stated or checked (RFC 3339); null if unknown."})
-    detail: str = field(metadata={"description": "What it is about: a namespace, package, repository or reason."})
-
-
-class Source(Protocol):
-    """What facts are derived from: an entry."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def is_official(self) -> bool: ...
-    @property
-    def official(self) -> Mapping[str, Any]: ...
-    @property
-    def categories(self) -> Sequence[str]: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def is_retired(self) -> bool: ...
-
-
-def entry_identity(entry: Source, *, is_vendor: bool) -> Sequence[IdentityView]:
+def entry_identity(entry: Entry, *, is_vendor: bool) -> Sequence[IdentityView]:
     """Return the facts that the registries of `entry` state. `is_vendor` is whether its product is of its publisher."""
     published = entry.official.get("publishedAt")
     date = clean_line(published, WORD) if isinstance(published, str) else None

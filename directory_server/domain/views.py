@@ -11,7 +11,6 @@ from ..client_config import Installation
 from .check_views import VerificationView
 from .checks import VerifiedStatus
 from .flags import FLAGS, FlagView
-from .identity import IdentityView
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 from .marks import MAX_MARKS, MarkView
 
@@ -25,6 +24,30 @@ MCP_ID = {
 
 ACTIVE = "active"
 """The status of an entry that its registry says nothing about."""
+
+
+IDENTITY_MARKS = (
+    "namespace_proven",
+    "vendor",
+    "package_names_server",
+    "package_names_other",
+    "provenance",
+    "provenance_of_other",
+    "archived",
+    "package_deprecated",
+    "released",
+)
+"""The kinds of facts about who is behind an entry. They are part of the public API."""
+
+
+@frozen
+class IdentityView:
+    """A fact about who is behind an entry."""
+
+    mark: str = field(metadata={"description": "The fact: a word that does not change.", "enum": list(IDENTITY_MARKS)})
+    source: str = field(metadata={"description": "Where it comes from, such as official registry or npm."})
+    date: str | None = field(metadata={"description": "When it was stated or checked (RFC 3339); null if unknown."})
+    detail: str = field(metadata={"description": "What it is about: a namespace, package, repository or reason."})
 
 
 @frozen

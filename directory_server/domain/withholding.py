@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import evolve
 
+from .details import detail_of
 from .entries import Entry
 from .marks import (
     MAX_DEPTH,
@@ -84,7 +85,7 @@ def marked_detail(entry: Entry, accepted: Collection[str] = ()) -> Detail:
     It reads all texts of the entry, which takes a second for the largest ones.
     """
     shown, marks = shown_entry(entry, accepted)
-    return with_marks(shown.detail(), marks)
+    return with_marks(detail_of(shown), marks)
 
 
 def with_marks(detail: Detail, marks: Sequence[Mark]) -> Detail:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.client_config import installations
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import mcp_id_of
 from directory_server.sanitize import clean
 from tests.texts import texts
@@ -105,7 +106,7 @@ def test_real_entries(shared_data: Path) -> None:
         for line in islice(lines, 0, None, 10):
             if b'"packages"' not in line and b'"remotes"' not in line:
                 continue
-            detail = serialization.decode_entry(serialization.decode(line)).detail()
+            detail = detail_of(serialization.decode_entry(serialization.decode(line)))
             with_sources += bool(detail.packages or detail.remotes)
             with_configuration += any(installation.configurations for installation in detail.install)
             assert len(serialization.encode(detail.install)) < 64 * 1024

@@ -10,9 +10,8 @@ import pytest
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from directory_server.domain.flags import FlagView
-from directory_server.domain.identity import IdentityView
 from directory_server.domain.marks import MarkView
-from directory_server.domain.views import Detail, Tool
+from directory_server.domain.views import Detail, IdentityView, Tool
 from directory_server.serialization import (
     ChangesParameters,
     Schema,

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import serialization
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.sanitize import clean
 from tests.texts import texts
@@ -65,7 +66,7 @@ LISTS = {
 )
 def test_a_detail_is_bounded_and_names_the_omitted_fields(large: dict[str, Any]) -> None:
     publisher = large.pop("publisher", None)
-    detail = entry(publisher, **large).detail()
+    detail = detail_of(entry(publisher, **large))
     assert len(serialization.encode(detail)) < 400_000
     assert detail.server == {}
     assert "server" in detail.omitted
@@ -74,7 +75,7 @@ def test_a_detail_is_bounded_and_names_the_omitted_fields(large: dict[str, Any])
 
 def test_items_of_a_large_list_are_complete_or_omitted() -> None:
     packages = [{"registryType": "npm", "identifier": f"x{number}", "version": "1" * 1_000} for number in range(200)]
-    detail = entry(packages=packages).detail()
+    detail = detail_of(entry(packages=packages))
     assert 10 < len(detail.packages) < 50
     assert list(detail.packages) == packages[: len(detail.packages)]
     assert set(detail.omitted) == {"server", "packages"}
@@ -84,7 +85,7 @@ def test_a_detail_of_usual_size_is_complete() -> None:
     publisher = {"tags": ["a"], "longDescription": "One.\n\nTwo.", "tools": [{"name": "t", "description": "Does."}]}
     packages = [{"registryType": "npm", "identifier": "x", "version": "1" * 1_000} for _ in range(50)]
     small = entry(publisher, packages=packages)
-    detail = small.detail()
+    detail = detail_of(small)
     assert (detail.omitted, detail.server, list(detail.packages)) == ((), small.server, packages)
     assert detail.long_description == "One.\n\nTwo."
 
@@ -102,7 +103,7 @@ def test_all_texts_of_a_detail_are_clean(value: Any, text: str) -> None:
     )
     for each in (original, Entry({**original.server, "y": HUGE})):
         each = Entry(each.server, {OFFICIAL: {"status": text, "publishedAt": text}})
-        detail = json.loads(json.dumps(attrs.asdict(each.detail(), recurse=True), default=dict))
+        detail = json.loads(json.dumps(attrs.asdict(detail_of(each), recurse=True), default=dict))
         assert [each for each in texts(detail) if clean(each) != each] == []
 
 
@@ -118,5 +119,5 @@ def test_a_package_with_invisible_characters_has_no_configuration(invisible: str
             "packageArguments": [{"type": "positional", "value": f"a{invisible}b"}],
         },
     ]
-    detail = entry(packages=packages).detail()
+    detail = detail_of(entry(packages=packages))
     assert [each.name for each in detail.install if each.configurations] == ["good@1.0.0"]

@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.check_views import PackageView
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.identity import package_identity, repository_key
 
@@ -39,7 +40,7 @@ def entry(name: str, *, is_official: bool = True, **publisher: Any) -> Entry:
 
 
 def test_a_proven_namespace_and_a_vendor() -> None:
-    found = entry("com.acme/acme-mcp").detail()
+    found = detail_of(entry("com.acme/acme-mcp"))
     assert [(fact.mark, fact.date, fact.detail) for fact in found.identity] == [
         ("namespace_proven", "2026-01-02T03:04:05Z", "com.acme"),
         ("vendor", "2026-01-02T03:04:05Z", "com.acme"),
@@ -49,12 +50,12 @@ def test_a_proven_namespace_and_a_vendor() -> None:
 
 @pytest.mark.parametrize("unknown", [entry("io.github.a/b", is_official=False), entry("ai.smithery/a-b")])
 def test_what_is_not_proven_is_unknown(unknown: Entry) -> None:
-    found = unknown.detail()
+    found = detail_of(unknown)
     assert (list(found.identity), found.publisher) == ([], "unknown")
 
 
 def test_an_archived_repository() -> None:
-    found = entry("io.github.a/b", is_official=False, categories=["Archived"]).detail()
+    found = detail_of(entry("io.github.a/b", is_official=False, categories=["Archived"]))
     assert [fact.mark for fact in found.identity] == ["archived"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
 from directory_server.domain.facts import facts_of, is_configurable, is_vendors_own
 from directory_server.domain.namespaces import bears_product
@@ -43,4 +44,4 @@ def test_only_a_listed_entry_is_the_vendors_own(is_official: bool, expected: boo
 def test_an_entry_is_configurable_if_one_target_is(remote: dict[str, str], expected: bool) -> None:
     entry = Entry({"name": "a/b", "version": "1", "description": "Designs.", "remotes": [remote]})
     assert is_configurable(facts_of(entry).bits) is expected
-    assert entry.detail().installable is expected
+    assert detail_of(entry).installable is expected

@@ -9,12 +9,12 @@ from attrs import evolve
 
 from directory_server.domain.check_views import VerificationView
 from directory_server.domain.checks import VerifiedStatus
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
-from directory_server.domain.identity import IdentityView
 from directory_server.domain.trust import TEXTS, hit_text, known_of, listed_words, trust_text, trust_words
-from directory_server.domain.views import Detail, Hit
+from directory_server.domain.views import Detail, Hit, IdentityView
 
-UNKNOWN = Entry({"name": "x/a", "version": "1"}).detail()
+UNKNOWN = detail_of(Entry({"name": "x/a", "version": "1"}))
 
 
 def checked(tools: int, *hints: str, more: bool = False) -> Detail:

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from directory_server.domain.details import detail_of
 from directory_server.domain.errors import BadInput
 from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._catalog_client import host_of, joined_url
@@ -89,7 +90,7 @@ def test_entries_stay_in_the_namespace_of_their_domain(entries: list[Any]) -> No
         document = unpack(TextAnalysis()(entry))
         assert len(document.words.split()) <= MAX_WORDS
         assert len(document.words) <= MAX_LETTERS + MAX_WORDS
-        entry.detail()
+        detail_of(entry)
 
 
 @settings(max_examples=200, deadline=None)

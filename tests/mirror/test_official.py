@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.serialization import decode_entry
 
@@ -17,7 +18,7 @@ OWN = "io.github.mcp-directory-server/entry"
 async def is_official(harness: Harness, name: str) -> bool:
     entry = await harness.store.entry(mcp_id_of(name))
     assert entry is not None
-    assert entry.detail().official == entry.is_official
+    assert detail_of(entry).official == entry.is_official
     return entry.is_official
 
 

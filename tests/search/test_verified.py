@@ -10,6 +10,7 @@ from attrs import evolve
 
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, PackageTexts, VerifiedStatus
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.search import Query
@@ -113,7 +114,7 @@ def test_the_publisher_is_verified_by_the_registry_or_by_the_package() -> None:
 def test_a_namespace_of_many_publishers_proves_none() -> None:
     shared = Entry({"name": "ai.smithery/weather", "version": "1", "description": "Weather."}, {}, is_official=True)
     found = run_sync(index_of(change(shared)).search(Query("weather"))).hits
-    assert [hit.publisher for hit in found] == ["unknown"] == [shared.detail().publisher]
+    assert [hit.publisher for hit in found] == ["unknown"] == [detail_of(shared).publisher]
 
 
 def test_checks_do_not_outweigh_relevance() -> None:

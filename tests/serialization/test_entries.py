@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from directory_server import serialization
+from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, mcp_id_of
 from directory_server.domain.errors import BadInput
 
@@ -100,7 +101,7 @@ def test_invalid_optional_members_are_ignored() -> None:
             }
         },
     }
-    detail = serialization.decode_entry({"server": odd, "_meta": {OFFICIAL: []}}).detail()
+    detail = detail_of(serialization.decode_entry({"server": odd, "_meta": {OFFICIAL: []}}))
     assert detail.name == "io.github.a/b"
     assert detail.website_url == ""
     assert detail.packages == detail.icons == ()
@@ -114,7 +115,7 @@ def test_invalid_optional_members_are_ignored() -> None:
 
 def test_encoded_detail_is_bounded() -> None:
     packages = [{"registryType": "npm", "identifier": "x", "version": "\U0001f600" * 9_000} for _ in range(10)]
-    detail = serialization.decode_entry({**SERVER, "packages": packages}).detail()
+    detail = detail_of(serialization.decode_entry({**SERVER, "packages": packages}))
     assert len(serialization.encode(detail)) > serialization.MAX_DETAIL
     body = serialization.encode_detail(detail)
     assert len(body) < serialization.MAX_DETAIL

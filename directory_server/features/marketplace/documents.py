@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...client_config import install_options
+from ...domain.details import detail_of
 from ...domain.entries import Entry
 from ...domain.versions import Version
 from ...domain.withholding import shown_hit
@@ -62,7 +63,7 @@ def marketplace(versions: Sequence[Version], base_url: str, source: str, query: 
 
 def _servers(entry: Entry) -> Mapping[str, Any] | None:
     """Return the servers in the first configuration of an entry that the user need not complete or review."""
-    detail = entry.detail()
+    detail = detail_of(entry)
     for option in install_options(entry.name, entry.mcp_id, detail.packages, detail.remotes):
         if option.setups is None or option.setups.needs_review:
             continue

@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from ...domain.identity import IdentityView
 from ...domain.limits import NAME
 from ...domain.namespaces import NamespaceProof, ProofKind
 from ...domain.ports.additions import EntryAdditions
 from ...domain.ports.storage import Store
 from ...domain.versions import PUBLISHED
-from ...domain.views import Detail
+from ...domain.views import Detail, IdentityView
 from ...sanitize import clean_line
 from ...serialization import rfc3339
 from ...tables import NamespaceProofs

@@ -104,7 +104,5 @@ def _longest_description(entry: Entry) -> str:
 
 def long_texts(entry: Entry) -> Sequence[str]:
     """Return the long descriptions of an entry, from the members of its publisher metadata that usually hold them."""
-    alternatives = entry.publisher.get("alternativeDescriptions")
-    others = alternatives if isinstance(alternatives, list) else []
-    texts = (entry.long_description, *others, entry.publisher.get("readme"))
-    return [text[:MAX_LONG_TEXT] for text in texts if isinstance(text, str)]
+    texts = (entry.long_description, *entry.alternative_descriptions, entry.readme)
+    return [text[:MAX_LONG_TEXT] for text in texts if text]

@@ -11,10 +11,9 @@ from ...client_config import Configuration, Input, Installation, Notice
 from ...domain import errors
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.flags import FlagView
-from ...domain.identity import IdentityView
 from ...domain.marks import MarkView
 from ...domain.quota import Allowance
-from ...domain.views import Detail, Hit, Tool
+from ...domain.views import Detail, Hit, IdentityView, Tool
 from ...serialization import (
     IDENTIFIED,
     MATCHING_TOOLS,
