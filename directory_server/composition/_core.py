@@ -22,7 +22,7 @@ from ..feature import Host, Running
 from ..http.proxies import Proxies, network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
-from ..search import ImpactIndex, MappedIndexFile, Spill, in_memory
+from ..search import ImpactIndex, Keep, MappedIndexFile
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
@@ -88,11 +88,10 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         )
     )
     trace = first(feature.trace for feature in running) or untraced
-    folder = _index_folder(config)
     index = ImpactIndex(
         runtime.offload,
         pace=TurnPace(reactor, runtime.turn),
-        keep=Spill(folder) if folder else in_memory,
+        keep=Keep(_index_folder(config)),
         searches=trace("threads", Limited(runtime.offload, SEARCHES)),
         trace=trace,
     )

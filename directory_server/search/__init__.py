@@ -14,7 +14,7 @@ and gives the reasons of hits.
 """
 
 from .impact_index import ImpactIndex
-from .index.memory import Spill, in_memory
+from .index.memory import Keep
 from .index.packing import TextAnalysis, file_version
 from .index.rows import key_of as entry_key
 from .index_file import MappedIndexFile

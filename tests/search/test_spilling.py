@@ -13,7 +13,7 @@ import pytest
 
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
-from directory_server.search import ImpactIndex, Spill
+from directory_server.search import ImpactIndex, Keep
 from directory_server.search.index import lexicon, memory, merging, packed, segment, strings, tiers, vocabulary
 from directory_server.search.index.memory import bound_pages, forget_pages, resident_files
 from directory_server.search.index.saved import to_columns
@@ -79,7 +79,7 @@ def test_many_new_strings_are_moved_to_the_table(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("small_arrays_are_large")
 def test_an_index_with_arrays_in_files_is_equal(plain: ImpactIndex, tmp_path: Path) -> None:
-    spilled = filled(ImpactIndex(inline, SIZES, keep=Spill(tmp_path)))
+    spilled = filled(ImpactIndex(inline, SIZES, keep=Keep(tmp_path)))
     assert columns_of(spilled) == columns_of(plain)
     largest = spilled.snapshot.parts[0].segment
     assert not largest.rows.phrases.data.flags.owndata
@@ -97,8 +97,8 @@ def test_no_space_for_a_file(tmp_path: Path) -> None:
     # The write fails as on a full disk. Python ignores SIGXFSZ.
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
     try:
-        assert Spill(tmp_path)(array) is array
-        empty = Spill(tmp_path).empty(len(array), np.int64)
+        assert Keep(tmp_path)(array) is array
+        empty = Keep(tmp_path).empty(len(array), np.int64)
         empty[:] = array
         assert empty.flags.owndata
     finally:
@@ -109,12 +109,12 @@ def test_no_space_for_a_file(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     array = np.arange(memory.LEAST)
-    assert Spill(tmp_path / "file")(array) is array
-    assert Spill(tmp_path / "file").empty(memory.LEAST, np.int32).flags.owndata
+    assert Keep(tmp_path / "file")(array) is array
+    assert Keep(tmp_path / "file").empty(memory.LEAST, np.int32).flags.owndata
 
 
 def test_an_array_to_fill_keeps_what_is_written(tmp_path: Path) -> None:
-    array = Spill(tmp_path).empty(memory.LEAST, np.int32)
+    array = Keep(tmp_path).empty(memory.LEAST, np.int32)
     assert not array.flags.owndata
     array[:] = 7
     forget_pages()
@@ -124,7 +124,7 @@ def test_an_array_to_fill_keeps_what_is_written(tmp_path: Path) -> None:
 
 def test_pages_of_a_spilled_array_leave_the_process(tmp_path: Path) -> None:
     size = 8 * memory.LEAST
-    array = Spill(tmp_path)(np.ones(size, np.uint8))
+    array = Keep(tmp_path)(np.ones(size, np.uint8))
     assert int(array.sum()) == size
     read = _resident_files()
     forget_pages()
@@ -141,7 +141,7 @@ def no_other_maps(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_other_maps")
 def test_pages_beyond_a_bound_leave_the_process_in_turn(tmp_path: Path) -> None:
     size = 2 * memory.PIECES * memory.PIECE
-    array = Spill(tmp_path)(np.ones(size, np.uint8))
+    array = Keep(tmp_path)(np.ones(size, np.uint8))
     assert int(array.sum()) == size
     read = _resident_files()
     bound_pages(read + size)
@@ -158,7 +158,7 @@ def test_pages_beyond_a_bound_leave_the_process_in_turn(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_other_maps")
 def test_searches_in_threads_bound_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     size = memory.PIECES * memory.PIECE
-    array = Spill(tmp_path)(np.ones(size, np.uint8))
+    array = Keep(tmp_path)(np.ones(size, np.uint8))
     index = filled(ImpactIndex(inline, SIZES))
     query = Query("weather")
     expected = run_sync(index.search(query))

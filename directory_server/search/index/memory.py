@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import IO, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -37,52 +37,22 @@ _turns = count()
 """The number of the next piece to remove, of all pieces of the mapped files, modulo their number."""
 
 
-class Keep(Protocol):
-    """Makes arrays, which may be elsewhere than in memory."""
-
-    def __call__(self, array: NDArray[T]) -> NDArray[T]:
-        """Return `array`, or an equal one that is mapped from a file."""
-
-    def empty(self, count: int, kind: type[T]) -> NDArray[T]:
-        """Return an array of `count` items that the caller sets."""
-
-    def forget(self) -> None:
-        """Remove the pages of mapped files from the memory of the process."""
-
-
 @frozen
-class InMemory:
-    """Keeps all arrays in memory."""
+class Keep:
+    """Makes arrays: in memory, or with a `folder` large ones in files without names there.
 
-    def __call__(self, array: NDArray[T]) -> NDArray[T]:
-        return array
-
-    def empty(self, count: int, kind: type[T]) -> NDArray[T]:
-        return np.empty(count, kind)
-
-    def forget(self) -> None:
-        """Do nothing: these arrays are in no file."""
-
-
-in_memory = InMemory()
-
-
-@frozen
-class Spill:
-    """Moves large arrays to files without names in `folder`, where the kernel can drop their pages from memory.
-
-    An array stays in memory where the file cannot be written.
+    The kernel can drop the pages of these from memory. An array stays in memory where the file cannot be written.
     """
 
-    _folder: Path
+    _folder: Path | None = None
 
     def __call__(self, array: NDArray[T]) -> NDArray[T]:
         """Return `array`, mapped from a file if it is large. The pages of all mapped files leave this process."""
         self.forget()
-        if array.nbytes < LEAST:
+        if self._folder is None or array.nbytes < LEAST:
             return array
         try:
-            with self._file() as file:
+            with _unnamed_file(self._folder) as file:
                 write_all(file.fileno(), memoryview(np.ascontiguousarray(array).view(np.uint8).data))
                 mapped = map_file(file.fileno(), array.nbytes)
         except OSError:
@@ -90,12 +60,12 @@ class Spill:
         return np.frombuffer(mapped, array.dtype)
 
     def empty(self, count: int, kind: type[T]) -> NDArray[T]:
-        """Return an array that is mapped from a file if it is large."""
+        """Return an array of `count` items that the caller sets, mapped from a file if it is large."""
         size = count * np.dtype(kind).itemsize
-        if size < LEAST:
+        if self._folder is None or size < LEAST:
             return np.empty(count, kind)
         try:
-            with self._file() as file:
+            with _unnamed_file(self._folder) as file:
                 # Without space on the disk, writing to the mapped pages would end the process.
                 os.posix_fallocate(file.fileno(), 0, size)
                 mapped = map_file(file.fileno(), size, mmap.ACCESS_WRITE)
@@ -104,12 +74,18 @@ class Spill:
         return np.frombuffer(mapped, kind)
 
     def forget(self) -> None:
-        forget_pages()
+        """Remove the pages of mapped files from the memory of the process, if arrays are in files."""
+        if self._folder is not None:
+            forget_pages()
 
-    def _file(self) -> IO[bytes]:
-        """Open a file without a name. Raises OSError."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return tempfile.TemporaryFile(dir=self._folder, buffering=0)
+
+in_memory = Keep()
+
+
+def _unnamed_file(folder: Path) -> IO[bytes]:
+    """Open a file without a name in `folder`. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return tempfile.TemporaryFile(dir=folder, buffering=0)
 
 
 def write_all(file: int, data: memoryview) -> None:
