@@ -39,6 +39,7 @@ from .catalogue.queries import FORMS, KnownItem, known_items
 from .catalogue.sets import HELD, NO_ANSWER, SETS, WORK, read_set, set_files
 from .engines.baselines import DEPTH, Engine, baselines
 from .engines.encoder import encoded_likeness
+from .engines.explanation import explain
 from .engines.ours import no_likeness, our_engine, our_index
 from .measurement.relevance_metrics import (
     Grades,
@@ -101,7 +102,7 @@ def main() -> None:
     likeness = encoded_likeness(entries, options.embeddings) if options.embeddings else no_likeness
     ours = our_engine(index, entries, likeness)
     if options.explain:
-        print(index.explain(Query(options.explain, limit=10)))
+        print(explain(index, Query(options.explain, limit=10)))
         return
     engines = {OURS: ours, **(baselines(entries) if options.only == "all" else {})}
     run: dict[str, dict[str, dict[str, dict[str, float]]]] = {engine: {} for engine in engines}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cache, partial
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from attrs import evolve
 
@@ -13,7 +13,6 @@ from ..domain.changes import Change
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload, Pace
 from ..domain.ports.tracing import Trace, untraced
-from ..domain.scopes import Scope
 from ..domain.search import CLOSE, Page, Position, Query, ToolHit
 from ..domain.views import Hit
 from ..serialization import decode_hit, hits_of
@@ -28,14 +27,13 @@ from .query.cost import MAX_LENGTH, are_loaded, condensed, is_expensive, is_expe
 from .query.parsing import ParsedQuery, parse
 from .query.plan import Plan, build_plan
 from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
-from .ranking.explain import explain_lines, reasons
 from .ranking.likeness import reranking
 from .ranking.nomination import with_nominees
+from .ranking.reasons import reasons
 from .ranking.scoring import Best, Ranked, ranked_documents, score_documents, top_documents
 from .ranking.strength import KEPT, Closest, closest, kept, relevance
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -145,24 +143,21 @@ class ImpactIndex:
             await waiting
         if not are_loaded():
             await self._load_tables()
-        collection, live, pinned = self._collection(self._snapshot, query.scope)
-        if len(query.keywords) > MAX_LENGTH:
-            return await self._searches(
-                _in_thread, self._plan_and_search, search, query, None, collection, live, pinned
-            )
-        parsed = parse(query.keywords)
-        if is_expensive(query, parsed, collection):
-            return await self._searches(
-                _in_thread, self._plan_and_search, search, query, parsed, collection, live, pinned
-            )
+        snapshot = self._snapshot
+        # The segments to search, and of each the live documents within the scope, and the pinned ones.
+        within = snapshot.collection, snapshot.live(query.scope), [part.pinned for part in snapshot.parts]
+        collection = snapshot.collection
+        parsed = parse(query.keywords) if len(query.keywords) <= MAX_LENGTH else None
+        if parsed is None or is_expensive(query, parsed, collection):
+            return await self._searches(_in_thread, partial(self._plan_and_search, search, query, parsed, *within))
         plan = self._plan(parsed, collection, query.likeness)
         if is_expensive_plan(plan, collection):
-            return await self._searches(_in_thread, search, query, plan, collection, live, pinned)
+            return await self._searches(_in_thread, partial(search, query, plan, *within))
         # A plan may take as long as its search.
         waiting = self._pace(begun=True)
         if waiting is not None:
             await waiting
-        return search(query, plan, collection, live, pinned)
+        return search(query, plan, *within)
 
     def _plan_and_search(
         self, search: Callable[..., T], query: Query, parsed: ParsedQuery | None, collection: Collection, *within: Any
@@ -170,18 +165,6 @@ class ImpactIndex:
         """Return what `search` returns of the plan of `query`, which is condensed if it is not parsed yet."""
         parsed = parsed or parse(condensed(query.keywords, collection))
         return search(query, self._plan(parsed, collection, query.likeness), collection, *within)
-
-    def explain(self, query: Query) -> str:
-        """Return an explanation of the ranking of the hits for `query`, as text."""
-        collection, live, pinned = self._collection(self._snapshot, query.scope)
-        plan = build_plan(parse(condensed(query.keywords, collection)), collection)
-        return "\n".join(explain_lines(plan, collection, live, pinned, query.limit, query.after))
-
-    def _collection(
-        self, snapshot: Snapshot, scope: Scope = None
-    ) -> tuple[Collection, Sequence[Bools], Sequence[Ints]]:
-        """Return the segments to search, and of each the live documents within the scope, and the pinned ones."""
-        return snapshot.collection, snapshot.live(scope), [part.pinned for part in snapshot.parts]
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""
@@ -209,9 +192,9 @@ class ImpactIndex:
         return vocabulary is not before.vocabulary
 
 
-def _in_thread(search: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+def _in_thread(search: Callable[[], T]) -> T:
     """Search, and remove pages of the index from memory if there are too many. Only large indexes have so many."""
-    found = search(*args, **kwargs)
+    found = search()
     bound_pages()
     return found
 

@@ -186,7 +186,7 @@ def test_slow_queries_run_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     offloaded: list[Query] = []
 
     async def offload(function: Any, *arguments: Any) -> Any:
-        offloaded.extend(each for each in arguments if isinstance(each, Query))
+        offloaded.extend(each for each in arguments[0].args if isinstance(each, Query))
         return function(*arguments)
 
     index = index_of(*(entry(f"{number}", "reads mail", packages=["npm"]) for number in range(20)))

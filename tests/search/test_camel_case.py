@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bench.engines.explanation import explain
 from directory_server.domain.search import Query
 from directory_server.search.query.parsing import MIN_KNOWN
 from tests.contract import awaited
@@ -53,7 +54,7 @@ async def test_parts_of_a_name_between_separators_stay_apart() -> None:
 @awaited
 async def test_known_name_may_state_a_condition() -> None:
     index = await index_of(*WHOLE, make_entry("org.example/x", "A linter written in TypeScript"), *OTHERS)
-    assert "in typescript" in index.explain(Query("linter in TypeScript", 1))
+    assert "in typescript" in explain(index, Query("linter in TypeScript", 1))
 
 
 @awaited

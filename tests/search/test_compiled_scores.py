@@ -38,7 +38,8 @@ pytestmark = pytest.mark.skipif(COMPILED is None, reason="the compiled module wa
 
 
 def scores(index: ImpactIndex, keywords: str) -> list[dict[int, Any]]:
-    collection, live, pinned = index._collection(index.snapshot)
+    collection, live = index.snapshot.collection, index.snapshot.live(None)
+    pinned = [part.pinned for part in index.snapshot.parts]
     found: Sequence[Postings] = score_documents(build_plan(parse(keywords), collection), collection, live, pinned)
     return [
         {doc_id: pytest.approx(score, rel=1e-5) for doc_id, score in zip(*map(np.ndarray.tolist, each), strict=True)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.engines.explanation import explain
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.facts import Fact, language_bit
 from directory_server.domain.search import Query
@@ -118,7 +119,7 @@ async def test_a_name_with_the_words_of_a_condition_is_found_by_it() -> None:
 async def test_explain_shows_conditions() -> None:
     rust = make_entry("org.example/sky", "Weather", _meta={PUBLISHER: {"language": "Rust"}})
     index = await index_of(rust, make_entry("org.example/rain", "Weather"), *OTHERS)
-    text = index.explain(Query("weather in rust"))
+    text = explain(index, Query("weather in rust"))
     assert text.count("condition in rust") == 1
     assert text.index("org.example/sky") < text.index("condition in rust") < text.index("org.example/rain")
 

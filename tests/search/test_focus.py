@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from bench.engines.explanation import explain
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
@@ -33,7 +34,8 @@ def index_of(*entries: Any) -> ImpactIndex:
 
 def gains(index: ImpactIndex, keywords: str) -> list[float]:
     """Return what focus multiplies the score of each document by."""
-    collection, live, pinned = index._collection(index.snapshot)
+    collection, live = index.snapshot.collection, index.snapshot.live(None)
+    pinned = [part.pinned for part in index.snapshot.parts]
     plan = build_plan(parse(keywords), collection)
     (raised,) = score_documents(plan, collection, live, pinned)
     (plain,) = score_documents(evolve(plan, allows_focus=False), collection, live, pinned)
@@ -79,7 +81,7 @@ def test_lists_in_another_order_have_as_many_entries() -> None:
 
 
 def test_explain_shows_the_focus() -> None:
-    assert "focus" in index_of(FOCUSED, BROAD).explain(Query("suppliers invoices"))
+    assert "focus" in explain(index_of(FOCUSED, BROAD), Query("suppliers invoices"))
 
 
 @pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))

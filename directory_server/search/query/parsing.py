@@ -31,11 +31,8 @@ _CLITIC = re.compile(r"(?<=\w)['’]s\b|\b(?:[cdjlmnst]|qu)['’](?=\w)", re.IGN
 """The English possessive, and elided articles and pronouns of French and Italian."""
 
 
-_ONLY_WORDS = re.compile(r"[A-Za-z0-9 ]*")
-"""Keywords without filters, phrases, exclusions, accents, elisions and symbols, as most are."""
-
 _ONLY_LOWER = re.compile(r"[a-z0-9 ]*")
-"""Such keywords without capitals, each of whose words has one part."""
+"""Keywords of words that have one part each, as most are: without symbols, accents and capitals."""
 
 _TOKEN = re.compile(r"[^\W_]+")
 
@@ -101,9 +98,6 @@ def parse(keywords: str) -> ParsedQuery:
         text = keywords[:MAX_TEXT]
         every = [Word((run[:MAX_TOKEN],)) for run in text.split()[:MAX_TOKENS]]
         return ParsedQuery(every, bool(every) and text[-1] == " ", [], [], [], text, {}, text)
-    if _ONLY_WORDS.fullmatch(keywords):
-        text = keywords[:MAX_TEXT]
-        return _parsed(text, text, text.lower(), [], [], [])
     required: list[Sequence[str]] = []
     phrases: list[str] = []
     is_sentence = len(PIECE.sub(" ", keywords).split()) >= MIN_SENTENCE

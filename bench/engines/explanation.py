@@ -1,4 +1,4 @@
-"""Explanation of scores: the evidence of a query, its part in the score of each hit, and the reasons of hits."""
+"""Explanation of scores: the evidence of a query, and its part in the score of each hit."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from functools import partial
 
 import numpy as np
 
-from ...domain.search import Position
-from ..index.arrays import Bools, Ints
-from ..index.collection import Collection
-from ..index.merging import Postings
-from ..index.segment import Segment
-from ..query.conditions import factors, rewards
-from ..query.groups import TermGroup
-from ..query.plan import Plan
-from .likeness import RERANKED, reranking
-from .scoring import COVERED_SHARE, PINNED_SCORE, Ranked, score_documents, top_documents
+from directory_server.domain.search import Query
+from directory_server.search import ImpactIndex
+from directory_server.search.index.collection import Collection
+from directory_server.search.index.merging import Postings
+from directory_server.search.query.conditions import factors, rewards
+from directory_server.search.query.cost import condensed
+from directory_server.search.query.groups import TermGroup
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import build_plan
+from directory_server.search.ranking.likeness import RERANKED, reranking
+from directory_server.search.ranking.scoring import COVERED_SHARE, PINNED_SCORE, score_documents, top_documents
 
 
-def explain_lines(
-    plan: Plan,
-    collection: Collection,
-    live: Sequence[Bools],
-    pinned: Sequence[Ints],
-    limit: int,
-    after: Position | None,
-) -> Iterator[str]:
+def explain(index: ImpactIndex, query: Query) -> str:
+    """Return an explanation of the ranking of the hits for `query`, as text."""
+    return "\n".join(explain_lines(index, query))
+
+
+def explain_lines(index: ImpactIndex, query: Query) -> Iterator[str]:
     """Yield lines: the term groups, then each hit with its score and the parts of it."""
+    collection, live = index.snapshot.collection, index.snapshot.live(query.scope)
+    pinned = [part.pinned for part in index.snapshot.parts]
+    plan = build_plan(parse(condensed(query.keywords, collection)), collection)
     evidence: list[tuple[str, Sequence[Postings]]] = []
     scored = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
     for group in plan.groups:
         yield _group_line(group, collection)
     best = partial(top_documents, plan, collection.segments, scored)
     before = {(number, doc_id): score for score, number, doc_id in best(RERANKED, None)}
-    hits = reranking(plan, collection.segments, best)(limit, after)
+    hits = reranking(plan, collection.segments, best)(query.limit, query.after)
     for rank, (score, number, doc_id) in enumerate(hits, 1):
         yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
         values = [(label, _score(found[number], doc_id)) for label, found in evidence]
@@ -64,19 +66,3 @@ def _group_line(group: TermGroup, collection: Collection) -> str:
 def _score(postings: Postings, doc_id: int) -> float:
     doc_ids, values = postings
     return float(values[np.flatnonzero(doc_ids == doc_id)].sum())
-
-
-MAX_REASONS = 3
-"""Conditions in the reason of a hit."""
-
-
-def reasons(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> Sequence[str]:
-    """Return for each of `hits` the conditions that it satisfies, as text; nothing if no hit satisfies any."""
-    if not plan.conditions:
-        return ()
-    facts = np.array([segments[number].rows.facts[doc_id] for _, number, doc_id in hits], np.uint64)
-    satisfied = [(condition.label, condition.satisfied_by(facts).tolist()) for condition in plan.conditions]
-    texts = [
-        ", ".join([label for label, by_hit in satisfied if by_hit[place]][:MAX_REASONS]) for place in range(len(hits))
-    ]
-    return texts if any(texts) else ()
