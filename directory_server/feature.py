@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .domain.ports.runtime import Bus, Offload
     from .domain.ports.search import LikenessSource
     from .domain.ports.tracing import Trace
+    from .tables import Storage
     from .web.access_log import AccessRecord
     from .web.authentication import AccessTokens
     from .web.pages import EntryImage, EntryPart
@@ -35,7 +36,7 @@ class Host:
     """
 
     config: Config
-    storage: Any
+    storage: Storage
     reactor: Any
     now: Callable[[], float]
     offload: Offload
@@ -111,7 +112,7 @@ class Feature:
         module, _, name = reference.partition(":")
         return getattr(import_module(f"{self.package}.{module}"), name) if reference else None
 
-    def command_trail(self, config: Config, storage: Any) -> AuditTrail | None:
+    def command_trail(self, config: Config, storage: Storage) -> AuditTrail | None:
         """Return what records commands; None if nothing does."""
         trail: AuditTrail | None = self.part(self.trail)(config, storage) if self.trail else None
         return trail

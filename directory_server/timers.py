@@ -80,7 +80,8 @@ class Timer(Service):
         if failure.check(CancelledError):
             return
         if not self._is_failing:
-            name = getattr(self._function, "__qualname__", repr(self._function)).rpartition("<locals>.")[2]
+            function = getattr(self._function, "func", self._function)
+            name = getattr(function, "__qualname__", repr(function)).rpartition("<locals>.")[2]
             if failure.check(Unavailable):
                 # The storage has logged its fault.
                 self._log.warn("{name} waits: {reason}", name=name, reason=failure.getErrorMessage())

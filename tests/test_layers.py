@@ -109,7 +109,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.routing": _WEB | {"web.audit", "web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},
     "main_reactor": set(),
-    "feature": {"config", "domain.ports", "web.access_log", "web.authentication", "web.pages", "web.parts"},
+    "feature": {"config", "domain.ports", "tables", "web.access_log", "web.authentication", "web.pages", "web.parts"},
     "config": {"files"},
     "sample": set(),
 }

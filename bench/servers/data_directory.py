@@ -16,6 +16,7 @@ from directory_server.domain.keys import digest, new_id, new_key_secret
 from directory_server.domain.ports.search import Analysis
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
+from directory_server.tables import StoredEntries
 
 BATCH = 1_000
 """Entries that are published in one call."""
@@ -25,11 +26,11 @@ INDEX_FILES = "index-*.bin"
 
 
 @contextmanager
-def open_store(folder: Path, analysis: Analysis | None = None) -> Iterator[sqlite.SqliteStore]:
+def open_store(folder: Path, analysis: Analysis | None = None) -> Iterator[StoredEntries]:
     """Open the entries of a data directory; `analysis` is that of the server, unless another is given."""
     data = sqlite.DataDirectory(folder)
     try:
-        yield sqlite.SqliteStore(data.directory, inline, analysis or TextAnalysis())
+        yield sqlite.sqlite_store(data.directory, inline, analysis or TextAnalysis())
     finally:
         data.close()
 

@@ -58,8 +58,10 @@ def is_storable(text: str) -> bool:
 
 
 def storable(text: str) -> str:
-    """Return `text`, such as an error that quotes others, without what some databases cannot hold."""
-    return text if is_storable(text) else text.replace("\0", "\ufffd").encode(errors="replace").decode()
+    """Return `text` with U+FFFD in place of what some databases cannot hold."""
+    if is_storable(text):
+        return text
+    return text.replace("\0", "\ufffd").encode(errors="surrogatepass").decode(errors="replace")
 
 
 def mcp_id_of(name: str) -> str:

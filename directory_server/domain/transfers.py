@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from attrs import frozen
+
+
+@frozen
+class ExportedTable:
+    """A table: its name, columns, and the number of leading columns that identify a row and order the rows.
+
+    `rows` returns the rows in order. Truth values are 0 or 1. Each call starts again.
+    """
+
+    name: str
+    columns: Sequence[str]
+    key: int
+    rows: Callable[[], Iterator[tuple[object, ...]]]
+
+
+@frozen
+class Export:
+    """The content of a data directory at one moment: tables after those that they refer to.
+
+    `stored` has the names and bytes of each source.
+    """
+
+    tables: Sequence[ExportedTable]
+    stored: Sequence[tuple[str, int, int]]
+    session_secret: bytes
 
 
 @frozen

@@ -79,22 +79,6 @@ class UpstreamState:
     progress: SyncProgress | None = None
 
 
-@frozen
-class Lease:
-    """The right of one process to sync an upstream, `until` a time in seconds since the epoch."""
-
-    holder: str
-    until: float
-
-
-def may_hold(lease: Lease | None, holder: str, now: float, seconds: float) -> bool:
-    """Return whether `holder` may have the lease from `now` for `seconds`, given the stored `lease`.
-
-    A lease that ends more than twice as far ahead as this one is void: a wrong clock wrote it.
-    """
-    return lease is None or lease.holder == holder or lease.until <= now or lease.until > now + 2 * seconds
-
-
 def credible(state: UpstreamState, now: float, wait: float) -> UpstreamState:
     """Return `state` without the times that lie further ahead of `now` than they can.
 

@@ -9,6 +9,6 @@ from ._link import Link, Statements
 from ._pulse import Pulse
 from ._quota import TRIAL, PostgresQuota
 from ._reachability import Watchdog, check_connection, place, upgrade
-from ._store import LastRead, PostgresStore
+from ._store import LastRead, postgres_store, prune_analyses
 from ._tables import PostgresKeyCache, PostgresTables
-from ._upkeep import REPORT_INTERVAL, UPKEEP_INTERVAL, Node, NodeReports, Task, Upkeep, running_nodes
+from ._upkeep import REPORT_INTERVAL, UPKEEP_INTERVAL, Node, Task, report_node, run_due, running_nodes

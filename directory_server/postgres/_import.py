@@ -7,13 +7,12 @@ from contextlib import closing
 from functools import partial
 from itertools import zip_longest
 from secrets import token_bytes
-from typing import Protocol
 
 import psycopg
 
 from ..domain.entries import is_storable, storable
 from ..domain.errors import BadInput
-from ..domain.transfers import Imported, Restored
+from ..domain.transfers import Export, ExportedTable, Imported, Restored
 from ..tables import PUBLISHERS
 from ._connection import Cursor
 from ._database import Database
@@ -53,36 +52,7 @@ The document of a record stays as it was published. Nothing refers to rows by th
 _STORED = "SELECT source, names, bytes FROM stored ORDER BY source"
 
 
-class Table(Protocol):
-    """A table to import: `key` is the number of leading columns that identify a row and order the rows."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def columns(self) -> Sequence[str]: ...
-
-    @property
-    def key(self) -> int: ...
-
-    def rows(self) -> Iterable[Row]:
-        """Return the rows in order. Each call starts again."""
-
-
-class Source(Protocol):
-    """The content of another store: tables after those that they refer to, and names and bytes of each source."""
-
-    @property
-    def tables(self) -> Sequence[Table]: ...
-
-    @property
-    def stored(self) -> Sequence[tuple[str, int, int]]: ...
-
-    @property
-    def session_secret(self) -> bytes: ...
-
-
-async def import_data(source: Source, database: Database) -> Imported:
+async def import_data(source: Export, database: Database) -> Imported:
     """Move the content of `source` into the empty `database`; return what was imported.
 
     Ids, numbers of changes, secrets and spent quota stay the same. Either everything is imported or nothing. Raises
@@ -92,7 +62,7 @@ async def import_data(source: Source, database: Database) -> Imported:
     return await database.write(partial(_import, source=source))
 
 
-def _import(cursor: Cursor, source: Source) -> Imported:
+def _import(cursor: Cursor, source: Export) -> Imported:
     cursor.unlimit()
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
@@ -125,7 +95,7 @@ def _check_empty(cursor: Cursor, names: Sequence[str]) -> None:
             )
 
 
-def _copy(cursor: Cursor, table: Table, replaced: list[str]) -> int:
+def _copy(cursor: Cursor, table: ExportedTable, replaced: list[str]) -> int:
     """Write the rows of `table`; return their number. Add a line to `replaced` for each text that is changed."""
     types = _types(cursor, table)
     count = 0
@@ -158,13 +128,13 @@ def _chunks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield chunk
 
 
-def _types(cursor: Cursor, table: Table) -> list[int]:
+def _types(cursor: Cursor, table: ExportedTable) -> list[int]:
     """Return the object ids of the types of the columns."""
     description = cursor.execute(f"SELECT {', '.join(table.columns)} FROM {table.name} LIMIT 0").description
     return [column.type_code for column in description or ()]
 
 
-def _row(table: Table, types: Sequence[int], row: Row, replaced: list[str]) -> Row:
+def _row(table: ExportedTable, types: Sequence[int], row: Row, replaced: list[str]) -> Row:
     """Return `row` as the database holds it. Raises BadInput for a text that it cannot hold."""
     stored = _storable(table, row)
     for column, before, after in zip(table.columns, row, stored, strict=True):
@@ -177,14 +147,14 @@ def _row(table: Table, types: Sequence[int], row: Row, replaced: list[str]) -> R
     )
 
 
-def _storable(table: Table, row: Row) -> Row:
+def _storable(table: ExportedTable, row: Row) -> Row:
     """Return `row` without NUL in REPLACEABLE columns. Raises BadInput for a NUL in another column."""
     if all(is_storable(value) for value in row if isinstance(value, str)):
         return row
     return tuple(_storable_value(table, column, value, row) for column, value in zip(table.columns, row, strict=True))
 
 
-def _storable_value(table: Table, column: str, value: object, row: Row) -> object:
+def _storable_value(table: ExportedTable, column: str, value: object, row: Row) -> object:
     if not isinstance(value, str) or is_storable(value):
         return value
     if column in REPLACEABLE.get(table.name, ()):
@@ -195,7 +165,7 @@ def _storable_value(table: Table, column: str, value: object, row: Row) -> objec
     )
 
 
-def _read(cursor: Cursor, table: Table) -> Generator[Row, None, None]:
+def _read(cursor: Cursor, table: ExportedTable) -> Generator[Row, None, None]:
     types, columns = _types(cursor, table), ", ".join(table.columns)
     query = f"SELECT {columns} FROM {table.name} ORDER BY {', '.join(table.columns[: table.key])}"
     with cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
@@ -226,15 +196,11 @@ async def session_secret(database: Database) -> bytes:
 
     Of processes that start together, one creates the secret, and all return it.
     """
-    found = await database.read(lambda cursor: cursor.one(_READ, SESSION_SECRET))
-    if found is None:
-
-        def write(cursor: Cursor) -> object:
-            cursor.execute(_CREATE, (SESSION_SECRET, token_bytes(SIZE)))
-            return cursor.one(_READ, SESSION_SECRET)
-
-        found = await database.write(write)
-    return bytes(found[0])
+    row = await database.read(lambda cursor: cursor.one(_READ, SESSION_SECRET))
+    if row is None:
+        await database.run(_CREATE, SESSION_SECRET, token_bytes(SIZE))
+        row = await database.read(lambda cursor: cursor.one(_READ, SESSION_SECRET))
+    return bytes(row[0])
 
 
 _NEW_LOG = "UPDATE log SET id = left(replace(gen_random_uuid()::text, '-', ''), 12)"

@@ -22,7 +22,7 @@ BATCH = 64
 """Most charges of a transaction. Each holds a lock, of which PostgreSQL has 64 per connection by default."""
 
 PRUNED = 1_000
-"""Keys whose rows `prune_all` deletes in one transaction."""
+"""Keys whose rows `prune` deletes in one transaction."""
 
 WAITING = 10_000
 """Most charges that wait for the transaction before them."""
@@ -94,26 +94,18 @@ class PostgresQuota:
         rows = await self._statements.run(_LAST, key_id)
         return float(rows[0][0]) if rows else None
 
-    async def prune(self, keys: int = 100) -> None:
-        """Delete rows of the next `keys` keys from before the window; the next call continues.
+    async def prune(self) -> None:
+        """Delete rows from before the window, of PRUNED keys at a time. Raises Unavailable.
 
-        The newest row of each key stays for `last`. One process prunes at a time. If the database is unavailable, the
-        next call tries again.
+        The newest row of each key stays for `last`. One process prunes at a time.
         """
-        try:
-            await self._prune(keys)
-        except Unavailable as error:
-            self._log.debug("Spent quota cannot be pruned: {reason}", reason=error.message)
-
-    async def prune_all(self) -> None:
-        """Delete rows of all keys, PRUNED keys at a time; as `prune` otherwise. Raises Unavailable."""
-        await self._prune(PRUNED)
+        await self._prune()
         while self._pruned_to:
-            await self._prune(PRUNED)
+            await self._prune()
 
-    async def _prune(self, keys: int) -> None:
+    async def _prune(self) -> None:
         [(self._pruned_to,)] = await self._pruning.run(
-            _PRUNE, self._pruned_to, keys, float(self._window), self._given()
+            _PRUNE, self._pruned_to, PRUNED, float(self._window), self._given()
         )
 
     async def _charge_waiting(self) -> None:

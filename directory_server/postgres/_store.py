@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
-from attrs import Factory, define, field, frozen
+from attrs import define
 
-from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.publishing import SourceLimits
-from ..tables import Engine, ScopedEntries
+from ..tables import Engine, StoredEntries
 from ._connection import Cursor
 from ._database import Database
 from ._link import Statements
@@ -28,9 +26,9 @@ class LastRead:
     seq: int = 0
     mark: int | None = None
 
-    def record(self, seq: int, mark: int) -> None:
+    def record(self, seq: int, mark: int | None) -> None:
         """Record a change that was read."""
-        if seq > self.seq:
+        if mark is not None and seq > self.seq:
             self.seq, self.mark = seq, mark
 
 
@@ -52,6 +50,7 @@ ENGINE = Engine(
         SELECT names > 1000 AND names > 10 * greatest(reltuples, 0)
         FROM (SELECT sum(names) AS names FROM stored) AS all_sources, pg_class WHERE oid = 'record'::regclass
     """,
+    update_statistics="ANALYZE record, entry, change, analysed, stored",
     batch=500,
     batch_bytes=8_000_000,
 )
@@ -67,48 +66,35 @@ _PRUNE = (
     """,
 )
 
-_ANALYZE = "ANALYZE record, entry, change, analysed, stored"
 
-
-@frozen
-class PostgresStore(ScopedEntries):
-    """Entries and their change log in the database, see ScopedEntries.
+def postgres_store(
+    database: Database,
+    offload: Offload,
+    analysis: Analysis,
+    sources: Sequence[str] = (),
+    limits: Mapping[str, SourceLimits] = {},
+    reads: Statements | None = None,
+    last_read: LastRead | None = None,
+) -> StoredEntries:
+    """Return the entries and their change log in the database.
 
     Results of the analysis are stored by the fingerprint of the document and the version of the analysis, so two
     versions of the software do not overwrite each other's. `reads` runs short queries that requests wait for; by
     default in a thread. `last_read` gets the changes that are read.
     """
+    tables, record = PostgresTables(database, reads), (last_read or LastRead()).record
+    return StoredEntries(tables, offload, analysis, ENGINE, sources, limits, record)
 
-    _database: Database
-    _offload: Offload
-    _analysis: Analysis
-    _sources: Sequence[str] = ()
-    _limits: Mapping[str, SourceLimits] = {}
-    _reads: Statements | None = None
-    _last_read: LastRead = field(factory=LastRead)
-    _engine: Engine = ENGINE
-    _tables: PostgresTables = field(
-        init=False, default=Factory(lambda self: PostgresTables(self._database, self._reads), takes_self=True)
-    )
 
-    async def prune(self) -> None:
-        """Delete the analyses of documents that are no longer stored, and those that no process reads.
+async def prune_analyses(database: Database, version: str) -> None:
+    """Delete the analyses of documents that are no longer stored, and those that no process reads.
 
-        Raises Unavailable.
-        """
-        gone, unused = _PRUNE
+    `version` is that of this process. Raises Unavailable.
+    """
+    gone, unused = _PRUNE
 
-        def write(cursor: Cursor) -> None:
-            cursor.execute(gone)
-            cursor.execute(unused, (self._analysis.version,))
+    def write(cursor: Cursor) -> None:
+        cursor.execute(gone)
+        cursor.execute(unused, (version,))
 
-        await self._database.write(write)
-
-    async def _update_statistics(self) -> None:
-        # Without statistics of the planner, queries are only slower.
-        with suppress(Unavailable):
-            await self._database.run(_ANALYZE)
-
-    def _record_read(self, seq: int, mark: int | None) -> None:
-        if mark is not None:
-            self._last_read.record(seq, mark)
+    await database.write(write)

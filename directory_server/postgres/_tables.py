@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.storage import Policy
-from ..tables import FIND_KEY, Rows, Tables, found_key, input_columns, postgres_statement
+from ..tables import FIND_KEY, Rows, Tables, found_key, input_columns, postgres_statement, storable_value
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
@@ -25,7 +25,7 @@ def numbered(statement: str, values: Mapping[str, object] | Sequence[Mapping[str
         arrays = {column: [row[column] for row in values] for column in input_columns(statement)}
         values = {**values[0], **arrays}
     text, names = postgres_statement(statement)
-    return text, [values[name] for name in names]
+    return text, [storable_value(values[name]) for name in names]
 
 
 @frozen

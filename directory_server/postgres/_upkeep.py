@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from attrs import frozen
+from attrs import astuple, frozen
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
 from ._connection import NOW, Cursor
 from ._database import Database
+
+_log = Logger()
 
 UPKEEP_INTERVAL = 60.0
 """Seconds after which a process looks for tasks that are due."""
@@ -32,23 +34,14 @@ class Task:
     run: Callable[[], Awaitable[None]]
 
 
-@frozen
-class Upkeep:
-    """The tasks of all processes."""
-
-    _database: Database
-    _tasks: Sequence[Task]
-
-    _log = Logger()
-
-    async def run_due(self) -> None:
-        """Run the tasks that are due and that no other process has begun. Nothing runs without the database."""
-        for task in self._tasks:
-            try:
-                if await self._database.run(_CLAIM, task.name, task.interval):
-                    await task.run()
-            except Unavailable as error:
-                self._log.debug("The task {name} could not be run: {reason}", name=task.name, reason=error.message)
+async def run_due(database: Database, tasks: Sequence[Task]) -> None:
+    """Run the tasks that are due and that no other process has begun. Nothing runs without the database."""
+    for task in tasks:
+        try:
+            if await database.run(_CLAIM, task.name, task.interval):
+                await task.run()
+        except Unavailable as error:
+            _log.debug("The task {name} could not be run: {reason}", name=task.name, reason=error.message)
 
 
 REPORT_INTERVAL = 10.0
@@ -57,19 +50,17 @@ REPORT_INTERVAL = 10.0
 GONE = 60.0
 """Seconds without a report after which a process does not run any more."""
 
-_NOW = "extract(epoch FROM clock_timestamp())"
-
 _REPORT = f"""
-    INSERT INTO node (id, version, config, analysis, seen_at) VALUES ($1, $2, $3, $4, {_NOW})
+    INSERT INTO node (id, version, config, analysis, seen_at) VALUES ($1, $2, $3, $4, {NOW})
     ON CONFLICT (id) DO UPDATE SET
         version = excluded.version, config = excluded.config, analysis = excluded.analysis, seen_at = excluded.seen_at
 """
 
 _FORGET = f"""
-    DELETE FROM node WHERE id IN (SELECT id FROM node WHERE seen_at < {_NOW} - $1::float8 FOR UPDATE SKIP LOCKED)
+    DELETE FROM node WHERE id IN (SELECT id FROM node WHERE seen_at < {NOW} - $1::float8 FOR UPDATE SKIP LOCKED)
 """
 
-_LIST = f"SELECT id, version, config, analysis FROM node WHERE seen_at >= {_NOW} - $1::float8 ORDER BY id"
+_LIST = f"SELECT id, version, config, analysis FROM node WHERE seen_at >= {NOW} - $1::float8 ORDER BY id"
 
 
 @frozen
@@ -86,27 +77,20 @@ class Node:
     analysis: str | None
 
 
-@frozen
-class NodeReports:
-    """Reports that this process, `node`, runs. The write also notices that a database with a full disk works again."""
+async def report_node(database: Database, node: Node) -> None:
+    """Write the row of this process, `node`; delete those of processes that are gone.
 
-    _database: Database
-    _node: Node
+    The write also notices that a database with a full disk works again.
+    """
 
-    _log = Logger()
+    def write(cursor: Cursor) -> None:
+        cursor.execute(_REPORT, astuple(node))
+        cursor.execute(_FORGET, (GONE,))
 
-    async def report(self) -> None:
-        """Write the row of this process; delete those of processes that are gone."""
-        node = self._node
-
-        def write(cursor: Cursor) -> None:
-            cursor.execute(_REPORT, (node.id, node.version, node.config, node.analysis))
-            cursor.execute(_FORGET, (GONE,))
-
-        try:
-            await self._database.write(write)
-        except Unavailable as error:
-            self._log.debug("This process cannot be reported: {reason}", reason=error.message)
+    try:
+        await database.write(write)
+    except Unavailable as error:
+        _log.debug("This process cannot be reported: {reason}", reason=error.message)
 
 
 async def running_nodes(database: Database) -> Sequence[Node]:

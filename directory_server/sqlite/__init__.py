@@ -5,5 +5,5 @@ from ._database import Database
 from ._export import export
 from ._quota import SqliteQuota, quota_clock
 from ._restore import after_restore
-from ._store import DataVersionBus, SqliteStore
+from ._store import DataVersionBus, sqlite_store
 from ._tables import SeparateTables, SqliteKeyCache, SqliteTables

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence, Set
 from contextlib import closing, contextmanager
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from attrs import frozen
-
 from ..domain.errors import BadInput
+from ..domain.transfers import Export, ExportedTable
 from ._data_directory import DataDirectory
 from ._database import Database
 
@@ -60,30 +60,6 @@ _COLUMNS = "SELECT name, pk > 0 FROM pragma_table_info(?) ORDER BY pk = 0, pk, c
 _STORED = "SELECT source, names, bytes FROM stored WHERE names > 0 ORDER BY source"
 
 
-@frozen
-class ExportedTable:
-    """A table: its name, columns, and the number of leading columns that identify a row and order the rows."""
-
-    name: str
-    columns: Sequence[str]
-    key: int
-    _connection: sqlite3.Connection
-    _query: str
-
-    def rows(self) -> Iterator[tuple[object, ...]]:
-        """Return the rows in order. Truth values are 0 or 1. Each call starts again."""
-        return self._connection.execute(self._query)
-
-
-@frozen
-class Export:
-    """The content of a data directory at one moment; `stored` has the names and bytes of each source."""
-
-    tables: Sequence[ExportedTable]
-    stored: Sequence[tuple[str, int, int]]
-    session_secret: bytes
-
-
 @contextmanager
 def export(folder: Path) -> Iterator[Export]:
     """Return the content of the data directory `folder` as a context manager; its files are open until the end.
@@ -99,7 +75,9 @@ def export(folder: Path) -> Iterator[Export]:
             # The first statements of both transactions, so that all others read the same moment.
             stored = directory.execute(_STORED).fetchall()
             quota.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            analysed = ExportedTable("analysed", ("fingerprint", "version", "body"), 2, directory, _ANALYSED)
+            analysed = ExportedTable(
+                "analysed", ("fingerprint", "version", "body"), 2, partial(directory.execute, _ANALYSED)
+            )
             tables = [*_tables(directory), analysed, *_tables(quota)]
             with _statistics(folder) as statistics:
                 tables += () if statistics is None else _tables(statistics)
@@ -133,4 +111,4 @@ def _table(connection: sqlite3.Connection, name: str) -> ExportedTable:
     key = sum(is_key for _, is_key in found) or 1
     selected = ", ".join(f"{expressions.get(column, column)} AS {column}" for column in columns)
     query = f"SELECT {selected} FROM {name} ORDER BY {', '.join(columns[:key])}"
-    return ExportedTable(name, columns, key, connection, query)
+    return ExportedTable(name, columns, key, partial(connection.execute, query))

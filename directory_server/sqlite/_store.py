@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import TypeVar
 
-from attrs import Factory, define, field, frozen
+from attrs import define
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -14,7 +14,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.publishing import SourceLimits
-from ..tables import Engine, Rows, ScopedEntries, Write
+from ..tables import Engine, Rows, StoredEntries, Write
 from ..timers import PollingBus
 from ._connection import is_busy
 from ._database import Database, data_version
@@ -35,6 +35,7 @@ ENGINE = Engine(
     """,
     known_analyses=None,
     is_stale=None,
+    update_statistics=None,
     batch=50,
     batch_bytes=1_000_000,
 )
@@ -67,28 +68,25 @@ class _PausingWriter:
             self._seconds += self._clock() - began
 
 
-@frozen
-class SqliteStore(ScopedEntries):
-    """Entries and their change log in the data directory, see ScopedEntries.
+def sqlite_store(
+    database: Database,
+    offload: Offload,
+    analysis: Analysis,
+    sources: Sequence[str] = (),
+    limits: Mapping[str, SourceLimits] = {},
+    clock: Callable[[], float] = lambda: 0.0,
+    pause: Callable[[float], object] | None = None,
+) -> StoredEntries:
+    """Return the entries and their change log in the data directory.
 
     `clock` measures transactions in seconds; without it a call of `publish` never pauses.
     """
+    tables = SqliteTables(database, offload, offload)
 
-    _database: Database
-    _offload: Offload
-    _analysis: Analysis
-    _sources: Sequence[str] = ()
-    _limits: Mapping[str, SourceLimits] = {}
-    _clock: Callable[[], float] = lambda: 0.0
-    _pause: Callable[[float], object] = Event().wait
-    _engine: Engine = ENGINE
-    _tables: SqliteTables = field(
-        init=False,
-        default=Factory(lambda self: SqliteTables(self._database, self._offload, self._offload), takes_self=True),
-    )
+    def writer() -> Write:
+        return _PausingWriter(tables, offload, clock, pause or Event().wait).write
 
-    def _writer(self) -> Write:
-        return _PausingWriter(self._tables, self._offload, self._clock, self._pause).write
+    return StoredEntries(tables, offload, analysis, ENGINE, sources, limits, writer=writer)
 
 
 class DataVersionBus(PollingBus):

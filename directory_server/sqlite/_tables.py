@@ -17,7 +17,7 @@ from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.runtime import Offload, Turn
 from ..domain.ports.storage import Policy
 from ..run_sync import inline
-from ..tables import FIND_KEY, Rows, Statement, Tables, found_key, sqlite_statement
+from ..tables import FIND_KEY, Rows, Statement, Tables, found_key, sqlite_statement, storable_value
 from ._database import Database, Schema, data_version
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class SqliteRows:
         return self._run(statement, values).rowcount
 
     def many(self, statement: str, values: Sequence[Mapping[str, object]], /) -> None:
-        self.connection.executemany(sqlite_statement(statement)[0], values)
+        self.connection.executemany(sqlite_statement(statement)[0], map(_storable, values))
 
     def together(self, *statements: Statement) -> list[list[Any]]:
         return [self._rows(*statement) for statement in statements]
@@ -67,9 +67,12 @@ class SqliteRows:
 
     def _run(self, statement: str, values: Mapping[str, object]) -> sqlite3.Cursor:
         text, lists = sqlite_statement(statement)
-        if lists:
-            values = {**values, **{name: serialization.text(values[name]) for name in lists}}
-        return self.connection.execute(text, values)
+        values = _storable(values)
+        return self.connection.execute(text, {**values, **{name: serialization.text(values[name]) for name in lists}})
+
+
+def _storable(values: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: storable_value(value) for name, value in values.items()}
 
 
 @frozen

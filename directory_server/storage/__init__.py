@@ -3,5 +3,6 @@
 This is the only package that names the adapters. The server and the commands use the record `Storage`.
 """
 
+from ..tables import Serving, Storage
 from ._open import import_data_directory, open_storage, place, upgrade_database
-from ._storage import Environment, Serving, Storage, command_environment
+from ._storage import Environment, command_environment

@@ -9,8 +9,9 @@ from pathlib import Path
 from ..config import Config
 from ..domain.errors import Unavailable
 from ..domain.transfers import Imported
+from ..tables import Storage
 from ._sqlite import open_sqlite
-from ._storage import Environment, Storage
+from ._storage import Environment
 
 MISSING_DRIVER = (
     "the setting database needs the driver of PostgreSQL. Install it with: pip install 'directory-server[cluster]'"

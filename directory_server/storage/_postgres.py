@@ -23,11 +23,7 @@ from ..domain.transfers import Imported, Restored
 from ..run_sync import inline, run_sync
 from ..search import TextAnalysis
 from ..timers import Timer
-from ._storage import Environment, Serving, Storage, policy_of, source_limits, upstream_names
-
-TASKS = {"quota": 3_600.0, "analyses": 3_600.0, "attempts": 60.0}
-"""Seconds between two deletions, by one of all processes, of charges that no longer count, and so on."""
-
+from ._storage import Environment, policy_of, source_limits, upstream_names
 
 LINKS = 2
 """Connections of a server besides those for transactions."""
@@ -63,7 +59,7 @@ def _command_database(config: Config) -> Iterator[postgres.Database]:
         database.close()
 
 
-def open_postgres(config: Config, environment: Environment) -> Storage:
+def open_postgres(config: Config, environment: Environment) -> tables.Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
     database = _database(config, environment.offload, environment.wall)
     database.policy = policy_of(config)
@@ -80,11 +76,15 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
     access = postgres.PostgresTables(database, reads)
     attempts = postgres.PostgresAttempts(database, statements=reads)
     limits = source_limits(config)
+    analysis = TextAnalysis()
     names, accounts, node = upstream_names(config), config.accounts, _node(config)
-    store = postgres.PostgresStore(database, environment.offload, TextAnalysis(), names, limits, reads, last_read)
+    store = postgres.postgres_store(database, environment.offload, analysis, names, limits, reads, last_read)
 
-    prunings = {"quota": quota.prune_all, "analyses": store.prune, "attempts": attempts.prune}
-    tasks = [postgres.Task(name, interval, prunings[name]) for name, interval in TASKS.items()]
+    tasks = [
+        postgres.Task("quota", 3_600.0, quota.prune),
+        postgres.Task("analyses", 3_600.0, partial(postgres.prune_analyses, database, analysis.version)),
+        postgres.Task("attempts", 60.0, attempts.prune),
+    ]
 
     async def after_restore(newer: Path | None) -> Restored:
         if newer is not None:
@@ -95,7 +95,7 @@ def open_postgres(config: Config, environment: Environment) -> Storage:
         watchdog.stop()
         database.close()
 
-    return Storage(
+    return tables.Storage(
         is_shared=True,
         store=store,
         curation=tables.StoredCuration(access, names),
@@ -191,16 +191,16 @@ def _serving(
     tasks: Sequence[postgres.Task],
     node: postgres.Node,
     reactor: Any,
-) -> Serving:
+) -> tables.Serving:
     """Return what a server runs."""
     assert connected is not None, "commands serve nothing"
     bus = connected.bus
-    return Serving(
+    return tables.Serving(
         bus,
         connected.service(),
         [
-            Timer(postgres.UPKEEP_INTERVAL, postgres.Upkeep(database, tasks).run_due, reactor),
-            Timer(postgres.REPORT_INTERVAL, postgres.NodeReports(database, node).report, reactor),
+            Timer(postgres.UPKEEP_INTERVAL, partial(postgres.run_due, database, tasks), reactor),
+            Timer(postgres.REPORT_INTERVAL, partial(postgres.report_node, database, node), reactor),
         ],
         lambda: bus.head,
     )

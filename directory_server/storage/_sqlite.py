@@ -11,21 +11,26 @@ from ..config import Config
 from ..domain.throttling import AttemptLimit, Limiter
 from ..domain.transfers import Restored
 from ..search import TextAnalysis
-from ._storage import Environment, Serving, Storage, policy_of, source_limits, upstream_names
+from ._storage import Environment, policy_of, source_limits, upstream_names
 
 PRUNE_INTERVAL = 1.0
 """Seconds between two deletions of charges that no longer count."""
 
 
-def open_sqlite(config: Config, environment: Environment) -> Storage:
+def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
     """Open the data directory. Raises Unavailable."""
     now, offload, writes = environment.now, environment.offload, environment.account_writes
     data = sqlite.DataDirectory(config.data_dir, synchronous=config.quota.synchronous)
     data.directory.policy = policy_of(config)
     limits = source_limits(config)
-    pause = () if environment.pause is None else (environment.pause,)
-    store = sqlite.SqliteStore(
-        data.directory, offload, TextAnalysis(), upstream_names(config), limits, environment.monotonic, *pause
+    store = sqlite.sqlite_store(
+        data.directory,
+        offload,
+        TextAnalysis(),
+        upstream_names(config),
+        limits,
+        environment.monotonic,
+        environment.pause,
     )
     clock = sqlite.quota_clock(data.quota, environment.machine_time)
     quota = sqlite.SqliteQuota(data.quota, clock, wall=environment.wall, turn=environment.turn)
@@ -48,7 +53,7 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
         statistics.close()
         data.close()
 
-    return Storage(
+    return tables.Storage(
         is_shared=False,
         store=store,
         curation=tables.StoredCuration(background, upstream_names(config)),
@@ -79,14 +84,14 @@ def open_sqlite(config: Config, environment: Environment) -> Storage:
     )
 
 
-def _serving(data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment) -> Serving:
+def _serving(data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment) -> tables.Serving:
     """Return what a server runs."""
     # Commands do not serve, and this import takes 50 ms.
     from ..timers import Timer
 
     reactor = environment.reactor
     bus = sqlite.DataVersionBus(data.directory, reactor)
-    return Serving(
+    return tables.Serving(
         bus,
         bus,
         [

@@ -1,52 +1,21 @@
-"""The record of all adapters that store, and what they need of the process."""
+"""What storage needs of the process and of the configuration."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from attrs import frozen
-from twisted.application.service import IService
 
 from ..config import Config
 from ..domain.policy import PolicyRules
-from ..domain.ports.access import Attempts, Quota
-from ..domain.ports.runtime import Bus, MachineTime, Offload, Turn
-from ..domain.ports.storage import Store
+from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..domain.publishing import SourceLimits
-from ..domain.transfers import Restored
 from ..machine import machine_time
 from ..run_sync import inline
 from ..search import EntryPolicy
-from ..tables import (
-    StoredAccounts,
-    StoredCuration,
-    StoredIdentities,
-    StoredKeyRing,
-    StoredKeyUses,
-    StoredMirrors,
-    StoredNewSecrets,
-    StoredRegistryTokens,
-    StoredRoster,
-    StoredSessions,
-    Tables,
-)
 from ..turn import ImmediateTurn
-
-
-@frozen
-class Serving:
-    """The services of storage in a server: `bus_service` is the `bus`, `services` are periodic tasks.
-
-    `head` returns the last change of the log that this process knows of; it is None if the storage is not shared.
-    """
-
-    bus: Bus
-    bus_service: IService
-    services: Sequence[IService]
-    head: Callable[[], int] | None = None
 
 
 @frozen
@@ -126,46 +95,3 @@ def source_limits(config: Config) -> Mapping[str, SourceLimits]:
 def upstream_names(config: Config) -> Sequence[str]:
     """Return the names of the upstreams in the order of precedence."""
     return [each.name for each in config.upstream]
-
-
-@frozen
-class Storage:
-    """The stored data by subject, and the `tables` on which features have subjects of their own.
-
-    No request waits for `background_tables`. `row_clock` returns the seconds since the epoch for times of rows that
-    processes compare; it is None if the database's clock must give them.
-    `statistics_tables` may be in a file whose faults do not count.
-
-    `available` returns whether each file, or the database, can be used. `is_shared` means that all machines lose the
-    storage together, so that no machine is better than another. `away_since` returns since when a shared storage cannot
-    be used, in seconds since the epoch, None if it can. `serving` returns the services of a server. `serve` is called
-    before they start. `session_secret` returns the secret that signs MCP sessions; it is created at the first start.
-    `after_restore` prepares a restored backup for serving. `describe` returns lines for the command `status`.
-    """
-
-    is_shared: bool
-    store: Store
-    curation: StoredCuration
-    mirrors: StoredMirrors
-    keys: StoredKeyRing
-    key_uses: StoredKeyUses
-    quota: Quota
-    accounts: StoredAccounts
-    identities: StoredIdentities
-    sessions: StoredSessions
-    new_secrets: StoredNewSecrets
-    roster: StoredRoster
-    tables: Tables
-    background_tables: Tables
-    row_clock: Callable[[], float] | None
-    statistics_tables: Tables
-    registry_tokens: StoredRegistryTokens
-    attempts: Attempts
-    serving: Callable[[], Serving]
-    session_secret: Callable[[], Coroutine[Any, Any, bytes]]
-    after_restore: Callable[[Path | None], Coroutine[Any, Any, Restored]]
-    describe: Callable[[], Coroutine[Any, Any, Sequence[str]]]
-    available: Callable[[], Mapping[str, bool]]
-    away_since: Callable[[], float | None]
-    serve: Callable[[], None]
-    close: Callable[[], None]

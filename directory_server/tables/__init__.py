@@ -2,9 +2,8 @@
 
 from ._accounts import StoredAccounts
 from ._curation import StoredCuration
-from ._dialects import Engine, input_columns, postgres_statement, sqlite_statement
-from ._entries import Write
-from ._entries_within import ScopedEntries
+from ._dialects import Engine, input_columns, postgres_statement, sqlite_statement, storable_value
+from ._entries import StoredEntries
 from ._flags import flags_of_kind, put_flags
 from ._identities import StoredIdentities
 from ._key_cache import FIND_KEY, NoCache, found_key
@@ -16,5 +15,6 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions
-from ._tables import Rows, Statement, Tables, snapshot, transaction
+from ._storage import Serving, Storage
+from ._tables import Rows, Statement, Tables, Write, snapshot, transaction
 from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..domain.accounts import Account, email_taken, unknown_account
-from ..domain.entries import is_storable
 from ..domain.keys import new_id
 from ._tables import Rows
 
@@ -54,7 +53,7 @@ def add_account(rows: Rows, address: str, hashed: str | None, now: float, approv
 
 def lock_account(rows: Rows, account_id: str) -> Account:
     """Return an account, locked until the end of the transaction. Raises NotFound."""
-    row = rows.one(_LOCK, id=account_id) if is_storable(account_id) else None
+    row = rows.one(_LOCK, id=account_id)
     if row is None:
         raise unknown_account(account_id)
     return Account(*row)

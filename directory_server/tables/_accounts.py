@@ -16,7 +16,6 @@ from ..domain.accounts import (
     normalized_email,
     unknown_link,
 )
-from ..domain.entries import is_storable
 from ..domain.errors import TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_token
 from ._account_rows import (
@@ -171,7 +170,7 @@ class StoredAccounts:
             rows.end_keys(ended)
             return True
 
-        return is_storable(account_id) and await self._tables.write(write)
+        return await self._tables.write(write)
 
     async def delete(self, account_id: str) -> None:
         """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
@@ -200,7 +199,7 @@ class StoredAccounts:
 
     async def password(self, account_id: str) -> str | None:
         """Return the password hash of an account; None if it is disabled, unknown or has no password."""
-        row = await self._tables.one(_PASSWORD, id=account_id) if is_storable(account_id) else None
+        row = await self._tables.one(_PASSWORD, id=account_id)
         return row[0] if row else None
 
     async def set_password(self, account_id: str, hashed: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from attrs import frozen
 
-from ..domain.changes import Change, ChangeKind
+from ..domain.changes import Change
 from ._names import flag_kinds
 from ._scopes import CHANGED_WITHIN, lists_of
 from ._tables import Rows
@@ -80,57 +80,17 @@ _TEXTS = "SELECT id, body FROM package_texts WHERE id = ANY(:ids)"
 
 
 @frozen
-class Document:
-    """A visible document, with the id of its row; `analysed` is None if no analysis of the version is stored."""
-
-    row: int
-    fingerprint: bytes
-    body: bytes
-    analysed: bytes | None
-
-
-@frozen
 class LoggedChange:
-    """A change, and what is stored of the now visible entry, None if it has none.
+    """A change, and the row and the fingerprint of the document of the now visible entry, None if it has none.
 
     `mark` is random; another one for the same `seq` shows that the database was restored. SQLite has none.
-    The entry has a verification, the texts of a package, a document, kinds of flags, and lists, each with the change
-    with which it left it, None if it is in it.
+    `change.analysed` is None if no analysis of the version is stored.
     """
 
-    seq: int
+    change: Change
     mark: int | None
-    kind: ChangeKind
-    mcp_id: str
-    pinned: bool
-    verified: bytes | None
-    accepted: str
-    texts: bytes | None
-    document: Document | None
-    flags: tuple[str, ...]
-    lists: Sequence[tuple[str, int | None]]
-
-    def change(self, analyses: Mapping[int, bytes]) -> Change:
-        """Return the change with the stored analysis, else that of `analyses` by the document's row."""
-        document = self.document
-        body, analysed = None, None
-        if document is not None:
-            body = document.body
-            analysed = analyses[document.row] if document.analysed is None else document.analysed
-        return Change(
-            seq=self.seq,
-            kind=self.kind,
-            mcp_id=self.mcp_id,
-            body=body,
-            analysed=analysed,
-            pinned=self.pinned,
-            verified=self.verified,
-            texts=self.texts,
-            flags=self.flags,
-            accepted=self.accepted,
-            lists=tuple([name for name, left_at in self.lists if left_at is None]),
-            left=tuple([name for name, left_at in self.lists if left_at == self.seq]),
-        )
+    row: int | None = None
+    fingerprint: bytes = b""
 
 
 def current(rows: Rows, after: str, limit: int, most: int, analysis: str, *, ruled: bool) -> list[LoggedChange]:
@@ -183,30 +143,26 @@ def _read(
     bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
     mcp_ids = [mcp_id for _, _, _, mcp_id, *_ in page]
     flags, lists = (flag_kinds(rows, mcp_ids), lists_of(rows, mcp_ids)) if page else ({}, {})
-    documents: dict[int, Document] = {}
+    documents = {}
     if wanted:
-        for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis):
-            documents[row] = Document(row, *fields)
-    return [
-        LoggedChange(
+        documents = {row: fields for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis)}
+    logged = []
+    for seq, mark, kind, mcp_id, pinned, verified, accepted, texts, visible, _, _, _ in page:
+        fingerprint, body, analysed = documents.get(visible, (b"", None, None))
+        change = Change(
             seq=seq,
-            mark=mark,
             kind=kind,
             mcp_id=mcp_id,
+            body=body,
+            analysed=analysed,
             pinned=bool(pinned),
             verified=verified,
-            accepted=accepted or "",
             # A check may have replaced the texts since. It logs a change.
             texts=bodies.get(texts),
-            document=None if visible is None else documents[visible],
             flags=flags.get(mcp_id, ()),
-            lists=lists.get(mcp_id, ()),
+            accepted=accepted or "",
+            lists=tuple([name for name, left_at in lists.get(mcp_id, ()) if left_at is None]),
+            left=tuple([name for name, left_at in lists.get(mcp_id, ()) if left_at == seq]),
         )
-        for seq, mark, kind, mcp_id, pinned, verified, accepted, texts, visible, _, _, _ in page
-    ]
-
-
-def missing(logged: Sequence[LoggedChange]) -> list[Document]:
-    """Return the documents without a stored analysis."""
-    documents = {change.document.row: change.document for change in logged if change.document is not None}
-    return [document for document in documents.values() if document.analysed is None]
+        logged.append(LoggedChange(change, mark, visible, fingerprint))
+    return logged

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from attrs import evolve, frozen
 
-from ..domain.entries import check_name, is_storable, mcp_id_of, storable
+from ..domain.entries import check_name, mcp_id_of, storable
 from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
 from ._tables import Rows, Tables
@@ -86,8 +86,8 @@ class StoredCuration:
         """
         found = await self._tables.select(
             _CURATED,
-            after=storable(after),
-            text=storable(text),
+            after=after,
+            text=text,
             limit=_ALL if limit is None else limit,
             **_SOURCES,
         )
@@ -95,9 +95,7 @@ class StoredCuration:
 
     async def find(self, name: str) -> CuratedName:
         """Return the curation flags of `name`, without any for an unknown name."""
-        if not is_storable(name):
-            return CuratedName(name)
-        row = await self._tables.one(_ONE, mcp_id=mcp_id_of(name), **_SOURCES)
+        row = await self._tables.one(_ONE, mcp_id=mcp_id_of(storable(name)), **_SOURCES)
         return _curated(*row) if row else CuratedName(name)
 
     def _mark(self, rows: Rows, name: str, mark: Mark, on: bool) -> bool:

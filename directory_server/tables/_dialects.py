@@ -24,6 +24,8 @@ from functools import cache
 
 from attrs import frozen
 
+from ..domain.entries import storable
+
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 
 _CLOCK = "clock_seconds()"
@@ -89,6 +91,13 @@ def postgres_statement(statement: str) -> tuple[str, tuple[str, ...]]:
     return numbered, tuple(numbers)
 
 
+def storable_value(value: object) -> object:
+    """Return `value`, a parameter of a statement, with texts that every database can hold; also those of a list."""
+    if isinstance(value, str):
+        return storable(value)
+    return [*map(storable_value, value)] if isinstance(value, list | tuple) else value
+
+
 @cache
 def input_columns(statement: str) -> tuple[str, ...]:
     """Return the names of the columns that `statement` has of `input`; none if it has no such part."""
@@ -120,7 +129,8 @@ class Engine:
 
     `new_ids` returns `:count` ids for new records. If not `keeps_ids`, a record that is written again gets a new one.
     `store_analyses` stores analyses for the version `:version`, and `known_analyses`, if there is one, returns which of
-    `:fingerprints` have an analysis of it. `is_stale` returns whether the planner should be told about new rows.
+    `:fingerprints` have an analysis of it. `is_stale` returns whether the planner should be told about new rows, which
+    `update_statistics` does.
     A transaction has at most `batch` records, unless one name has more, and ends after `batch_bytes` of documents.
     """
 
@@ -129,5 +139,6 @@ class Engine:
     store_analyses: str
     known_analyses: str | None
     is_stale: str | None
+    update_statistics: str | None
     batch: int
     batch_bytes: int

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from attrs import evolve
+from attrs import Factory, evolve, field, frozen
 from twisted.logger import Logger
 
 from .. import serialization
 from ..domain.changes import Change, Outcome
-from ..domain.entries import Entry, is_storable, storable
+from ..domain.entries import Entry, is_storable
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
-from ..domain.ports.storage import READ_BYTES
+from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.publishing import SourceLimits, record, too_old_versions
+from ..domain.scopes import Scope, change_within
 from ..domain.versions import PUBLISHED, Record, Version, preferred
-from ._change_log import Document, LoggedChange, changes, current, has_changes, missing
+from ._change_log import LoggedChange, changes, current, has_changes
 from ._dialects import Engine
-from ._listing import ListingQuery, all_versions, listing, one_version, versions_of_ids
+from ._listing import ListingQuery, all_versions, listing, newest, one_version, versions_of_ids
 from ._publishing import Known, Row, batches, known, publish, storing_analyses
-from ._tables import Rows, Tables
+from ._scopes import TablesWithin
+from ._tables import Rows, Tables, Write
 
 T = TypeVar("T")
 
@@ -61,39 +63,44 @@ _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
 _COUNT = "SELECT coalesce((SELECT total FROM change ORDER BY seq DESC LIMIT 1), 0)"
 
-# The expression is that of the index record_published. Without CASE, the planner of PostgreSQL takes the two equal
-# columns for independent, expects a single row, and sorts all records.
-_NEWEST = """
-    SELECT record.id FROM record INNER JOIN entry ON entry.name = record.name
-    WHERE CASE WHEN visible_id = record.id THEN true END
-    ORDER BY least(coalesce(published_at, 0), created_at) DESC, record.written DESC LIMIT :limit
+_COUNT_WITHIN = """
+    SELECT count(DISTINCT list_entry.mcp_id) FROM list_entry INNER JOIN entry ON entry.mcp_id = list_entry.mcp_id
+    WHERE list_entry.list = ANY(:scope) AND left_at IS NULL AND visible_id IS NOT NULL
 """
 
-_BODY = "SELECT body FROM record WHERE id = :id"
 
-
-class Write(Protocol):
-    """Runs a function in a transaction, as Tables.write does."""
-
-    async def __call__(self, function: Callable[[Rows], T], /) -> T: ...
-
-
+@frozen
 class StoredEntries:
-    """Entries and their change log.
+    """Entries and their change log, for all readers or for those of `scope`.
 
-    If several sources have a name, local entries take precedence over `_sources`, and those, in order, over others.
-    Work on many entries goes through `_offload`. Entries are stored with the result of `_analysis`; if that of another
-    version is stored, it is computed at the next read. `_limits` bound what a source may store.
+    If several sources have a name, local entries take precedence over `sources`, and those, in order, over others.
+    Work on many entries goes through `offload`. Entries are stored with the result of `analysis`; if that of another
+    version is stored, it is computed at the next read. `limits` bound what a source may store. `record_read` gets the
+    `seq` and the mark of the changes that are read. `writer` returns what runs the transactions of a call of `publish`.
     """
 
-    _engine: Engine
     _tables: Tables
     _offload: Offload
     _analysis: Analysis
-    _sources: Sequence[str]
-    _limits: Mapping[str, SourceLimits]
+    _engine: Engine
+    _sources: Sequence[str] = ()
+    _limits: Mapping[str, SourceLimits] = {}
+    _record_read: Callable[[int, int | None], None] = lambda seq, mark: None
+    _writer: Callable[[], Write] = field(default=Factory(lambda self: lambda: self._tables.write, takes_self=True))
+    _scope: Scope = None
+    _visible: Tables = field(init=False)
+    """The tables as readers of the scope see them."""
 
     _log = Logger()
+
+    @_visible.default
+    def _tables_within(self) -> Tables:
+        return self._tables if self._scope is None else TablesWithin(self._tables, sorted(self._scope))
+
+    def within(self, scope: Scope) -> Store:
+        if scope is None:
+            return self
+        return evolve(self, scope=scope if self._scope is None else self._scope & scope)
 
     async def publish(self, source: str, entries: Sequence[Entry], *, new: bool = False) -> Sequence[Outcome]:
         rows = await self._offload(rows_of_entries, source, entries)
@@ -109,28 +116,23 @@ class StoredEntries:
         return found
 
     async def entry(self, mcp_id: str) -> Entry | None:
-        if not is_storable(mcp_id):
-            return None
-        row = await self._tables.one(_ENTRY, mcp_id=mcp_id)
+        row = await self._visible.one(_ENTRY, mcp_id=mcp_id)
         return serialization.restore_entry(row[0]) if row else None
 
     async def entries(self, mcp_ids: Sequence[str]) -> Sequence[Entry]:
-        requested = list(filter(is_storable, mcp_ids))
-        bodies = dict(await self._tables.select(_ENTRIES, mcp_ids=requested))
-        return [serialization.restore_entry(bodies[mcp_id]) for mcp_id in requested if mcp_id in bodies]
+        bodies = dict(await self._visible.select(_ENTRIES, mcp_ids=mcp_ids))
+        return [serialization.restore_entry(bodies[mcp_id]) for mcp_id in mcp_ids if mcp_id in bodies]
 
     async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
-        rows = await self._tables.select(_IDS, after=after, before=before, limit=limit)
+        rows = await self._visible.select(_IDS, after=after, before=before, limit=limit)
         return [mcp_id for (mcp_id,) in rows]
 
     async def published(self, name: str) -> Sequence[Entry]:
-        if not is_storable(name):
-            return []
-        bodies = await self._tables.select(_PUBLISHED, name=name, source=PUBLISHED)
+        bodies = await self._visible.select(_PUBLISHED, name=name, source=PUBLISHED)
         return [serialization.restore_entry(body) for (body,) in bodies]
 
     async def of_source(self, source: str, after: str = "", limit: int = 100) -> Sequence[Entry]:
-        bodies = await self._tables.select(_OF_SOURCE, source=source, after=storable(after), limit=limit)
+        bodies = await self._visible.select(_OF_SOURCE, source=source, after=after, limit=limit)
         return [serialization.restore_entry(body) for (body,) in bodies]
 
     async def without(self, name: str, source: str) -> Entry | None:
@@ -139,50 +141,49 @@ class StoredEntries:
             chosen = preferred(others, self._sources)
             return None if chosen is None or chosen.deleted else rows.one(_WRITTEN, name=name, number=chosen.id)[0]
 
-        body = await self._tables.read(read) if is_storable(name) else None
+        body = await self._visible.read(read)
         return None if body is None else serialization.restore_entry(body)
 
     async def preferred(self, name: str) -> tuple[str, str] | None:
-        if not is_storable(name):
-            return None
-        row: tuple[str, str] | None = await self._tables.one(_PREFERRED, name=name)
+        row: tuple[str, str] | None = await self._visible.one(_PREFERRED, name=name)
         return row
 
     async def head(self) -> int:
-        row = await self._tables.one(_HEAD)
+        row = await self._visible.one(_HEAD)
         if row is None:
             return 0
         self._record_read(*row)
         return int(row[0])
 
     async def has_changes(self, after: int) -> bool:
-        return await self._tables.read(lambda rows: has_changes(rows, after))
+        return await self._tables.read(lambda rows: has_changes(rows, after, self._lists))
 
     async def log_id(self) -> str:
-        return str((await self._tables.one(_LOG))[0])
+        return str((await self._visible.one(_LOG))[0])
 
     async def oldest(self) -> int:
-        return int((await self._tables.one(_OLDEST))[0])
+        return int((await self._visible.one(_OLDEST))[0])
 
     async def count(self) -> int:
-        return int((await self._tables.one(_COUNT))[0])
+        if self._scope is None:
+            return int((await self._tables.one(_COUNT))[0])
+        return int((await self._tables.one(_COUNT_WITHIN, scope=self._lists))[0])
 
     async def current(self, after: str, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         version = self._analysis.version
         read = partial(current, after=after, limit=limit, most=most, analysis=version, ruled=ruled)
-        return await self._analysed(await self._tables.read(read))
+        return await self._analysed(await self._visible.read(read))
 
     async def changes(self, after: int, limit: int, most: int = READ_BYTES, *, ruled: bool = False) -> Sequence[Change]:
         version = self._analysis.version
-        read = partial(changes, after=after, limit=limit, most=most, analysis=version, ruled=ruled)
-        return await self._analysed(await self._tables.read(read))
+        read = partial(changes, after=after, limit=limit, most=most, analysis=version, ruled=ruled, scope=self._lists)
+        logged = await self._analysed(await self._tables.read(read))
+        if self._scope is None:
+            return logged
+        return [seen for change in logged if (seen := change_within(change, self._scope)) is not None]
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        def read(rows: Rows) -> list[T]:
-            ids = rows.all(_NEWEST, limit=limit)
-            return [of(serialization.restore_entry(rows.one(_BODY, id=row)[0])) for (row,) in ids]
-
-        return await self._tables.read(read)
+        return await self._visible.read(lambda rows: newest(rows, limit, of))
 
     async def listing(
         self,
@@ -198,35 +199,27 @@ class StoredEntries:
         if not all(map(is_storable, (*after, versions))):
             return []
         query = ListingQuery(*after, limit, versions, updated_since or 0.0, include_deleted, curated)
-        return await self._tables.read(lambda rows: listing(rows, query, most))
+        return await self._visible.read(lambda rows: listing(rows, query, most))
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:
-        if not is_storable(name):
-            return []
-        return await self._tables.read(lambda rows: all_versions(rows, name, after, limit, most))
+        return await self._visible.read(lambda rows: all_versions(rows, name, after, limit, most))
 
     async def latest(
         self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
     ) -> Sequence[Version]:
         if not is_storable(version):
             return []
-        requested = list(filter(is_storable, mcp_ids))
-        return await self._tables.read(lambda rows: versions_of_ids(rows, requested, version, most))
+        return await self._visible.read(lambda rows: versions_of_ids(rows, mcp_ids, version, most))
 
     async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
-        if not (is_storable(name) and is_storable(version)):
+        if not is_storable(version):
             return None
-        return await self._tables.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
+        return await self._visible.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
 
-    def _record_read(self, seq: int, mark: int | None) -> None:
-        """Record that the change `seq` was read."""
-
-    def _writer(self) -> Write:
-        """Return what runs the transactions of a call of `publish`."""
-        return self._tables.write
-
-    async def _update_statistics(self) -> None:
-        """Tell the planner about many new rows."""
+    @property
+    def _lists(self) -> Sequence[str] | None:
+        """The lists of the scope, None for all entries."""
+        return None if self._scope is None else sorted(self._scope)
 
     async def _publish(
         self, rows: Sequence[Row], entries: Sequence[Entry], new: bool, write: Write
@@ -254,8 +247,10 @@ class StoredEntries:
                 new=new,
             )
         )
-        if published.is_stale:
-            await self._update_statistics()
+        if published.is_stale and engine.update_statistics is not None:
+            # Without statistics of the planner, queries are only slower.
+            with suppress(Unavailable):
+                await self._tables.write(lambda rows: rows.all(str(engine.update_statistics)))
         outcomes = iter(published.outcomes)
         return [next(outcomes) if row.name in changed else "unchanged" for row in rows]
 
@@ -267,20 +262,28 @@ class StoredEntries:
 
     async def _analysed(self, logged: Sequence[LoggedChange]) -> Sequence[Change]:
         """Return the changes with their analyses. Those that are missing are stored, so that the next read has them."""
+        missing = {}
         for change in logged:
-            self._record_read(change.seq, change.mark)
-        analyses: dict[int, bytes] = {}
-        if documents := missing(logged):
-            analyses = await self._offload(self._analyses, documents)
-            found = [(document.row, document.fingerprint, analyses[document.row]) for document in documents]
-            statement = storing_analyses(self._engine, self._analysis.version, found)
-            # Storing the analysis only saves time later, so a failure is ignored.
-            with suppress(Unavailable):
-                await self._tables.write(lambda rows: rows.finish(statement))
-        return [change.change(analyses) for change in logged]
+            self._record_read(change.change.seq, change.mark)
+            if change.row is not None and change.change.analysed is None:
+                missing[change.row] = change
+        if not missing:
+            return [change.change for change in logged]
+        analyses = await self._offload(self._analyses, missing)
+        computed = [(row, change.fingerprint, analyses[row]) for row, change in missing.items()]
+        statement = storing_analyses(self._engine, self._analysis.version, computed)
+        # Storing the analysis only saves time later, so a failure is ignored.
+        with suppress(Unavailable):
+            await self._tables.write(lambda rows: rows.finish(statement))
+        return [
+            evolve(change.change, analysed=analyses[change.row]) if change.row in missing else change.change
+            for change in logged
+        ]
 
-    def _analyses(self, documents: Sequence[Document]) -> dict[int, bytes]:
-        return {document.row: self._analysis(serialization.restore_entry(document.body)) for document in documents}
+    def _analyses(self, logged: Mapping[int, LoggedChange]) -> dict[int, bytes]:
+        """Return the analysis of each document by its row."""
+        bodies = ((row, change.change.body or b"") for row, change in logged.items())
+        return {row: self._analysis(serialization.restore_entry(body)) for row, body in bodies}
 
 
 def rows_of_entries(source: str, entries: Sequence[Entry]) -> list[Row]:

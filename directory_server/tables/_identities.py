@@ -12,7 +12,6 @@ from ..domain.accounts import (
     Role,
     checked_email,
 )
-from ..domain.entries import is_storable
 from ..domain.keys import subject_key_id
 from ..serialization import decode_stored, encode
 from ._account_rows import BY_EMAIL, COLUMNS, REMOVE, SET_ROLE, add_account, keys_of, lock_account
@@ -77,7 +76,7 @@ class StoredIdentities:
 
     async def of(self, account_id: str) -> Sequence[Identity]:
         """Return the persons who sign in to an account, the last one first."""
-        rows = await self._tables.all(_PERSONS, id=account_id) if is_storable(account_id) else []
+        rows = await self._tables.all(_PERSONS, id=account_id)
         return [Identity(issuer, bytes(key), tuple(decode_stored(groups.encode()))) for issuer, key, groups in rows]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from ..domain.entries import is_storable
 from ..domain.keys import Client, KeyUse
 from ._tables import Row, Rows, Tables
 
@@ -45,7 +44,7 @@ class StoredKeyUses:
 
     async def record(self, uses: Sequence[KeyUse]) -> None:
         """Store the last uses of different keys. Ignore one that is older than the stored one, or of no valid key."""
-        by_id = {use.key_id: use for use in uses if is_storable(use.key_id)}
+        by_id = {use.key_id: use for use in uses}
 
         def write(rows: Rows) -> None:
             recorded = [by_id[key_id] for (key_id,) in rows.all(_LOCK, ids=sorted(by_id))]
@@ -54,19 +53,13 @@ class StoredKeyUses:
         if by_id:
             await self._tables.write(write)
 
-    async def list(self, owner: str | None = None) -> Mapping[str, KeyUse]:
-        """Return the last uses of all keys, or of all keys of `owner`, by the ids of the keys."""
-        rows: Sequence[Row] = []
-        if owner is None:
-            rows = await self._tables.select(_LIST)
-        elif is_storable(owner):
-            rows = await self._tables.all(_OWNED, owner=owner)
-        return _uses(rows)
+    async def list(self, owner: str) -> Mapping[str, KeyUse]:
+        """Return the last uses of all keys of `owner`, by the ids of the keys."""
+        return _uses(await self._tables.all(_OWNED, owner=owner))
 
     async def of(self, key_ids: Sequence[str]) -> Mapping[str, KeyUse]:
         """Return the last uses of some keys, by the ids of the keys."""
-        ids = [key_id for key_id in key_ids if is_storable(key_id)]
-        return _uses(await self._tables.select(_OF, ids=ids))
+        return _uses(await self._tables.select(_OF, ids=key_ids))
 
     async def forget(self, before: float) -> None:
         """Delete the uses at `before` (seconds since the epoch) or earlier."""

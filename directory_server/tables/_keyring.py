@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from attrs import Factory, field, frozen
 
-from ..domain.entries import is_storable
 from ..domain.errors import NotFound, TooManyKeys
 from ..domain.keys import (
     COUNTED_AFTER_END,
@@ -23,7 +22,7 @@ from ..domain.keys import (
     subject_key_id,
 )
 from ._key_cache import FIELDS, FROM, LIVE, KeyCache, NoCache
-from ._tables import Row, Rows, Tables
+from ._tables import Rows, Tables
 
 _CREATE = """
     INSERT INTO api_key (id, label, quota, created_at, expires_at, owner)
@@ -170,12 +169,8 @@ class StoredKeyRing:
 
     async def list(self, owner: str | None = None) -> Sequence[ApiKey]:
         """Return all keys, or all keys with a secret of `owner`, oldest first, including revoked and expired ones."""
-        rows: Sequence[Row] = []
-        if owner is None:
-            rows = await self._tables.select(_LIST)
-        elif is_storable(owner):
-            rows = await self._tables.all(_OWNED, owner=owner)
-        return [ApiKey(*row) for row in rows]
+        listed = self._tables.select(_LIST) if owner is None else self._tables.all(_OWNED, owner=owner)
+        return [ApiKey(*row) for row in await listed]
 
     async def rename(self, key_id: str, label: str) -> None:
         """Change the label of a key. Raises NotFound, and BadInput for the label."""
@@ -218,12 +213,11 @@ class StoredKeyRing:
 
     async def replaced(self, owner: str) -> Mapping[str, float]:
         """Return when the last replaced secret of each key of `owner` ends; keys without a valid one are left out."""
-        return dict(await self._tables.all(_REPLACED, owner=owner, now=self._now())) if is_storable(owner) else {}
+        return dict(await self._tables.all(_REPLACED, owner=owner, now=self._now()))
 
     async def live(self, key_ids: Collection[str]) -> set[str]:
         """Return those of `key_ids` that are valid: not revoked, not expired, owner not disabled."""
-        asked = [key_id for key_id in key_ids if is_storable(key_id)]
-        return {key_id for (key_id,) in await self._tables.all(_LIVE_IDS, ids=asked, now=self._now())}
+        return {key_id for (key_id,) in await self._tables.all(_LIVE_IDS, ids=list(key_ids), now=self._now())}
 
     async def ended(self, within: float) -> set[str]:
         """Return the keys that were revoked or expired, or whose owner was disabled, in the last `within` seconds.
@@ -246,13 +240,12 @@ class StoredKeyRing:
 
 def _lock(rows: Rows, key_id: str) -> ApiKey:
     """Return a key whose row is locked until the end of the transaction. Raises NotFound."""
-    if is_storable(key_id):
-        rows.lock(_LOCK, id=key_id)
+    rows.lock(_LOCK, id=key_id)
     return _get(rows, key_id)
 
 
 def _get(rows: Rows, key_id: str) -> ApiKey:
-    row = rows.one(_GET, id=key_id) if is_storable(key_id) else None
+    row = rows.one(_GET, id=key_id)
     if row is None:
         raise NotFound(f"No key has the id {key_id!r}.")
     return ApiKey(*row)

@@ -5,12 +5,17 @@ Each list is read in two steps of one snapshot: ids and sizes first, then only t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from attrs import asdict, frozen
 
+from ..domain.entries import Entry
 from ..domain.versions import Version
+from ..serialization import restore_entry
 from ._tables import Rows
+
+T = TypeVar("T")
 
 _CHANGED_AT = "CASE WHEN record.id = preferred_id THEN entry.updated_at ELSE record.updated_at END"
 
@@ -106,6 +111,16 @@ _READ = f"""
     FROM record INNER JOIN entry ON entry.name = record.name WHERE record.id = ANY(:ids)
 """
 
+# The expression is that of the index record_published. Without CASE, the planner of PostgreSQL takes the two equal
+# columns for independent, expects a single row, and sorts all records.
+_NEWEST = """
+    SELECT record.id FROM record INNER JOIN entry ON entry.name = record.name
+    WHERE CASE WHEN visible_id = record.id THEN true END
+    ORDER BY least(coalesce(published_at, 0), created_at) DESC, record.written DESC LIMIT :limit
+"""
+
+_BODY = "SELECT body FROM record WHERE id = :id"
+
 
 @frozen
 class ListingQuery:
@@ -170,6 +185,11 @@ def versions_of_ids(rows: Rows, mcp_ids: Sequence[str], version: str, most: int)
         found = rows.all(_VERSION_OF_IDS, mcp_ids=mcp_ids, version=version)
     sizes = {mcp_id: (row, size) for row, size, mcp_id in found}
     return _read(rows, [sizes[mcp_id] for mcp_id in mcp_ids if mcp_id in sizes], most)
+
+
+def newest(rows: Rows, limit: int, of: Callable[[Entry], T]) -> list[T]:
+    """Return `of` the entries that were published last, for Store.newest."""
+    return [of(restore_entry(rows.one(_BODY, id=row)[0])) for (row,) in rows.all(_NEWEST, limit=limit)]
 
 
 def one_version(rows: Rows, name: str, version: str, *, include_hidden: bool = False) -> Version | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from attrs import astuple, evolve, frozen
+from attrs import astuple, frozen
 
-from ..domain.entries import is_storable, storable
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._tables import Rows, Tables
 
@@ -153,8 +152,7 @@ class StoredMirrors:
 
         The value is whether the upstream marked the version as the latest.
         """
-        requested = list(filter(is_storable, names))
-        rows = await self._tables.select(_VERSIONS, upstream=name, names=requested)
+        rows = await self._tables.select(_VERSIONS, upstream=name, names=list(names))
         return {(name, version): bool(latest) for name, version, latest in rows}
 
     async def entries(self, name: str) -> int:
@@ -182,12 +180,12 @@ class StoredMirrors:
 
 
 def _put(rows: Rows, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
-    fields = [getattr(evolve(state, error=storable(state.error)), column) for column in _STATE]
+    fields = [getattr(state, column) for column in _STATE]
     progress = astuple(state.progress) if state.progress else (None, None, None)
     rows.execute(_PUT, **dict(zip(_COLUMNS, (*fields, *progress), strict=True)))
     rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": seen[name]} for name in sorted(seen)])
     if run is not None:
-        values = dict(zip(_RUN, astuple(evolve(run, error=storable(run.error), note=storable(run.note))), strict=True))
+        values = dict(zip(_RUN, astuple(run), strict=True))
         rows.execute(_ADD_RUN, upstream=state.name, **values)
         rows.execute(_DROP_RUNS, upstream=state.name)
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attrs import asdict, frozen
 
-from ..domain.entries import is_storable
 from ..domain.namespaces import NamespaceProof, proves, proving_namespaces
 from ._tables import Rows, Tables
 
@@ -39,12 +38,11 @@ class NamespaceProofs:
 
     async def of(self, namespaces: Collection[str]) -> Mapping[str, Sequence[NamespaceProof]]:
         """Return the proofs of each of `namespaces`, the newest first; a namespace without proof is absent."""
-        storable = [each for each in namespaces if is_storable(each)]
-        wanted = sorted({above for each in storable for above in proving_namespaces(each)})
+        wanted = sorted({above for namespace in namespaces for above in proving_namespaces(namespace)})
         rows = await self._tables.all(_OF, namespaces=wanted) if wanted else ()
         proofs = [NamespaceProof(*row) for row in rows]
-        found = {each: [proof for proof in proofs if proves(proof, each)] for each in storable}
-        return {each: proofs for each, proofs in found.items() if proofs}
+        proving = {namespace: [proof for proof in proofs if proves(proof, namespace)] for namespace in namespaces}
+        return {namespace: proofs for namespace, proofs in proving.items() if proofs}
 
 
 def record_proof(rows: Rows, proof: NamespaceProof, size: int = SIZE) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from ..domain.entries import is_storable
 from ..domain.errors import NotFound
 from ..domain.keys import RegistryToken, check_label, digest, new_id, new_registry_secret
 from ._tables import Tables
@@ -58,8 +57,5 @@ class StoredRegistryTokens:
     async def revoke(self, token_id: str) -> None:
         """Revoke a token, effective immediately. Raises NotFound."""
         now = self._now()
-        known = is_storable(token_id) and await self._tables.write(
-            lambda rows: rows.execute(_REVOKE, id=token_id, now=now) > 0
-        )
-        if not known:
+        if not await self._tables.write(lambda rows: rows.execute(_REVOKE, id=token_id, now=now)):
             raise NotFound(f"No token has the id {token_id!r}.")

@@ -9,7 +9,6 @@ from typing import Any
 from attrs import evolve, frozen
 
 from ..domain.accounts import Account
-from ..domain.entries import is_storable
 from ..domain.keys import ApiKey, Client, KeyUse
 from ..domain.roster import (
     ListedAccount,
@@ -122,22 +121,16 @@ class StoredRoster:
 
     async def account(self, account_id: str) -> ListedAccount | None:
         """Return the account with this id, or None."""
-        if not is_storable(account_id):
-            return None
         row = await self._tables.read(lambda rows: rows.one(f"{_ACCOUNT} WHERE id = :id", id=account_id))
         return _account(row) if row else None
 
     async def keys(self, text: str = "", *, owner: str = "", after: str = "", limit: int) -> Sequence[ListedKey]:
         """Return keys that are not revoked, by a part of label, owner's address or id; with `owner`, only theirs."""
-        if not is_storable(owner):
-            return []
         query = _OWNED_KEYS if owner else _KEYS
         return [_key(row) for row in await self._page(query, text, "api_key", after, limit, owner=owner)]
 
     async def key(self, key_id: str) -> ListedKey | None:
         """Return the key with this id that is not revoked, or None."""
-        if not is_storable(key_id):
-            return None
         row = await self._tables.read(lambda rows: rows.one(_VALID_KEY, id=key_id))
         return _key(row) if row else None
 
@@ -166,8 +159,6 @@ class StoredRoster:
 
     async def _page(self, query: str, text: str, table: str, after: str, limit: int, **more: str) -> Sequence[Row]:
         """Return the rows of `query` after the one of `table` with the id `after`; none if it does not exist."""
-        if not is_storable(after):
-            return []
 
         def read(rows: Rows) -> Sequence[Row]:
             end = rows.one(_END_OF_PAGE[table], id=after) if after else (math.inf, "")

@@ -17,7 +17,6 @@ from ..domain.accounts import (
     unknown_session,
     writes_use,
 )
-from ..domain.entries import is_storable
 from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token
 from ..sealing import seal, unseal
@@ -132,8 +131,6 @@ class StoredSessions:
 
     async def list(self, account_id: str) -> Sequence[BrowserSession]:
         """Return the sessions of an account that have not ended, the last used first."""
-        if not is_storable(account_id):
-            return []
         rows = await self._tables.all(_LIST, account=account_id, **self._begins(self._now()))
         return [
             BrowserSession(id_of_digest(bytes(key)), created_at, seen_at, Client(network, name))
@@ -143,7 +140,7 @@ class StoredSessions:
     async def end(self, account_id: str, session_id: str) -> None:
         """End the session of an account with this id. Raises NotFound."""
         start = digest_start(session_id)
-        if start is None or not is_storable(account_id):
+        if start is None:
             raise unknown_session()
         if not await self._tables.write(lambda rows: rows.execute(_END, account=account_id, start=start) > 0):
             raise unknown_session()
@@ -216,8 +213,6 @@ class StoredNewSecrets:
 
     async def take(self, session: str, key_id: str) -> NewSecret | None:
         """Return and delete the new secret of a key; None if the session has none."""
-        if not is_storable(key_id):
-            return None
         row = await self._tables.write(lambda rows: rows.one(_TAKE, session=digest(session), key_id=key_id))
         if row is None:
             return None

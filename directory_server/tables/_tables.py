@@ -24,7 +24,10 @@ See `_dialects` for what statements may use.
 
 
 class Rows(Protocol):
-    """A transaction. Only for the function that got it, in its thread. `policy` has the rules that hide entries."""
+    """A transaction. Only for the function that got it, in its thread. `policy` has the rules that hide entries.
+
+    Texts in values that some databases cannot hold are replaced, see `storable`: nothing is found by them.
+    """
 
     @property
     def policy(self) -> Policy | None: ...
@@ -65,6 +68,12 @@ class Rows(Protocol):
 
         SQLite does nothing, because triggers count the writes that end a key.
         """
+
+
+class Write(Protocol):
+    """Runs a function in a transaction, as Tables.write does."""
+
+    async def __call__(self, function: Callable[[Rows], T], /) -> T: ...
 
 
 class Tables(ABC):

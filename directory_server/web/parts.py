@@ -15,6 +15,7 @@ from ..domain.upstreams import UpstreamState
 from ..http.proxies import Proxies
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
+from ..tables import Storage
 from .account import SignInMethod
 from .authentication import Authenticator
 from .openapi import OpenApiPart
@@ -73,7 +74,7 @@ class Kernel:
     replaced: Mapping[str, Any]
     trace: Trace
     authenticator: Authenticator
-    storage: Any
+    storage: Storage
     catalogue: Catalogue
     directory: Directory
     proxies: Proxies

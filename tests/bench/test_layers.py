@@ -70,7 +70,7 @@ BENCH_BROKEN: list[tuple[Rule, str, str]] = [
     (bench_imports_only_go_down, "bench.clients.http_load", "from directory_server.domain.entries import Entry"),
     (bench_imports_only_go_down, "bench.reports.http_report", "from ..http import main"),
     (bench_imports_only_go_down, "bench.servers.launch", "from ..reports.http_report import Row"),
-    (private_modules_stay_private, "bench.servers.launch", "from directory_server.sqlite._store import SqliteStore"),
+    (private_modules_stay_private, "bench.servers.launch", "from directory_server.sqlite._store import sqlite_store"),
     (private_modules_stay_private, "bench.http", "from .servers._launch import launch"),
     (files_are_short, "bench.http", "\n" * 301),
 ]

@@ -19,6 +19,7 @@ from directory_server.cli.main import main
 from directory_server.domain.keys import ApiKey
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
+from directory_server.tables import StoredEntries
 
 
 def run_in_test_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str = "sync") -> None:
@@ -36,7 +37,7 @@ class CommandLine:
     keyring: tables.StoredKeyRing
     accounts: tables.StoredAccounts
     key_uses: tables.StoredKeyUses
-    store: sqlite.SqliteStore
+    store: StoredEntries
     quota: sqlite.SqliteQuota
 
     def run(self, *arguments: str, stdin: str | None = None) -> Result:
@@ -74,7 +75,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Comma
         tables.StoredKeyRing(sqlite.SqliteTables(opened.directory), time.time),
         tables.StoredAccounts(sqlite.SqliteTables(opened.directory), time.time),
         tables.StoredKeyUses(sqlite.SqliteTables(opened.directory)),
-        sqlite.SqliteStore(opened.directory, inline, TextAnalysis()),
+        sqlite.sqlite_store(opened.directory, inline, TextAnalysis()),
         sqlite.SqliteQuota(opened.quota, time.time),
     )
     opened.close()

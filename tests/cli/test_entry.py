@@ -15,7 +15,8 @@ from directory_server.cli.main import main
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
-from directory_server.sqlite import Database, SqliteStore
+from directory_server.sqlite import Database, sqlite_store
+from directory_server.tables import StoredEntries
 
 from ..contract.store import entry
 
@@ -27,7 +28,7 @@ class Directory:
     """A data directory with one upstream, and the command on it."""
 
     data: Path
-    store: SqliteStore
+    store: StoredEntries
 
     def run(self, *arguments: str, stdin: str | None = None) -> str:
         result = CliRunner().invoke(main, ["--data-dir", str(self.data), "entry", *arguments], input=stdin)
@@ -52,7 +53,7 @@ class Directory:
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[Directory]:
     with closing(Database(tmp_path / "data", "directory")) as database:
-        yield Directory(tmp_path / "data", SqliteStore(database, inline, TextAnalysis(), ["official"]))
+        yield Directory(tmp_path / "data", sqlite_store(database, inline, TextAnalysis(), ["official"]))
 
 
 def flags(directory: Directory) -> dict[str, str]:

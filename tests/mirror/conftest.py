@@ -19,8 +19,8 @@ from directory_server.domain.upstreams import UpstreamState
 from directory_server.http_client import HeadBoundedPool
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore, SqliteTables
-from directory_server.tables import StoredMirrors
+from directory_server.sqlite import Database, SqliteTables, sqlite_store
+from directory_server.tables import StoredEntries, StoredMirrors
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -38,7 +38,7 @@ class Harness:
     port: int
     clock: Clock
     client: Client
-    store: SqliteStore
+    store: StoredEntries
     mirrors: StoredMirrors
     mirror: Mirror
     logged: list[str] = field(factory=list)
@@ -71,8 +71,8 @@ class Harness:
 
     def bodies(self) -> dict[tuple[str, str], bytes]:
         """Return the stored documents by name and version, those of removed entries too."""
-        with self.store._database.connection() as connection:
-            return {(name, version): body for name, version, body in connection.execute(_RECORDS)}
+        records = run_sync(self.store._tables.select(_RECORDS))
+        return {(name, version): body for name, version, body in records}
 
     def brief(self, name: str) -> str | None:
         entry = run_sync(self.store.entry(mcp_id_of(name)))
@@ -109,7 +109,7 @@ def harness(directory_database: Database) -> Iterator[Harness]:
             logged.append(f"{event['log_level'].name}: " + event["log_format"].format(**event))
 
     globalLogPublisher.addObserver(observe)
-    store = SqliteStore(directory_database, inline, Briefs(), [NAME])
+    store = sqlite_store(directory_database, inline, Briefs(), [NAME])
     mirrors = StoredMirrors(SqliteTables(directory_database), clock.seconds)
     environ: dict[str, str] = {}
     mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")

@@ -10,7 +10,7 @@ from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database, LastRead, PostgresBus, PostgresStore, Pulse
+from directory_server.postgres import Database, LastRead, PostgresBus, Pulse, postgres_store
 from directory_server.postgres._pipeline import Row
 from directory_server.run_sync import inline, run_sync
 
@@ -26,7 +26,7 @@ class TestPostgresBus(PostgresAdapterTest, BusContract):
         self.clock = Clock()
         database = self.open_database()
         self._bus = PostgresBus(database, Pulse(database, self.clock.seconds), LastRead(), self.clock, pytest.fail)
-        self._store = PostgresStore(self.open_database(), inline, Briefs())
+        self._store = postgres_store(self.open_database(), inline, Briefs())
         self._written = 0
         self._bus.startService()
         yield
@@ -53,7 +53,7 @@ class Watched:
         self.woken: list[None] = []
         self.messages: list[str] = []
         last_read = LastRead()
-        self._store = PostgresStore(database, inline, Briefs(), last_read=last_read)
+        self._store = postgres_store(database, inline, Briefs(), last_read=last_read)
         self.bus = PostgresBus(database, self.pulse, last_read, self.clock, self.messages.append)
         self.bus.subscribe(lambda: self.woken.append(None))
 
@@ -70,7 +70,7 @@ def watched(open_database: Open) -> Iterator[Watched]:
 
 
 def publish(database: Database, *names: str) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     run_sync(store.publish("a", [entry(name) for name in names]))
 
 
@@ -274,7 +274,7 @@ async def test_a_notification_wakes_before_the_poll(open_link: Links, open_datab
     for count in (1, 2):
         while len(woken) < count:
             await deferLater(reactor, 0.005)
-        await PostgresStore(database, inline, Briefs()).publish("a", [entry(f"x/{count}")])
+        await postgres_store(database, inline, Briefs()).publish("a", [entry(f"x/{count}")])
     # The clock of the bus stands still, so no poll was due.
     while len(woken) < 3:
         await deferLater(reactor, 0.005)

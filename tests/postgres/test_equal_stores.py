@@ -16,10 +16,10 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import SourceLimits
 from directory_server.domain.versions import Version
-from directory_server.postgres import Database, PostgresStore, PostgresTables
+from directory_server.postgres import Database, PostgresTables, postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteStore, SqliteTables
+from directory_server.sqlite import SqliteTables, sqlite_store
 from directory_server.tables import StoredCuration
 
 from ..contract.store import Briefs, entry
@@ -85,8 +85,11 @@ def content(store: Store, curation: StoredCuration) -> dict[str, object]:
 def test_random_operations_have_the_same_results(tmp_path: Path, database: Database, seed: int) -> None:
     sqlite = SqliteDatabase(tmp_path, "directory")
     stores: list[tuple[Store, StoredCuration]] = [
-        (SqliteStore(sqlite, inline, Briefs(), SOURCES, LIMITS), StoredCuration(SqliteTables(sqlite), SOURCES)),
-        (PostgresStore(database, inline, Briefs(), SOURCES, LIMITS), StoredCuration(PostgresTables(database), SOURCES)),
+        (sqlite_store(sqlite, inline, Briefs(), SOURCES, LIMITS), StoredCuration(SqliteTables(sqlite), SOURCES)),
+        (
+            postgres_store(database, inline, Briefs(), SOURCES, LIMITS),
+            StoredCuration(PostgresTables(database), SOURCES),
+        ),
     ]
     for step in range(150):
         expected, result = (operate(Random(f"{seed} {step}"), *each) for each in stores)
@@ -119,8 +122,8 @@ def test_a_listing_of_real_entries_is_the_same(tmp_path: Path, database: Databas
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
         entries = [serialization.decode_entry(serialization.decode(line)) for line in islice(lines, 5_000)]
     sqlite = SqliteDatabase(tmp_path, "directory")
-    expected: Store = SqliteStore(sqlite, inline, Briefs())
-    store = PostgresStore(database, inline, Briefs())
+    expected: Store = sqlite_store(sqlite, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     assert publish(store, entries) == publish(expected, entries)
     for versions in ("latest", "all", "1.0.0"):
         assert pages(store, versions) == pages(expected, versions)

@@ -17,8 +17,8 @@ from directory_server.postgres import (
     Database,
     Link,
     PostgresAttempts,
-    PostgresStore,
     PostgresTables,
+    postgres_store,
 )
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
@@ -67,7 +67,7 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
     try:
         tokens = PublisherTokens(tables, lambda: 1e9)
         log = PublicationLog(tables)
-        store = PostgresStore(database, offload, Briefs(), reads=link)
+        store = postgres_store(database, offload, Briefs(), reads=link)
         service = PublishingService(
             tokens=tokens,
             log=log,
@@ -97,7 +97,7 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
 
 
 def test_a_batch_takes_four_exchanges(wire: Wire, behind: Callable[..., Database]) -> None:
-    store = PostgresStore(behind(), inline, Briefs())
+    store = postgres_store(behind(), inline, Briefs())
     run_sync(store.count())
     found: list[int] = []
     for number in range(8):

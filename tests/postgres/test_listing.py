@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from directory_server.postgres import Database, PostgresStore, PostgresTables
+from directory_server.postgres import Database, PostgresTables, postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration
 
@@ -37,7 +37,7 @@ def test_the_locale_of_the_database_orders_nothing(english_database: Database) -
     ordered = "SELECT text FROM unnest($1::text[]) AS text ORDER BY text"
     texts = run_sync(english_database.read(lambda cursor: cursor.all(ordered, list(ODD_NAMES))))
     assert [text for (text,) in texts] != list(ODD_NAMES)
-    store = PostgresStore(english_database, inline, Briefs())
+    store = postgres_store(english_database, inline, Briefs())
     curation = StoredCuration(PostgresTables(english_database))
     run_sync(store.publish("a", [entry(name, version) for name in reversed(ODD_NAMES) for version in ODD_VERSIONS]))
     everything = run_sync(store.listing(("", ""), 1_000, versions="all"))

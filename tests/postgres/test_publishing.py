@@ -12,14 +12,14 @@ from directory_server.domain.errors import Unavailable
 from directory_server.postgres import (
     Database,
     Node,
-    NodeReports,
-    PostgresStore,
     PostgresTables,
+    postgres_store,
+    prune_analyses,
+    report_node,
 )
-from directory_server.postgres._connection import Cursor
 from directory_server.postgres._store import ENGINE
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredCuration, _entries, postgres_statement
+from directory_server.tables import StoredCuration
 from directory_server.tables._entries import rows_of_entries
 from directory_server.tables._publishing import Row, batches
 
@@ -52,7 +52,7 @@ def analysed(database: Database) -> list[tuple[str, bytes]]:
 
 
 def test_a_batch_that_fails_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     run_sync(store.publish("a", [entry("x/before")]))
     before = counts(database)
     monkeypatch.setattr("directory_server.tables._visibility._UPDATE", "SELECT 1 / 0 FROM input(mcp_id text)")
@@ -68,7 +68,7 @@ def test_a_batch_that_fails_leaves_nothing(database: Database, monkeypatch: pyte
 
 
 def test_a_publisher_that_waits_too_long_is_unavailable(engine: Engine, database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     run_sync(database.write(lambda cursor: cursor.execute("SET lock_timeout = '50ms'")))
     with psycopg.connect(engine.conninfo) as other:
         other.execute("SELECT pg_advisory_xact_lock(0, 1)")
@@ -79,7 +79,7 @@ def test_a_publisher_that_waits_too_long_is_unavailable(engine: Engine, database
 
 
 def test_unchanged_entries_are_neither_locked_nor_written(engine: Engine, database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     batch = [entry(), entry("x/b")]
     run_sync(store.publish("a", batch))
     with psycopg.connect(engine.conninfo) as other:
@@ -89,7 +89,7 @@ def test_unchanged_entries_are_neither_locked_nor_written(engine: Engine, databa
 
 
 def test_wakes_listeners_after_changes_only(engine: Engine, database: Database) -> None:
-    store, curation = PostgresStore(database, inline, Briefs()), StoredCuration(PostgresTables(database))
+    store, curation = postgres_store(database, inline, Briefs()), StoredCuration(PostgresTables(database))
     with psycopg.connect(engine.conninfo, autocommit=True) as other:
         received: list[str] = []
         other.add_notify_handler(lambda notification: received.append(notification.channel))
@@ -136,7 +136,7 @@ def test_batches_are_bounded_and_keep_names_together() -> None:
 
 
 def test_a_call_of_several_batches_returns_the_outcomes_in_order(database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs(), engine=evolve(ENGINE, batch=2))
+    store = evolve(postgres_store(database, inline, Briefs()), engine=evolve(ENGINE, batch=2))
     batch = [entry(f"x/{letter}") for letter in "abcde"]
     assert run_sync(store.publish("a", batch)) == ["added"] * 5
     again = [batch[0], entry("x/f"), batch[2], entry("x/d", brief="It snows."), entry("x/f", "2")]
@@ -145,7 +145,7 @@ def test_a_call_of_several_batches_returns_the_outcomes_in_order(database: Datab
 
 def test_analyses_an_entry_once(database: Database) -> None:
     analysis = CountingBriefs()
-    store = PostgresStore(database, inline, analysis)
+    store = postgres_store(database, inline, analysis)
     for _ in range(2):
         run_sync(store.publish("a", [entry(), entry("x/b")]))
         run_sync(store.publish("b", [entry(), entry("x/b")]))
@@ -155,11 +155,11 @@ def test_analyses_an_entry_once(database: Database) -> None:
 
 
 def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database) -> None:
-    run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry(), entry("x/b")]))
+    run_sync(postgres_store(database, inline, Briefs()).publish("a", [entry(), entry("x/b")]))
     newer, older = CountingBriefs("2"), CountingBriefs("1")
     for _ in range(2):
         for analysis in (newer, older):
-            found = run_sync(PostgresStore(database, inline, analysis).current("", 10))
+            found = run_sync(postgres_store(database, inline, analysis).current("", 10))
             expected = {Briefs(analysis.version)(each) for each in (entry(), entry("x/b"))}
             assert {change.analysed for change in found} == expected
     assert (newer.calls, older.calls) == (2, 0)
@@ -169,22 +169,22 @@ def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database
 def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
     database: Database, monkeypatch: pytest.MonkeyPatch, logged_failures: list[LogEvent]
 ) -> None:
-    run_sync(PostgresStore(database, inline, Briefs()).publish("a", [entry()]))
+    run_sync(postgres_store(database, inline, Briefs()).publish("a", [entry()]))
     full = "DO $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$"
     monkeypatch.setattr("directory_server.tables._entries.storing_analyses", lambda *_: (full, {}))
-    (change,) = run_sync(PostgresStore(database, inline, Briefs("2")).current("", 10))
+    (change,) = run_sync(postgres_store(database, inline, Briefs("2")).current("", 10))
     assert change.analysed == Briefs("2")(entry())
     assert [version for version, _ in analysed(database)] == ["1"]
     logged_failures.clear()
 
 
 def test_prunes_the_analyses_of_replaced_documents(database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     run_sync(store.publish("a", [entry(), entry("x/b")]))
     run_sync(store.publish("b", [entry()]))
     run_sync(store.publish("a", [entry(brief="a"), entry("x/b", brief="b")]))
     assert len(analysed(database)) == 4
-    run_sync(store.prune())
+    run_sync(prune_analyses(database, "1"))
     # The source b still has the first document of NAME.
     expected = [entry(brief="a"), entry("x/b", brief="b"), entry()]
     assert [body for _, body in analysed(database)] == sorted(map(Briefs(), expected))
@@ -192,11 +192,11 @@ def test_prunes_the_analyses_of_replaced_documents(database: Database) -> None:
 
 def report(database: Database, name: str, analysis: str | None) -> None:
     """Report a running process that uses this version of the analysis."""
-    run_sync(NodeReports(database, Node(name, "1", b"", analysis)).report())
+    run_sync(report_node(database, Node(name, "1", b"", analysis)))
 
 
 def test_prunes_the_analyses_of_versions_that_no_process_uses(database: Database) -> None:
-    stores = {version: PostgresStore(database, inline, Briefs(version)) for version in "123"}
+    stores = {version: postgres_store(database, inline, Briefs(version)) for version in "123"}
     run_sync(stores["1"].publish("a", [entry()]))
     for store in stores.values():
         run_sync(store.current("", 10))
@@ -208,14 +208,14 @@ def test_prunes_the_analyses_of_versions_that_no_process_uses(database: Database
     report(database, "own", "3")
     report(database, "older", "2")
     report(database, "oldest", None)
-    run_sync(stores["3"].prune())
+    run_sync(prune_analyses(database, "3"))
     # The oldest process does not tell its version.
     assert versions() == ["1", "2", "3"]
     report(database, "oldest", "2")
-    run_sync(stores["3"].prune())
+    run_sync(prune_analyses(database, "3"))
     assert versions() == ["2", "3"]
     run_sync(database.run("DELETE FROM node WHERE id <> 'own'"))
-    run_sync(stores["3"].prune())
+    run_sync(prune_analyses(database, "3"))
     assert versions() == ["3"]
 
 
@@ -227,7 +227,7 @@ def statistics(database: Database) -> int:
 
 def test_a_first_import_updates_the_statistics_of_the_planner(database: Database) -> None:
     run_sync(database.run("ANALYZE record"))
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
 
     def publish(first: int, last: int) -> int:
         run_sync(store.publish("a", [entry(f"x/{number}") for number in range(first, last)]))
@@ -238,19 +238,8 @@ def test_a_first_import_updates_the_statistics_of_the_planner(database: Database
     assert publish(1_001, 2_000) == 1_001
 
 
-def test_newest_reads_an_index(database: Database) -> None:
-    newest, _ = postgres_statement(_entries._NEWEST)
-    query = f"EXPLAIN {newest.replace('$1', '6')}"
-
-    def plan(cursor: Cursor) -> str:
-        cursor.execute("SET LOCAL enable_sort = off")
-        return "\n".join(row for (row,) in cursor.all(query))
-
-    assert "Index Scan Backward using record_published" in run_sync(database.read(plan))
-
-
 def test_a_record_is_written_again_under_its_id(database: Database) -> None:
-    store = PostgresStore(database, inline, Briefs())
+    store = postgres_store(database, inline, Briefs())
     rows = []
     for number in range(3):
         run_sync(store.publish("a", [entry(brief=str(number))]))

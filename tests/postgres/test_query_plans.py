@@ -29,7 +29,6 @@ from directory_server.run_sync import run_sync
 from directory_server.tables import (
     _change_log,
     _curation,
-    _entries,
     _listing,
     _roster,
     postgres_statement,
@@ -73,7 +72,7 @@ WHOLE = {
     "_keyring._LIST": "lists all keys, in tests",
     "_listing._ROWS": "are parts of statements with a limit",
     "_listing._SIZED": "is a part of statements with a condition",
-    "_entries._NEWEST": "ends at its limit, in the order of an index",
+    "_listing._NEWEST": "ends at its limit, in the order of an index",
     "_mirrors._COUNT_SEEN": "counts the names of a full sync, once at its end",
     "_mirrors._ENTRIES": "counts the names of an upstream, once after a sync run, in the order of an index",
     "_mirrors._FORGET": "deletes the names of a full sync, once after it",
@@ -117,7 +116,7 @@ CURATED = {"local": "local", "published": "published", "after": "", "limit": 10}
 """Parameters of the list of curated names."""
 
 LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
-    "newest": (_entries._NEWEST, {"limit": 10}),
+    "newest": (_listing._NEWEST, {"limit": 10}),
     "changes": (_change_log._CHANGES[False], {"after": 5_000, "limit": 10, "analysis": "1"}),
     "changes at the end": (_change_log._CHANGES[False], {"after": 9_990, "limit": 10, "analysis": "1"}),
     "changes of hidden entries, too": (_change_log._CHANGES[True], {"after": 5_000, "limit": 10, "analysis": "1"}),

@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.quota import Allowance
-from directory_server.postgres import Database, PostgresQuota, Statements, _quota
+from directory_server.postgres import Database, PostgresQuota, _quota
 from directory_server.postgres._availability import Proof
 from directory_server.run_sync import run_sync
 
@@ -212,19 +212,20 @@ def test_requests_of_a_clock_that_was_a_little_ahead_stay(database: Database) ->
     assert spent(database)[:2] == before
 
 
-def test_prunes_expired_requests_but_the_newest_of_each_key(database: Database) -> None:
-    now = [1_000_000.0]
-    quota = PostgresQuota(database, now=lambda: now[0])
+@pytest.mark.parametrize(("together", "transactions"), [(1_000, 1), (2, 2)])
+def test_prunes_expired_requests_but_the_newest_of_each_key(
+    together: int, transactions: int, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_quota, "PRUNED", together)
+    now, pruning = [1_000_000.0], Counted(database)
+    quota = PostgresQuota(database, now=lambda: now[0], pruning=pruning)
     for key_id in ("a", "a", "b", "c"):
         run_sync(quota.charge(key_id, 9))
     now[0] += 3600
     run_sync(quota.charge("c", 9))
-    run_sync(quota.prune(keys=2))
-    assert [(key, n) for key, _, n in spent(database)] == [("a", 2), ("b", 1), ("c", 1), ("c", 2)]
-    # Continues after "b", and begins again after the end.
-    run_sync(quota.prune(keys=2))
+    run_sync(quota.prune())
     assert [(key, n) for key, _, n in spent(database)] == [("a", 2), ("b", 1), ("c", 2)]
-    run_sync(quota.prune(keys=2))
+    assert pruning.count == transactions
     assert run_sync(quota.last("a")) == 1_000_000.0
 
 
@@ -253,28 +254,3 @@ def test_one_process_prunes_at_a_time(database: Database, open_database: Open) -
     assert len(spent(database)) == 2
     run_sync(quota.prune())
     assert len(spent(database)) == 1
-
-
-def test_all_keys_are_pruned_in_several_transactions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_quota, "PRUNED", 2)
-    now = [1_000_000.0]
-    pruning = Counted(database)
-    quota = PostgresQuota(database, now=lambda: now[0], pruning=pruning)
-    for key_id in "aabbccddee":
-        run_sync(quota.charge(key_id, 9))
-    now[0] += 3600
-    run_sync(quota.prune_all())
-    assert [(key, n) for key, _, n in spent(database)] == [(key, 2) for key in "abcde"]
-    # Two keys at a time; the last transaction finds the end.
-    assert pruning.count == 3
-
-
-def test_an_unavailable_database_delays_pruning(database: Database) -> None:
-    quota = PostgresQuota(database)
-    database.close()
-    run_sync(quota.prune())
-
-
-def test_a_database_is_a_place_for_statements(database: Database) -> None:
-    statements: Statements = database
-    assert run_sync(statements.run("SELECT 1")) == [(1,)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.postgres import Database, PostgresStore
+from directory_server.postgres import Database, postgres_store
 from directory_server.threads import Offload
 
 from ..contract import awaited
@@ -18,7 +18,7 @@ async def test_looks_one_entry_up_on_the_link(open_database: Callable[..., Datab
     from twisted.internet import reactor
 
     database = open_database(Offload(reactor))
-    store = PostgresStore(database, Offload(reactor), Briefs(), reads=open_link())
+    store = postgres_store(database, Offload(reactor), Briefs(), reads=open_link())
     await store.publish("a", [entry()])
     database.close()
     assert await store.entry(mcp_id_of(NAME)) == entry()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database, Task, Upkeep
+from directory_server.postgres import Database, Task, run_due
 from directory_server.run_sync import run_sync
 
 from ..sqlite.conftest import run_concurrently
@@ -15,7 +15,8 @@ class Process:
 
     def __init__(self, database: Database) -> None:
         self.ran: list[str] = []
-        self.upkeep = Upkeep(database, [Task("hourly", 3600.0, self._hourly), Task("minutely", 60.0, self._minutely)])
+        self._database = database
+        self._tasks = [Task("hourly", 3600.0, self._hourly), Task("minutely", 60.0, self._minutely)]
 
     async def _hourly(self) -> None:
         self.ran.append("hourly")
@@ -27,7 +28,7 @@ class Process:
     def run(self) -> list[str]:
         """Run what is due; return the names."""
         self.ran.clear()
-        run_sync(self.upkeep.run_due())
+        run_sync(run_due(self._database, self._tasks))
         return [*self.ran]
 
 

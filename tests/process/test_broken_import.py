@@ -30,7 +30,7 @@ def write(pipe: IO[bytes], text: bytes) -> None:
 def test_killed_import_leaves_its_committed_batches(installation: Installation) -> None:
     lines = [entry_line(f"a.example/server-{number}", f"Part {number} of many.") for number in range(TOTAL)]
     data = sqlite.DataDirectory(installation.data)
-    store = sqlite.SqliteStore(data.directory, inline, TextAnalysis())
+    store = sqlite.sqlite_store(data.directory, inline, TextAnalysis())
     importing = installation.start_import()
     pipe = importing.stdin
     assert pipe

@@ -42,11 +42,11 @@ PUBLISHER = """
     from itertools import count
     from pathlib import Path
     from directory_server.run_sync import inline, run_sync
-    from directory_server.sqlite import Database, SqliteStore
+    from directory_server.sqlite import Database, sqlite_store
     from directory_server.domain.entries import Entry
     from directory_server.search import TextAnalysis
 
-    store = SqliteStore(Database(Path(sys.argv[1]), "directory", synchronous="full"), inline, TextAnalysis())
+    store = sqlite_store(Database(Path(sys.argv[1]), "directory", synchronous="full"), inline, TextAnalysis())
     for batch in count():
         names = [f"{sys.argv[2]}/{batch}-{number}" for number in range(5)]
         server = {"version": "1.0.0", "description": "It rains."}

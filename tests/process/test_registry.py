@@ -12,7 +12,7 @@ import pytest
 from directory_server import sample
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
-from directory_server.sqlite import Database, SqliteStore
+from directory_server.sqlite import Database, sqlite_store
 
 from .conftest import TIMEOUT, Installation, entry_line
 from .test_mirror import sync
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.process
 def server_documents(installation: Installation) -> dict[str, str]:
     """Return the server.json of each entry as text, by name."""
     with closing(Database(installation.data, "directory")) as database:
-        store = SqliteStore(database, inline, TextAnalysis())
+        store = sqlite_store(database, inline, TextAnalysis())
         listed = run_sync(store.listing(("", ""), 100_000))
         return {each.name: json.dumps(json.loads(each.body)["server"]) for each in listed}
 

@@ -22,8 +22,9 @@ from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.services import index_keeper
 from directory_server.services.feed import Feed
 from directory_server.services.index_keeper import INTERVAL, MAX_SHARE, IndexKeeper
-from directory_server.sqlite import Database, SqliteStore, SqliteTables
-from directory_server.tables import StoredCuration
+from directory_server.sqlite import Database, SqliteTables, sqlite_store
+from directory_server.sqlite._store import ENGINE
+from directory_server.tables import StoredCuration, StoredEntries
 from directory_server.timers import Listeners
 from tests.logs import captured_lines
 
@@ -40,7 +41,7 @@ class Reads:
 
 
 @frozen(slots=False)
-class CountingStore(SqliteStore):
+class CountingStore(StoredEntries):
     """A store that records its reads."""
 
     reads: Reads = field(factory=Reads)
@@ -62,7 +63,7 @@ class Process:
     def __init__(self, database: Database, bus: Listeners, folder: Path, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.index = ImpactIndex(inline, sizes=(2, 6))
-        self.store = CountingStore(database, inline, TextAnalysis())
+        self.store = CountingStore(SqliteTables(database), inline, TextAnalysis(), ENGINE)
         self.file = MappedIndexFile(self.index, folder)
         self.keeper = IndexKeeper(self.index, self.file, self.store, inline, self.clock.seconds)
         self.feed = Feed(self.store, bus, [self.index, self], [], self.clock, self.keeper)
@@ -98,7 +99,7 @@ class Machine:
         return Process(self.database, self.bus, self.folder)
 
     def publish(self, count: int = 1) -> None:
-        store = SqliteStore(self.database, inline, TextAnalysis())
+        store = sqlite_store(self.database, inline, TextAnalysis())
         names = range(self.numbers, self.numbers + count)
         self.numbers += count
         entries = [Entry({"name": f"x/mail-{each}", "version": "1", "description": f"word{each}"}) for each in names]
@@ -111,7 +112,7 @@ class Machine:
             connection.execute("UPDATE log SET id = ?", (log_id,))
 
     def log_id(self) -> str:
-        return run_sync(SqliteStore(self.database, inline, TextAnalysis()).log_id())
+        return run_sync(sqlite_store(self.database, inline, TextAnalysis()).log_id())
 
 
 NewMachine: TypeAlias = Callable[[], Machine]

@@ -10,7 +10,7 @@ from twisted.logger import Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, DataVersionBus, SqliteStore, SqliteTables
+from directory_server.sqlite import Database, DataVersionBus, SqliteTables, sqlite_store
 from directory_server.tables import StoredKeyRing
 
 from ..conftest import Open
@@ -23,7 +23,7 @@ class TestDataVersionBus(BusContract):
     def _start(self, open_database: Open) -> Iterator[None]:
         self.clock = Clock()
         self._service = DataVersionBus(open_database("directory"), self.clock)
-        self._store = SqliteStore(open_database("directory"), inline, Briefs())
+        self._store = sqlite_store(open_database("directory"), inline, Briefs())
         self._written = 0
         self._service.startService()
         yield
@@ -79,7 +79,7 @@ def test_consecutive_failures_are_logged_once_and_polling_continues(
     woken: list[None] = []
     warnings: list[str] = []
     monkeypatch.setattr(bus, "_log", Logger(observer=lambda event: warnings.append(formatEvent(event))))  # type: ignore[arg-type]
-    store = SqliteStore(open_database("directory"), inline, Briefs())
+    store = sqlite_store(open_database("directory"), inline, Briefs())
     bus.startService()
     bus.subscribe(lambda: woken.append(None))
 

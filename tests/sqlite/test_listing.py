@@ -12,7 +12,7 @@ import pytest
 
 from directory_server import serialization
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore
+from directory_server.sqlite import Database, sqlite_store
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -31,7 +31,7 @@ def counted_steps(database: Database) -> Iterator[list[None]]:
 @pytest.mark.parametrize("versions", ["latest", "all", "1.0.0", "2.0.0"])
 def test_rare_versions_and_new_names_are_found_without_reading_the_others(open_database: Open, versions: str) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
+    store = sqlite_store(database, inline, Briefs())
     run_sync(store.publish("a", [entry(f"x/{number:04}") for number in range(2_000)]))
     with database.transaction() as connection:
         connection.execute("UPDATE record SET updated_at = 1000")
@@ -74,7 +74,7 @@ def test_entries_of_the_second_schema_version_are_listed(tmp_path: Path) -> None
             )
             connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?)", (each.mcp_id, name, number, number))
     with closing(Database(tmp_path, "directory")) as database:
-        store = SqliteStore(database, inline, Briefs())
+        store = sqlite_store(database, inline, Briefs())
         listed = run_sync(store.listing(("", ""), 9))
         assert [(each.name, each.published_at, each.updated_at, each.curated) for each in listed] == [
             ("x/a", 10.0, 10.0, True),

@@ -14,7 +14,7 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import MAX_VERSIONS, SourceLimits
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.sqlite import Database, SqliteTables, sqlite_store
 from directory_server.sqlite._store import ENGINE, PAUSE, TRANSACTIONS
 from directory_server.tables import StoredCuration
 
@@ -70,7 +70,7 @@ def test_other_processes_can_write_during_a_batch(open_database: Open, batch: Se
         other.execute("ROLLBACK")
         writes.append((clock.now, seconds))
 
-    store = SqliteStore(database, inline, Briefs(), clock=clock, pause=pause, engine=ONE)
+    store = evolve(sqlite_store(database, inline, Briefs(), clock=clock, pause=pause), engine=ONE)
     assert run_sync(store.publish("a", batch)) == ["added"] * 50
     assert len(writes) >= 6
     assert {seconds for _, seconds in writes} == {PAUSE}
@@ -96,7 +96,7 @@ def test_transactions_are_small(open_database: Open) -> None:
         return result
 
     database = open_database("directory")
-    store = SqliteStore(database, offload, Briefs())
+    store = sqlite_store(database, offload, Briefs())
     assert run_sync(store.publish("a", [entry(f"x/{number}") for number in range(120)])) == ["added"] * 120
     assert [size for size in sizes if size] == [ENGINE.batch, ENGINE.batch, 20]
 
@@ -109,12 +109,12 @@ def test_a_failed_batch_keeps_its_commits_and_can_be_repeated(open_database: Ope
         with database.connection() as connection:
             connection.execute("PRAGMA query_only = ON")
 
-    store = SqliteStore(database, inline, Briefs(), clock=TickingClock(), pause=pause, engine=ONE)
+    store = evolve(sqlite_store(database, inline, Briefs(), clock=TickingClock(), pause=pause), engine=ONE)
     with pytest.raises(Unavailable):
         run_sync(store.publish("a", batch))
     with database.connection() as connection:
         connection.execute("PRAGMA query_only = OFF")
-    store = SqliteStore(database, inline, Briefs())
+    store = sqlite_store(database, inline, Briefs())
     count = run_sync(store.count())
     assert 0 < count < 50
     assert run_sync(store.head()) == count
@@ -123,7 +123,7 @@ def test_a_failed_batch_keeps_its_commits_and_can_be_repeated(open_database: Ope
 
 def test_names_of_a_source_are_limited(open_database: Open) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs(), limits={"a": SourceLimits(3, 10_000)})
+    store = sqlite_store(database, inline, Briefs(), limits={"a": SourceLimits(3, 10_000)})
     outcomes = run_sync(store.publish("a", [entry(f"x/{number}") for number in range(5)]))
     assert outcomes == ["added"] * 3 + ["over_limit"] * 2
     # Stored names can still be updated, and deleted names count.
@@ -135,7 +135,7 @@ def test_names_of_a_source_are_limited(open_database: Open) -> None:
 
 def test_bytes_of_a_source_are_limited(open_database: Open) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs(), limits={"a": SourceLimits(100, 2_000)})
+    store = sqlite_store(database, inline, Briefs(), limits={"a": SourceLimits(100, 2_000)})
     assert run_sync(store.publish("a", [entry("x/a", brief="a" * 1_500)])) == ["added"]
     outcomes = run_sync(
         store.publish("a", [entry("x/b", brief="b" * 1_500), entry("x/c"), entry("x/a", brief="c" * 1_999)])
@@ -150,7 +150,7 @@ def test_bytes_of_a_source_are_limited(open_database: Open) -> None:
 
 def test_totals_of_a_source_are_exact_after_every_operation(open_database: Open) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
+    store = sqlite_store(database, inline, Briefs())
     for number in range(MAX_VERSIONS + 20):
         run_sync(store.publish("a", [entry(version=f"1.{number}.0", brief="It rains. " * (number % 7))]))
     run_sync(store.publish("a", [entry("x/b"), entry("x/b", "2"), entry("x/b", brief="It snows."), entry("x/c")]))

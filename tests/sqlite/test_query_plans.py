@@ -28,7 +28,7 @@ WHOLE = {
     "_export": "copies everything, in the command `database import`",
     "verification._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
     "verification._CHECKED": "is a part of statements with a condition",
-    "_entries._NEWEST": "ends at its limit, in the order of an index",
+    "_listing._NEWEST": "ends at its limit, in the order of an index",
     "_entries._COUNT": "reads the last row",
     "_entries._HEAD": "reads the last row",
     "_visibility._LAST": "reads the last row",

@@ -13,7 +13,7 @@ from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import SqliteStore
+from directory_server.sqlite import sqlite_store
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -26,7 +26,7 @@ def test_offloads_long_operations_only(open_database: Open) -> None:
         offloaded.append(function)
         return function(*args, **kwargs)
 
-    store = SqliteStore(open_database("directory"), offload, Briefs())
+    store = sqlite_store(open_database("directory"), offload, Briefs())
     run_sync(store.publish("a", [entry()]))
     assert offloaded
     offloaded.clear()
@@ -42,7 +42,7 @@ def test_offloads_long_operations_only(open_database: Open) -> None:
 
 
 def test_publishing_unchanged_entries_writes_nothing(open_database: Open) -> None:
-    store = SqliteStore(open_database("directory"), inline, Briefs())
+    store = sqlite_store(open_database("directory"), inline, Briefs())
     run_sync(store.publish("a", [entry()]))
     with open_database("directory").connection() as other:
         before = other.execute("PRAGMA data_version").fetchone()
@@ -52,7 +52,7 @@ def test_publishing_unchanged_entries_writes_nothing(open_database: Open) -> Non
 
 def test_a_batch_that_fills_the_disk_is_rolled_back(open_database: Open) -> None:
     database = open_database("directory")
-    store = SqliteStore(database, inline, Briefs())
+    store = sqlite_store(database, inline, Briefs())
     run_sync(store.publish("a", [entry("x/before")]))
     with database.connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -60,7 +60,7 @@ def test_a_batch_that_fills_the_disk_is_rolled_back(open_database: Open) -> None
     batch = [entry(f"x/{number}", brief="It rains. " * 100) for number in range(100)]
     with pytest.raises(Unavailable, match=r"directory\.db cannot be used now: the disk is full"):
         run_sync(store.publish("a", batch))
-    for each in (store, SqliteStore(open_database("directory"), inline, Briefs())):
+    for each in (store, sqlite_store(open_database("directory"), inline, Briefs())):
         assert run_sync(each.count()) == run_sync(each.head()) == 1
         assert run_sync(each.entry(batch[0].mcp_id)) is None
     with database.connection() as connection:
@@ -69,10 +69,10 @@ def test_a_batch_that_fills_the_disk_is_rolled_back(open_database: Open) -> None
 
 
 def test_a_changed_order_of_sources_applies_to_the_next_publish(open_database: Open) -> None:
-    one = SqliteStore(open_database("directory"), inline, Briefs(), ["b"])
+    one = sqlite_store(open_database("directory"), inline, Briefs(), ["b"])
     run_sync(one.publish("a", [entry(brief="a")]))
     run_sync(one.publish("b", [entry(brief="b")]))
-    other = SqliteStore(open_database("directory"), inline, Briefs(), ["a"])
+    other = sqlite_store(open_database("directory"), inline, Briefs(), ["a"])
     run_sync(other.publish("b", [entry(version="0.1.0")]))
     assert run_sync(other.entry(entry().mcp_id)) == entry(brief="a")
 
@@ -90,7 +90,7 @@ class CountingBriefs(Briefs):
 
 def test_analyses_an_entry_once(open_database: Open) -> None:
     analysis = CountingBriefs()
-    store = SqliteStore(open_database("directory"), inline, analysis)
+    store = sqlite_store(open_database("directory"), inline, analysis)
     for _ in range(2):
         run_sync(store.publish("a", [entry(), entry("x/b")]))
         run_sync(store.current("", 10))
@@ -99,19 +99,19 @@ def test_analyses_an_entry_once(open_database: Open) -> None:
 
 
 def test_a_new_analysis_version_analyses_each_entry_once_more(open_database: Open) -> None:
-    run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
+    run_sync(sqlite_store(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
     analysis = CountingBriefs("2")
     for _ in range(2):
-        run_sync(SqliteStore(open_database("directory"), inline, analysis).current("", 10))
+        run_sync(sqlite_store(open_database("directory"), inline, analysis).current("", 10))
     assert analysis.calls == 2
 
 
 def test_a_new_analysis_is_returned_if_it_cannot_be_stored(open_database: Open) -> None:
-    run_sync(SqliteStore(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
+    run_sync(sqlite_store(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
     database = open_database("directory")
     with database.connection() as connection:
         connection.execute("PRAGMA query_only = ON")
-    (change,) = run_sync(SqliteStore(database, inline, Briefs("2")).current("", 10))
+    (change,) = run_sync(sqlite_store(database, inline, Briefs("2")).current("", 10))
     assert change.analysed == Briefs("2")(entry())
 
 
@@ -122,7 +122,7 @@ def test_real_entries_are_stored_and_read_back(open_database: Open, shared_data:
         for page in pages
         for each in serialization.decode(page.read_bytes())["servers"]
     ]
-    store = SqliteStore(open_database("directory"), inline, Briefs())
+    store = sqlite_store(open_database("directory"), inline, Briefs())
     outcomes = run_sync(store.publish("official", entries))
     assert "unchanged" not in outcomes
     assert run_sync(store.publish("official", entries)) == ["unchanged"] * len(entries)

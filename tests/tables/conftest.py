@@ -11,11 +11,11 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.postgres import Database as PostgresDatabase
-from directory_server.postgres import PostgresStore, PostgresTables
+from directory_server.postgres import PostgresTables, postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
-from directory_server.sqlite import SqliteStore, SqliteTables
-from directory_server.tables import Tables
+from directory_server.sqlite import SqliteTables, sqlite_store
+from directory_server.tables import StoredEntries, Tables
 
 from .. import engines
 from ..contract.store import Briefs
@@ -76,12 +76,12 @@ class TablesTest:
         self.open_tables = open_tables
 
 
-def open_store(tables: Tables, sources: Sequence[str] = (), version: str = "1") -> SqliteStore | PostgresStore:
+def open_store(tables: Tables, sources: Sequence[str] = (), version: str = "1") -> StoredEntries:
     """Return a store of the same data as `tables`, with the `version` of the analysis."""
     if isinstance(tables, SqliteTables):
-        return SqliteStore(tables.database, inline, Briefs(version), sources)
+        return sqlite_store(tables.database, inline, Briefs(version), sources)
     assert isinstance(tables, PostgresTables)
-    return PostgresStore(tables.database, inline, Briefs(version), sources)
+    return postgres_store(tables.database, inline, Briefs(version), sources)
 
 
 def run_script(tables: Tables, script: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from twisted.internet.defer import Deferred
 
-from directory_server.sqlite import SqliteStore
+from directory_server.tables import StoredEntries
 from directory_server.web.changes._handler import FIRST_SCAN, MAX_CONCURRENT_PAGES, MAX_CONCURRENT_SCANS
 
 from .change_feed import CHANGES, JSON, NAMES, log_id, page, prune, publish
@@ -131,15 +131,15 @@ def test_pages_with_keywords_do_not_delay_others(server: Server, monkeypatch: py
     server.site.connections._limit = 100
 
     waiting: list[Deferred[None]] = []
-    changes = SqliteStore.changes
+    changes = StoredEntries.changes
 
-    async def slow(self: SqliteStore, since: int, limit: int) -> Any:
+    async def slow(self: StoredEntries, since: int, limit: int) -> Any:
         if limit == FIRST_SCAN:
             waiting.append(Deferred())
             await waiting[-1]
         return await changes(self, since, limit)
 
-    monkeypatch.setattr(SqliteStore, "changes", slow)
+    monkeypatch.setattr(StoredEntries, "changes", slow)
     headers = {"Accept": "application/json"}
     scans = [
         server.open("GET", f"{CHANGES}?keywords=mail", headers=headers, address=f"192.0.2.{number}")
@@ -159,14 +159,14 @@ def test_concurrent_pages_are_limited(server: Server, monkeypatch: pytest.Monkey
     server.site.connections._limit = 100
 
     waiting: list[Deferred[None]] = []
-    changes = SqliteStore.changes
+    changes = StoredEntries.changes
 
-    async def slow(self: SqliteStore, since: int, limit: int) -> Any:
+    async def slow(self: StoredEntries, since: int, limit: int) -> Any:
         waiting.append(Deferred())
         await waiting[-1]
         return await changes(self, since, limit)
 
-    monkeypatch.setattr(SqliteStore, "changes", slow)
+    monkeypatch.setattr(StoredEntries, "changes", slow)
     keys = [server.new_key(limit=None)[1] for _ in range(MAX_CONCURRENT_PAGES + 3)]
     requests = [
         server.open("GET", CHANGES, key=key, headers={"Accept": "application/json"}, address=f"192.0.2.{number}")

@@ -76,7 +76,7 @@ def test_changes_of_another_process_are_sent_within_a_second(server: Server) -> 
     stream = watch(server)
     stream.received()
     database = sqlite.Database(server.folder, "directory")
-    run_sync(sqlite.SqliteStore(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    run_sync(sqlite.sqlite_store(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     server.clock.pump([0.25] * 4)
     assert received_changes(stream.received()) == [("added", "x/0")]
@@ -133,7 +133,7 @@ def test_a_position_before_the_log_is_reset(server: Server) -> None:
 
 def test_a_position_ahead_of_this_process_waits_for_it(server: Server) -> None:
     database = sqlite.Database(server.folder, "directory")
-    store = sqlite.SqliteStore(database, inline, TextAnalysis())
+    store = sqlite.sqlite_store(database, inline, TextAnalysis())
     run_sync(store.publish("b", [entry("x/0")]))
     # The client has the change from the other process; this process has not polled the log yet.
     stream = watch(server, "?since=3")
@@ -225,7 +225,7 @@ def test_a_storage_error_ends_the_stream_cleanly(
     def broken(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("directory_server.sqlite.SqliteStore.changes", broken)
+    monkeypatch.setattr("directory_server.tables.StoredEntries.changes", broken)
     stream = watch(server, "?since=0")
     assert stream.received().endswith(b"id: 0-%s\n\nretry: 3000\n\n" % log_id(server).encode())
     assert stream.transport.disconnecting

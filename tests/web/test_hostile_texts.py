@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server import sqlite
 from directory_server.domain.entries import PUBLISHER
 from directory_server.sanitize import clean
 from directory_server.serialization import RegistryQuery, encode_registry_cursor
+from directory_server.tables import StoredEntries
 from tests.texts import texts
 
 from .conftest import Response, Server, entry
@@ -125,5 +125,5 @@ def test_text_that_a_store_cannot_hold_is_rejected(
     server: Server, path: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for read in ("listing", "versions", "version"):
-        monkeypatch.setattr(sqlite.SqliteStore, read, pytest.fail)
+        monkeypatch.setattr(StoredEntries, read, pytest.fail)
     assert server.get(path, key=None).status == status

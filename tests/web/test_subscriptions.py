@@ -90,7 +90,7 @@ def test_an_announcement_is_spread_over_time(quiet: Server, monkeypatch: pytest.
 def test_changes_of_another_process_are_announced_within_a_second(quiet: Server) -> None:
     stream = connect(quiet)
     database = sqlite.Database(quiet.folder, "directory")
-    run_sync(sqlite.SqliteStore(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
+    run_sync(sqlite.sqlite_store(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
     database.close()
     quiet.clock.pump([0.25] * 4)
     assert stream.received() == CHANGED

@@ -33,7 +33,7 @@ _PUT_PLAN = """
     ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, selection = excluded.selection
 """
 
-# See `upstreams.may_hold`.
+# As `tables.StoredMirrors.hold`.
 _HOLD = f"""
     INSERT INTO verification_plan AS held (id, holder, held_until)
     SELECT 1, CAST(:holder AS text), {_NOW} + {_SECONDS} WHERE true

@@ -17,8 +17,8 @@ from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.embeddings.texts import MAX_TEXT, model_id, text_of
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteStore, SqliteTables
-from directory_server.tables import StoredCuration
+from directory_server.sqlite import Database, SqliteTables, sqlite_store
+from directory_server.tables import StoredCuration, StoredEntries
 from tests.logs import captured_lines
 
 from ...contract.store import Briefs
@@ -52,7 +52,7 @@ class Machine:
     """A data directory, and the processes that use it."""
 
     folder: Path
-    store: SqliteStore
+    store: StoredEntries
     database: Database
     processes: list[Process] = field(factory=list)
     made: list[int] = field(factory=list)
@@ -82,7 +82,7 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
     database = Database(tmp_path, "directory")
-    machine = Machine(tmp_path, SqliteStore(database, inline, Briefs()), database)
+    machine = Machine(tmp_path, sqlite_store(database, inline, Briefs()), database)
     yield machine
     for process in machine.processes:
         process.builder.stopService()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from attrs import evolve
@@ -22,18 +23,12 @@ from directory_server.run_sync import inline
 URL = "http://127.0.0.1:1/v1/embeddings"
 
 
-class _Storage:
-    """A storage that is not used before the services start."""
-
-    store = tables = None
-
-
 def run(**settings: Any) -> Running:
     """Return what the feature does in a server with `settings`."""
     config = evolve(Config(), features={FEATURE.name: EmbeddingsConfig(**settings)})
     host: Any = Host(
         config=config,
-        storage=_Storage(),
+        storage=Mock(),  # It is not used before the services start.
         reactor=Clock(),
         now=lambda: 0.0,
         offload=inline,

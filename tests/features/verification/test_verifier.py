@@ -27,7 +27,7 @@ from directory_server.features.verification.verified_entries import VerifiedEntr
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.serialization import restore_entry
-from directory_server.sqlite import Database, SqliteStore, SqliteTables
+from directory_server.sqlite import Database, SqliteTables, sqlite_store
 
 from ...contract.store import Briefs
 from ...logs import captured_lines
@@ -55,7 +55,7 @@ class World:
 
     def __init__(self, clock: Clock, database: Database) -> None:
         self.clock = clock
-        self.store = SqliteStore(database, inline, Briefs())
+        self.store = sqlite_store(database, inline, Briefs())
         self.verifications = Verifications(SqliteTables(database), clock.seconds)
 
     def publish(self, *entries: Entry) -> None:

@@ -39,9 +39,9 @@ from directory_server.sqlite import (
     DataDirectory,
     SeparateTables,
     SqliteQuota,
-    SqliteStore,
     SqliteTables,
     export,
+    sqlite_store,
 )
 from directory_server.tables import (
     StoredAccounts,
@@ -132,7 +132,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     data = DataDirectory(folder)
     data.session_secret()
     store, curation = (
-        SqliteStore(data.directory, inline, Briefs(), SOURCES),
+        sqlite_store(data.directory, inline, Briefs(), SOURCES),
         StoredCuration(SqliteTables(data.directory), SOURCES),
     )
     for number in range(3):
@@ -140,7 +140,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(store.publish(SOURCES[number % 2], batch))
     run_sync(store.publish("local", [entry("x/own"), entry(NAME, brief="a\0b")]))
     run_sync(store.publish("first", [entry("x/a", "2.0.0", status="deleted"), entry("x/gone", status="deleted")]))
-    run_sync(SqliteStore(data.directory, inline, Briefs("2"), SOURCES).changes(0, 3))
+    run_sync(sqlite_store(data.directory, inline, Briefs("2"), SOURCES).changes(0, 3))
     run_sync(curation.mark("x/b", "hidden", True))
     run_sync(curation.mark("x/é", "pinned", True))
     run_sync(curation.mark("x/unpublished", "allowed", True))

@@ -16,9 +16,9 @@ from directory_server.features.verification.tables import Verifications
 from directory_server.postgres import (
     Database,
     PostgresQuota,
-    PostgresStore,
     PostgresTables,
     import_data,
+    postgres_store,
     session_secret,
 )
 from directory_server.postgres import _import as importing
@@ -26,9 +26,9 @@ from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
     SqliteQuota,
-    SqliteStore,
     SqliteTables,
     export,
+    sqlite_store,
 )
 from directory_server.tables import (
     StoredAccounts,
@@ -72,11 +72,11 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     found = counts(database)
     assert {name: found[name] for name in done if name in found} == {name: done[name] for name in done if name in found}
     store, curation = (
-        PostgresStore(database, inline, Briefs(), SOURCES),
+        postgres_store(database, inline, Briefs(), SOURCES),
         StoredCuration(PostgresTables(database), SOURCES),
     )
     old_store, old_curation = (
-        SqliteStore(data.directory, inline, Briefs(), SOURCES),
+        sqlite_store(data.directory, inline, Briefs(), SOURCES),
         StoredCuration(SqliteTables(data.directory), SOURCES),
     )
     expected = content(old_store, old_curation)
@@ -116,7 +116,7 @@ def test_a_data_directory_may_have_no_statistics(folder: Path, database: Databas
 
 def test_the_next_writes_continue_the_numbers(folder: Path, database: Database) -> None:
     imported(folder, database)
-    store = PostgresStore(database, inline, Briefs(), SOURCES)
+    store = postgres_store(database, inline, Briefs(), SOURCES)
     head = run_sync(store.head())
     newest = "SELECT max(id), max(written) FROM record"
     before = run_sync(database.read(lambda cursor: cursor.one(newest)))
@@ -133,7 +133,7 @@ def test_the_next_writes_continue_the_numbers(folder: Path, database: Database) 
 
 def test_unchanged_entries_stay_unchanged(folder: Path, database: Database) -> None:
     imported(folder, database)
-    store = PostgresStore(database, inline, Briefs(), SOURCES)
+    store = postgres_store(database, inline, Briefs(), SOURCES)
     batch = [entry(name, "2.0.0", isLatest=True) for name in ODD_NAMES if name != "x/a"]
     assert run_sync(store.publish("first", batch)) == ["unchanged"] * len(batch)
 
@@ -218,10 +218,10 @@ def test_every_chunk_is_written(folder: Path, database: Database, monkeypatch: p
 
 
 def test_an_import_reads_one_moment(data: DataDirectory, folder: Path, database: Database) -> None:
-    other = SqliteStore(data.directory, inline, Briefs(), SOURCES)
+    other = sqlite_store(data.directory, inline, Briefs(), SOURCES)
     with export(folder) as source:
         run_sync(other.publish("first", [entry("x/late")]))
         run_sync(import_data(source, database))
-    store = PostgresStore(database, inline, Briefs(), SOURCES)
+    store = postgres_store(database, inline, Briefs(), SOURCES)
     assert run_sync(store.entry(mcp_id_of("x/late"))) is None
     assert run_sync(store.head()) == run_sync(other.head()) - 1

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from directory_server.domain.errors import BadInput
+from directory_server.domain.transfers import ExportedTable
 from directory_server.postgres import (
     Database,
-    PostgresStore,
     PostgresTables,
     import_data,
+    postgres_store,
 )
 from directory_server.postgres import _import as importing
 from directory_server.postgres._connection import Cursor
@@ -71,7 +72,7 @@ def test_a_nul_in_a_text_of_an_upstream_is_replaced_and_named(folder: Path, data
         f"record {name!r}: the version '1.0\\x00x' is stored as '1.0\ufffdx'",
         "upstream 'first': the progress_cursor '\\x00' is stored as '\ufffd'",
     ]
-    store = PostgresStore(database, inline, Briefs(), SOURCES)
+    store = postgres_store(database, inline, Briefs(), SOURCES)
     # The document is as it was published.
     found = run_sync(store.version(name, version))
     assert found is not None
@@ -99,7 +100,7 @@ def test_a_difference_after_writing_imports_nothing(
     before = counts(database)
     copy = importing._copy
 
-    def copy_wrongly(cursor: Cursor, table: importing.Table, replaced: list[str]) -> int:
+    def copy_wrongly(cursor: Cursor, table: ExportedTable, replaced: list[str]) -> int:
         copied = copy(cursor, table, replaced)
         if table.name == "secret":
             cursor.execute("UPDATE secret SET last_four = 'zzzz'")
