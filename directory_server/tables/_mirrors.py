@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from attrs import astuple, frozen
+from attrs import astuple, fields, frozen
 
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from ._tables import Rows, Tables
@@ -13,21 +13,7 @@ from ._tables import Rows, Tables
 UNSEEN_BYTES = 4_000_000
 """Bytes of entries after which one call of Mirrors.unseen stops."""
 
-_STATE = (
-    "name",
-    "selection",
-    "last_run",
-    "last_success",
-    "next_run",
-    "error",
-    "failures",
-    "entries",
-    "updated_since",
-    "etag",
-    "modified",
-    "full_sync_names",
-    "full_sync_at",
-)
+_STATE = tuple(column.name for column in fields(UpstreamState) if column.name != "progress")
 """The columns of an upstream, and the fields of UpstreamState without its progress."""
 
 _PROGRESS = ("progress_full", "progress_began", "progress_cursor")
@@ -180,13 +166,12 @@ class StoredMirrors:
 
 
 def _put(rows: Rows, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
-    fields = [getattr(state, column) for column in _STATE]
+    values = [getattr(state, column) for column in _STATE]
     progress = astuple(state.progress) if state.progress else (None, None, None)
-    rows.execute(_PUT, **dict(zip(_COLUMNS, (*fields, *progress), strict=True)))
+    rows.execute(_PUT, **dict(zip(_COLUMNS, (*values, *progress), strict=True)))
     rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": seen[name]} for name in sorted(seen)])
     if run is not None:
-        values = dict(zip(_RUN, astuple(run), strict=True))
-        rows.execute(_ADD_RUN, upstream=state.name, **values)
+        rows.execute(_ADD_RUN, upstream=state.name, **dict(zip(_RUN, astuple(run), strict=True)))
         rows.execute(_DROP_RUNS, upstream=state.name)
 
 
@@ -202,6 +187,6 @@ def _unseen(rows: Rows, name: str, limit: int) -> list[bytes]:
 
 
 def _state(*row: Any) -> UpstreamState:
-    *fields, full, began, cursor = row
+    *values, full, began, cursor = row
     progress = None if full is None else SyncProgress(bool(full), began, cursor)
-    return UpstreamState(**dict(zip(_STATE, fields, strict=True)), progress=progress)
+    return UpstreamState(**dict(zip(_STATE, values, strict=True)), progress=progress)

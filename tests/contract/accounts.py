@@ -84,12 +84,6 @@ class AccountsContract(WithAccounts):
             await accounts.add("ANN@example.org")
 
     @awaited
-    async def test_finds_no_account_by_an_unknown_address(self) -> None:
-        accounts, _ = await self.open()
-        assert await accounts.find("unknown@example.org") is None
-        assert await accounts.password("nosuchid") is None
-
-    @awaited
     async def test_raises_not_found_for_an_unknown_account(self) -> None:
         accounts, _ = await self.open()
         for call in (
@@ -134,13 +128,6 @@ class AccountsContract(WithAccounts):
         second = await accounts.link(ann.id, lifetime=HOUR)
         assert await accounts.linked(first) is None
         assert await accounts.linked(second) == ann
-
-    @awaited
-    async def test_setting_the_password_ends_a_link(self) -> None:
-        accounts, _, ann = await self.open_with_ann()
-        token = await accounts.link(ann.id, lifetime=HOUR)
-        await accounts.set_password(ann.id, "another hash")
-        assert await accounts.linked(token) is None
 
     @pytest.mark.parametrize("token", ["", "no such link", "\udc80", "é"])
     @awaited

@@ -17,14 +17,6 @@ class SessionsContract(WithAccounts):
     """Browser sessions of accounts: how they are found, listed and ended."""
 
     @awaited
-    async def test_finds_the_account_of_a_session_in_every_process(self) -> None:
-        _, sessions, ann = await self.open_with_ann()
-        _, other = await self.open()
-        first, second = await sessions.open(ann.id), await sessions.open(ann.id)
-        assert first != second
-        assert await other.find(first) == await other.find(second) == ann
-
-    @awaited
     async def test_closing_a_session_ends_it_in_every_process(self) -> None:
         _, sessions, ann = await self.open_with_ann()
         _, other = await self.open()

@@ -26,6 +26,17 @@ class Briefs:
         return f"{self.version} {entry.name} {entry.brief}".encode()
 
 
+@define
+class CountingBriefs(Briefs):
+    """An Analysis that counts its calls."""
+
+    calls: int = 0
+
+    def __call__(self, entry: Entry) -> bytes:
+        self.calls += 1
+        return super().__call__(entry)
+
+
 def entry(name: str = NAME, version: str = "1.0.0", brief: str = "It rains.", **official: Any) -> Entry:
     meta = {OFFICIAL: official} if official else {}
     return Entry({"name": name, "version": version, "description": brief}, meta)
@@ -203,15 +214,6 @@ class StoreContract(WithStore):
         assert list(await store.newest(9, name_of)) == ["x/c"]
         await store.publish("a", [entry("x/a", status="active")])
         assert list(await store.newest(9, name_of)) == ["x/a", "x/c"]
-
-    @awaited
-    async def test_is_one_store_for_all_processes(self) -> None:
-        one, other = await self.store(), await self.store()
-        await one.publish("a", [entry("x/a")])
-        await other.publish("a", [entry("x/b")])
-        for store in (one, other):
-            assert await store.count() == 2
-            assert [change.mcp_id for change in await store.changes(0, 9)] == [mcp_id_of("x/a"), mcp_id_of("x/b")]
 
     @awaited
     async def test_finds_nothing_by_text_that_a_database_cannot_hold(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
 import sys
 import threading
@@ -149,16 +148,3 @@ def test_real_entries_are_read(shared_data: Path) -> None:
         if lines % 25 == 0:  # decoding all of them takes seconds
             decode_entry(decode(document.body))
     assert lines == 25_984
-
-
-def test_real_pages_are_read(shared_data: Path) -> None:
-    count = 0
-    for page in sorted(shared_data.glob("registry_pages/*.json")):
-        text = page.read_bytes()
-        lines = text.split(b"\n")
-        all_documents = list(documents(str(page)))
-        entries = [decode_entry(decode(document.body)) for document in all_documents]
-        assert [entry.server for entry in entries] == [item["server"] for item in json.loads(text)["servers"]]
-        assert all(lines[(document.line or 0) - 1].lstrip().startswith(b"{") for document in all_documents)
-        count += len(entries)
-    assert count == 1_108

@@ -61,18 +61,6 @@ async def test_an_upstream_directory_server_marks_its_official_entries(harness: 
     assert not await is_official(harness, "x/official")
 
 
-@awaited
-async def test_a_restored_entry_is_official_again(harness: Harness) -> None:
-    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
-    await harness.mirror.sync(harness.upstream(official=True, floor=0.1))
-    harness.registry.entries = [registry_entry("x/b")]
-    await harness.mirror.sync(harness.upstream(official=True, floor=0.1), full=True)
-    assert harness.names() == ["x/b"]
-    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
-    await harness.mirror.sync(harness.upstream(official=True, floor=0.1), full=True)
-    assert await is_official(harness, "x/a")
-
-
 def test_an_entry_cannot_mark_itself_as_official() -> None:
     claimed = {**registry_entry("x/a"), "official": True, "is_official": True}
     assert not decode_entry(claimed).is_official

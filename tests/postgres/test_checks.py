@@ -13,10 +13,6 @@ from directory_server.postgres import Database, check_connection, place
 from directory_server.postgres._connection import connect
 
 
-def test_accepts_a_server(database: Database) -> None:
-    check_connection(database.parameters)
-
-
 def test_rejects_a_pooler_in_transaction_mode(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     # Such a pooler serves both connections by one session.
     session = connect(database.parameters)

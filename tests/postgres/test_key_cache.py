@@ -106,18 +106,6 @@ def test_asks_again_when_nothing_has_confirmed_the_counter_for_a_second(process:
     assert len(process.asked) == 2
 
 
-def test_asks_again_after_another_process_has_ended_any_key(process: Process, other: Process) -> None:
-    _, secret = process.create()
-    key, ended = process.create()
-    assert process.found(secret)
-    assert process.found(ended)
-    run_sync(other.keys.revoke(key.id))
-    process.poll()
-    assert not process.found(ended)
-    assert process.found(secret)
-    assert len(process.asked) == 4
-
-
 def payload_of(engine: Engine, run: Callable[[], object]) -> tuple[int, list[str]]:
     """Return the counter and the sorted ids of keys in the notification that `run` causes."""
     with psycopg.connect(engine.conninfo, autocommit=True) as server:

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Cursor, Database
+from directory_server.postgres import Database
 from directory_server.postgres import _migrations as migrations
 from directory_server.run_sync import run_sync
 
@@ -33,17 +33,6 @@ def empty_engine(migrated_engine: Engine) -> Iterator[Engine]:
 
 def execute(database: Database, statement: str) -> None:
     run_sync(database.write(lambda cursor: cursor.execute(statement)))
-
-
-def test_every_step_runs_once(empty_engine: Engine) -> None:
-    database = Database(empty_engine.conninfo)
-    numbers = [step.number for step in migrations.known_steps()]
-    assert run_sync(database.upgrade()) == numbers
-    assert run_sync(database.upgrade()) == []
-    assert run_sync(database.read(lambda cursor: cursor.all("SELECT number FROM schema_step ORDER BY 1"))) == [
-        (number,) for number in numbers
-    ]
-    database.close()
 
 
 def test_the_planner_has_statistics_after_a_migration(empty_engine: Engine) -> None:
@@ -109,30 +98,3 @@ def test_rejects_another_encoding(migrated_engine: Engine) -> None:
         database.close()
         with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
             connection.execute("DROP DATABASE latin")
-
-
-def test_counts_what_a_source_stores(database: Database) -> None:
-    insert = """
-        INSERT INTO record (name, source, version, latest, deleted, fingerprint, body, created_at, updated_at)
-        SELECT name, $1, version, false, false, '', $2, 1, 1 FROM unnest($3::text[], $4::text[]) AS new (name, version)
-        ON CONFLICT (name, source, version) DO UPDATE SET body = excluded.body
-    """
-
-    def stored(cursor: Cursor) -> object:
-        return cursor.all("SELECT source, names, bytes FROM stored ORDER BY source")
-
-    def write(cursor: Cursor) -> None:
-        cursor.execute(insert, ("a", b"four", ["x", "x", "y"], ["1", "2", "1"]))
-        assert stored(cursor) == [("a", 2, 12)]
-        cursor.execute(insert, ("b", b"four", ["x"], ["1"]))
-        # Two records are rewritten and one is new, of a known name.
-        cursor.execute(insert, ("a", b"eleven bytes"[:11], ["x", "x", "x"], ["1", "2", "3"]))
-        assert stored(cursor) == [("a", 2, 37), ("b", 1, 4)]
-        cursor.execute("UPDATE record SET latest = true")
-        assert stored(cursor) == [("a", 2, 37), ("b", 1, 4)]
-        cursor.execute("DELETE FROM record WHERE source = 'a' AND version <> '3'")
-        assert stored(cursor) == [("a", 1, 11), ("b", 1, 4)]
-        cursor.execute("DELETE FROM record")
-        assert stored(cursor) == [("a", 0, 0), ("b", 0, 0)]
-
-    run_sync(database.write(write))

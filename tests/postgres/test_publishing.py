@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from attrs import define, evolve
-from twisted.logger import LogEvent
+from attrs import evolve
 
-from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import (
     Database,
@@ -23,20 +22,9 @@ from directory_server.tables import StoredCuration
 from directory_server.tables._entries import rows_of_entries
 from directory_server.tables._publishing import Row, batches
 
-from ..contract.store import NAME, Briefs, entry
+from ..contract.store import NAME, Briefs, CountingBriefs, entry
 from ..engines import Engine
 from ..process.conftest import until
-
-
-@define
-class CountingBriefs(Briefs):
-    """An Analysis that counts its calls."""
-
-    calls: int = 0
-
-    def __call__(self, entry: Entry) -> bytes:
-        self.calls += 1
-        return super().__call__(entry)
 
 
 def counts(database: Database) -> list[int]:
@@ -143,17 +131,6 @@ def test_a_call_of_several_batches_returns_the_outcomes_in_order(database: Datab
     assert run_sync(store.publish("a", again)) == ["unchanged", "added", "unchanged", "changed", "added"]
 
 
-def test_analyses_an_entry_once(database: Database) -> None:
-    analysis = CountingBriefs()
-    store = postgres_store(database, inline, analysis)
-    for _ in range(2):
-        run_sync(store.publish("a", [entry(), entry("x/b")]))
-        run_sync(store.publish("b", [entry(), entry("x/b")]))
-        run_sync(store.current("", 10))
-        run_sync(store.changes(0, 10))
-    assert analysis.calls == 2
-
-
 def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database) -> None:
     run_sync(postgres_store(database, inline, Briefs()).publish("a", [entry(), entry("x/b")]))
     newer, older = CountingBriefs("2"), CountingBriefs("1")
@@ -164,18 +141,6 @@ def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database
             assert {change.analysed for change in found} == expected
     assert (newer.calls, older.calls) == (2, 0)
     assert [version for version, _ in analysed(database)] == ["1", "1", "2", "2"]
-
-
-def test_a_new_analysis_is_returned_if_it_cannot_be_stored(
-    database: Database, monkeypatch: pytest.MonkeyPatch, logged_failures: list[LogEvent]
-) -> None:
-    run_sync(postgres_store(database, inline, Briefs()).publish("a", [entry()]))
-    full = "DO $$ BEGIN RAISE EXCEPTION 'disk full' USING ERRCODE = '53100'; END $$"
-    monkeypatch.setattr("directory_server.tables._entries.storing_analyses", lambda *_: (full, {}))
-    (change,) = run_sync(postgres_store(database, inline, Briefs("2")).current("", 10))
-    assert change.analysed == Briefs("2")(entry())
-    assert [version for version, _ in analysed(database)] == ["1"]
-    logged_failures.clear()
 
 
 def test_prunes_the_analyses_of_replaced_documents(database: Database) -> None:

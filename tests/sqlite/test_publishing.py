@@ -12,11 +12,10 @@ from attrs import evolve
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.publishing import MAX_VERSIONS, SourceLimits
+from directory_server.domain.publishing import SourceLimits
 from directory_server.run_sync import inline, run_sync
-from directory_server.sqlite import Database, SqliteTables, sqlite_store
+from directory_server.sqlite import Database, sqlite_store
 from directory_server.sqlite._store import ENGINE, PAUSE, TRANSACTIONS
-from directory_server.tables import StoredCuration
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
@@ -146,17 +145,3 @@ def test_bytes_of_a_source_are_limited(open_database: Open) -> None:
     assert stored_totals(database, "a") == computed_totals(database, "a")
     assert run_sync(store.publish("a", [entry("x/a", brief="")])) == ["changed"]
     assert run_sync(store.publish("a", [entry("x/b", brief="b" * 1_500)])) == ["added"]
-
-
-def test_totals_of_a_source_are_exact_after_every_operation(open_database: Open) -> None:
-    database = open_database("directory")
-    store = sqlite_store(database, inline, Briefs())
-    for number in range(MAX_VERSIONS + 20):
-        run_sync(store.publish("a", [entry(version=f"1.{number}.0", brief="It rains. " * (number % 7))]))
-    run_sync(store.publish("a", [entry("x/b"), entry("x/b", "2"), entry("x/b", brief="It snows."), entry("x/c")]))
-    run_sync(store.publish("local", [entry("x/b"), entry("x/c", "2")]))
-    run_sync(StoredCuration(SqliteTables(database)).disown("x/b"))
-    assert stored_totals(database, "a") == computed_totals(database, "a")
-    assert stored_totals(database, "local") == computed_totals(database, "local")
-    assert stored_totals(database, "a")[0] == 3
-    assert stored_totals(database, "local")[0] == 1

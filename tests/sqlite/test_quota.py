@@ -25,12 +25,6 @@ class TestSqliteQuota(SqliteAdapterTest, QuotaContract):
         return SqliteQuota(database, quota_clock(database, MachineTime(wall, uptime, self.boot)))
 
 
-class TestWithoutBootId(TestSqliteQuota):
-    """A machine without boot ids."""
-
-    boot = ""
-
-
 @pytest.fixture
 def quota(quota_database: Database, clock: Clock) -> SqliteQuota:
     return SqliteQuota(quota_database, clock.seconds)
@@ -125,12 +119,6 @@ def test_a_charge_on_a_full_disk_is_not_stored(quota: SqliteQuota, quota_databas
     with pytest.raises(Unavailable, match=r"quota\.db cannot be used now: the disk is full"):
         admitted.extend(run_sync(quota.charge("k", 1000)) for _ in range(1000))
     assert rows_per_key(quota_database) == {"k": len(admitted)}
-
-
-def test_a_closed_database_is_unavailable(quota: SqliteQuota, quota_database: Database) -> None:
-    quota_database.close()
-    with pytest.raises(Unavailable):
-        run_sync(quota.charge("k", 1))
 
 
 def test_the_cost_of_a_charge_is_independent_of_the_number_of_requests(

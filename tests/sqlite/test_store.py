@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import define
 
-from directory_server import serialization
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import inline, run_sync
@@ -75,57 +72,3 @@ def test_a_changed_order_of_sources_applies_to_the_next_publish(open_database: O
     other = sqlite_store(open_database("directory"), inline, Briefs(), ["a"])
     run_sync(other.publish("b", [entry(version="0.1.0")]))
     assert run_sync(other.entry(entry().mcp_id)) == entry(brief="a")
-
-
-@define
-class CountingBriefs(Briefs):
-    """An Analysis that counts its calls."""
-
-    calls: int = 0
-
-    def __call__(self, entry: Entry) -> bytes:
-        self.calls += 1
-        return super().__call__(entry)
-
-
-def test_analyses_an_entry_once(open_database: Open) -> None:
-    analysis = CountingBriefs()
-    store = sqlite_store(open_database("directory"), inline, analysis)
-    for _ in range(2):
-        run_sync(store.publish("a", [entry(), entry("x/b")]))
-        run_sync(store.current("", 10))
-        run_sync(store.changes(0, 10))
-    assert analysis.calls == 2
-
-
-def test_a_new_analysis_version_analyses_each_entry_once_more(open_database: Open) -> None:
-    run_sync(sqlite_store(open_database("directory"), inline, Briefs()).publish("a", [entry(), entry("x/b")]))
-    analysis = CountingBriefs("2")
-    for _ in range(2):
-        run_sync(sqlite_store(open_database("directory"), inline, analysis).current("", 10))
-    assert analysis.calls == 2
-
-
-def test_a_new_analysis_is_returned_if_it_cannot_be_stored(open_database: Open) -> None:
-    run_sync(sqlite_store(open_database("directory"), inline, Briefs()).publish("a", [entry()]))
-    database = open_database("directory")
-    with database.connection() as connection:
-        connection.execute("PRAGMA query_only = ON")
-    (change,) = run_sync(sqlite_store(database, inline, Briefs("2")).current("", 10))
-    assert change.analysed == Briefs("2")(entry())
-
-
-def test_real_entries_are_stored_and_read_back(open_database: Open, shared_data: Path) -> None:
-    pages = sorted((shared_data / "registry_pages").glob("*.json"))
-    entries = [
-        serialization.decode_entry(each)
-        for page in pages
-        for each in serialization.decode(page.read_bytes())["servers"]
-    ]
-    store = sqlite_store(open_database("directory"), inline, Briefs())
-    outcomes = run_sync(store.publish("official", entries))
-    assert "unchanged" not in outcomes
-    assert run_sync(store.publish("official", entries)) == ["unchanged"] * len(entries)
-    assert run_sync(store.count()) == len({each.name for each in entries if each.official.get("status") != "deleted"})
-    for each in entries[:50]:
-        assert run_sync(store.entry(each.mcp_id)) == each

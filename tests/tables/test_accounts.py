@@ -163,14 +163,6 @@ def test_the_removal_of_an_account_moves_the_pulse(tables: Tables, accounts: Sto
     assert pulse(tables) == 1
 
 
-def test_names_that_no_database_can_hold_are_not_found(accounts: StoredAccounts) -> None:
-    for name in ("a\0b", "\udc80"):
-        assert run_sync(accounts.password(name)) is None
-        assert not run_sync(accounts.remove(name, before=0))
-        with pytest.raises(NotFound):
-            run_sync(accounts.disable(name))
-
-
 def test_sqlite_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
     steps = sorted(files("directory_server.sqlite").joinpath("schema", "directory").iterdir(), key=lambda s: s.name)
     with closing(sqlite3.connect(tmp_path / "directory.db")) as connection:
@@ -183,17 +175,6 @@ def test_sqlite_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None
     (old,) = run_sync(StoredAccounts(SqliteTables(database), lambda: 1_000_000.0).list())
     database.close()
     assert (old.id, old.approved) == ("old", True)
-
-
-def test_deletes_ended_sessions(
-    tables: Tables, clock: Clock, accounts: StoredAccounts, sessions: StoredSessions
-) -> None:
-    ann = run_sync(accounts.add("ann@example.org"))
-    for _ in range(3):
-        run_sync(sessions.open(ann.id))
-    clock.advance(IDLE)
-    run_sync(sessions.open(ann.id))
-    assert number(tables, "SELECT count(*) FROM session") == 1
 
 
 @pytest.mark.parametrize("seconds", [IDLE, ABSOLUTE])

@@ -64,3 +64,18 @@ async def test_input_rows_are_in_order_and_have_all_types(tables: Tables) -> Non
     await tables.write(write)
     found = await tables.all("SELECT id, mcp_id, body, due_at, texts FROM target ORDER BY id")
     assert [tuple(row) for row in found] == [("a", "x", b"\0\xff", 1.5, "t"), ("b", "x", b"new", 1.5, None)]
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+@awaited
+async def test_texts_that_some_databases_cannot_hold_are_replaced(tables: Tables, text: str) -> None:
+    stored = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd" * 3)
+    assert tuple(await tables.one("SELECT CAST(:text AS text)", text=text)) == (stored,)
+    assert await tables.one("SELECT 1 WHERE 'a' = ANY(:texts)", texts=[text]) is None
+    insert = "INSERT INTO accepted_marks (mcp_id, accepted) SELECT id, '' FROM input(id text) WHERE true"
+
+    def write(rows: Rows) -> list[str]:
+        rows.many(insert, [{"id": text}])
+        return [mcp_id for (mcp_id,) in rows.all("SELECT mcp_id FROM accepted_marks")]
+
+    assert await tables.write(write) == [stored]

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from directory_server.domain.errors import NotFound, TooManyKeys, Unavailable
+from directory_server.domain.errors import TooManyKeys, Unavailable
 from directory_server.run_sync import run_sync
-from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, Tables
+from directory_server.tables import StoredAccounts, StoredKeyRing, Tables
 
-from ..contract.identities import IdentitiesContract
-from ..contract.keyring import KeyRingContract
-from ..contract.owned_keys import OwnedKeysContract
 from ..sqlite.conftest import run_concurrently
-from .conftest import OpenTables, TablesTest, rows_of
+from .conftest import OpenTables, rows_of
 
 
 def now() -> float:
     return 1_000_000.0
-
-
-class TestKeyRing(TablesTest, KeyRingContract, OwnedKeysContract, IdentitiesContract):
-    async def keys(self, now: Callable[[], float]) -> StoredKeyRing:
-        return StoredKeyRing(self.open_tables(), now)
-
-    async def accounts(self, now: Callable[[], float]) -> StoredAccounts:
-        return StoredAccounts(self.open_tables(), now)
-
-    async def identities(self, now: Callable[[], float]) -> StoredIdentities:
-        return StoredIdentities(self.open_tables(), now)
 
 
 @pytest.fixture
@@ -65,17 +50,6 @@ def test_processes_that_create_keys_together_keep_the_limit(open_tables: OpenTab
     run_concurrently(create, 6)
     assert outcomes.count(True) == 7
     assert len(run_sync(rings[0].list(ann.id))) == 7
-
-
-@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
-def test_text_that_no_database_can_hold_is_not_found(keys: StoredKeyRing, text: str) -> None:
-    assert run_sync(keys.find(text)) is None
-    assert run_sync(keys.live([text])) == set()
-    assert list(run_sync(keys.list(text))) == []
-    with pytest.raises(NotFound):
-        run_sync(keys.revoke(text))
-    with pytest.raises(NotFound):
-        run_sync(keys.rotate(text, grace=0))
 
 
 def test_stores_no_secret(tables: Tables, keys: StoredKeyRing) -> None:

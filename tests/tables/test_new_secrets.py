@@ -65,8 +65,3 @@ def test_one_of_several_concurrent_callers_gets_the_secret(open_tables: OpenTabl
     run_concurrently(lambda number: taken.append(run_sync(processes[number].take("the session", key_id))), TOGETHER)
     assert taken.count(None) == TOGETHER - 1
     assert NewSecret(secret, rotated=False) in taken
-
-
-def test_an_id_that_no_database_can_hold_has_no_secret(tables: Tables) -> None:
-    for key_id in ("a\0b", "\udc80"):
-        assert run_sync(StoredNewSecrets(tables, now).take("the session", key_id)) is None

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
@@ -17,7 +19,7 @@ from directory_server.tables import StoredCuration, Tables
 from ..contract.change_log import ChangeLogContract, LongLogContract
 from ..contract.imports import ImportedStepContract
 from ..contract.listing import ListingContract
-from ..contract.store import NAME, StoreContract, entry
+from ..contract.store import NAME, Briefs, CountingBriefs, StoreContract, entry
 from ..contract.store_versions import StoreVersionsContract
 from ..logs import captured_lines
 from .conftest import TablesTest, open_store, rows_of, run_script
@@ -97,6 +99,29 @@ def test_a_version_that_is_written_again_and_then_dropped_is_gone(tables: Tables
     versions = [each.version for each in run_sync(store.versions(NAME))]
     assert len(versions) == len(set(versions)) == MAX_VERSIONS
     assert rows_of(tables, TOTALS)[0] == rows_of(tables, TOTALS)[1]
+
+
+def test_analyses_an_entry_once_for_each_version_of_the_analysis(tables: Tables) -> None:
+    store = open_store(tables)
+    for version in ("1", "2"):
+        analysis = CountingBriefs(version)
+        newer = evolve(store, analysis=analysis)
+        for _ in range(2):
+            run_sync(newer.publish("a", [entry(), entry("x/b")]))
+            run_sync(newer.current("", 10))
+            run_sync(newer.changes(0, 10))
+        assert analysis.calls == 2
+
+
+def test_a_new_analysis_is_returned_if_it_cannot_be_stored(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sync(open_store(tables).publish("a", [entry()]))
+
+    async def unavailable(*_: object) -> None:
+        raise Unavailable("The disk is full.")
+
+    monkeypatch.setattr(type(tables), "write", unavailable)
+    (change,) = run_sync(open_store(tables, version="2").current("", 10))
+    assert change.analysed == Briefs("2")(entry())
 
 
 def test_logs_versions_that_were_not_stored(tables: Tables) -> None:

@@ -37,12 +37,6 @@ def test_a_database_that_is_not_empty_is_refused(folder: Path, database: Databas
     assert counts(database) == before
 
 
-def test_an_import_is_refused_the_second_time(folder: Path, database: Database) -> None:
-    imported(folder, database)
-    with pytest.raises(BadInput, match="not empty: its table record has rows"):
-        imported(folder, database)
-
-
 def test_a_text_that_the_database_cannot_hold_is_named(folder: Path, database: Database) -> None:
     before = counts(database)
     change(folder, "UPDATE record SET source = 'a' || char(0) WHERE id = 3")
