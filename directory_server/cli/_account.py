@@ -60,7 +60,7 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
         raise disabled_account()
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
-        wait_for(context.storage.accounts.forget_password(found.id))
+        wait_for(context.storage.accounts.set_password(found.id, None))
     keys = _valid_keys(context.storage.keys, found)
     if revoke_keys:
         for key in keys:

@@ -191,7 +191,7 @@ class SyncRun:
                     state = evolve(state, full_sync_at=None)
                 progress = evolve(progress, cursor=page.next or progress.cursor)
                 state = evolve(state, progress=progress)
-                await self._mirrors.put(state, seen=names if progress.full else None)
+                await self._mirrors.put(state, seen=names if progress.full else {})
                 selected, names, size = [], {}, 0
             self._on_progress(self.report)
             if not page.next:

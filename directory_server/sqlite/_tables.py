@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -189,10 +190,10 @@ class SeparateTables(Tables):
         self._is_closed = False
 
     async def read(self, function: Callable[[Rows], T]) -> T:
-        return await self._offload(self._read, function)
+        return await self._offload(self._run, Database.snapshot, function)
 
     async def write(self, function: Callable[[Rows], T], *, waits: bool = True) -> T:
-        return await self._offload(self._write, function, waits)
+        return await self._offload(self._run, Database.transaction, function)
 
     def close(self) -> None:
         """Close the file after its current uses."""
@@ -201,12 +202,10 @@ class SeparateTables(Tables):
             if self._database is not None:
                 self._database.close()
 
-    def _read(self, function: Callable[[Rows], T]) -> T:
-        with self._opened().snapshot() as connection:
-            return function(SqliteRows(connection))
-
-    def _write(self, function: Callable[[Rows], T], waits: bool) -> T:
-        with self._opened().transaction(wait=None if waits else 0) as connection:
+    def _run(
+        self, begin: Callable[[Database], AbstractContextManager[sqlite3.Connection]], function: Callable[[Rows], T]
+    ) -> T:
+        with begin(self._opened()) as connection:
             return function(SqliteRows(connection))
 
     def _opened(self) -> Database:

@@ -29,7 +29,7 @@ from ._account_rows import (
     keys_of,
     lock_account,
 )
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, transaction
 
 _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
 """The lock of registrations: the number of pending accounts is counted before one is added."""
@@ -136,14 +136,11 @@ class StoredAccounts:
         """
         await self._change(account_id, _APPROVE, now=self._now())
 
-    async def set_role(self, account_id: str, role: Role) -> None:
+    @transaction
+    def set_role(self, rows: Rows, account_id: str, role: Role) -> None:
         """Set the role of an account. Raises NotFound, and BadInput for an operator or auditor who is not approved."""
-
-        def write(rows: Rows) -> None:
-            check_role(lock_account(rows, account_id), role)
-            rows.execute(SET_ROLE, id=account_id, role=role)
-
-        await self._tables.write(write)
+        check_role(lock_account(rows, account_id), role)
+        rows.execute(SET_ROLE, id=account_id, role=role)
 
     async def set_limit(self, account_id: str, limit: int) -> None:
         """Set the limit of all keys of an account, and of its new ones. Raises NotFound, BadInput."""
@@ -158,34 +155,28 @@ class StoredAccounts:
         rows = await self._tables.select(_UNUSED, before=before, after=after, limit=limit)
         return [Account(*row) for row in rows]
 
-    async def remove(self, account_id: str, *, before: float) -> bool:
+    @transaction
+    def remove(self, rows: Rows, account_id: str, *, before: float) -> bool:
         """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
+        if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
+            return False
+        ended = keys_of(rows, account_id)
+        for statement in REMOVE:
+            rows.execute(statement, id=account_id)
+        rows.end_keys(ended)
+        return True
 
-        def write(rows: Rows) -> bool:
-            if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
-                return False
-            ended = keys_of(rows, account_id)
-            for statement in REMOVE:
-                rows.execute(statement, id=account_id)
-            rows.end_keys(ended)
-            return True
-
-        return await self._tables.write(write)
-
-    async def delete(self, account_id: str) -> None:
+    @transaction
+    def delete(self, rows: Rows, account_id: str) -> None:
         """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
         now = self._now()
-
-        def write(rows: Rows) -> None:
-            lock_account(rows, account_id)
-            rows.lock(_LOCK_KEYS, id=account_id)
-            ended = keys_of(rows, account_id)
-            for statement in _DELETE:
-                rows.execute(statement, id=account_id, now=now)
-            rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
-            rows.end_keys(ended)
-
-        await self._tables.write(write)
+        lock_account(rows, account_id)
+        rows.lock(_LOCK_KEYS, id=account_id)
+        ended = keys_of(rows, account_id)
+        for statement in _DELETE:
+            rows.execute(statement, id=account_id, now=now)
+        rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
+        rows.end_keys(ended)
 
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled or not; None if there is none."""
@@ -202,81 +193,60 @@ class StoredAccounts:
         row = await self._tables.one(_PASSWORD, id=account_id)
         return row[0] if row else None
 
-    async def set_password(self, account_id: str, hashed: str) -> None:
-        """Set the password hash; end all sessions and links of the account. Raises NotFound."""
-        await self._set_password(account_id, hashed)
-
-    async def forget_password(self, account_id: str) -> None:
-        """Delete the password hash; end all sessions and links of the account. Raises NotFound."""
-        await self._set_password(account_id, None)
+    @transaction
+    def set_password(self, rows: Rows, account_id: str, hashed: str | None) -> None:
+        """Set the password hash, None to delete it; end all sessions and links of the account. Raises NotFound."""
+        lock_account(rows, account_id)
+        _set_password(rows, account_id, hashed)
 
     async def disable(self, account_id: str) -> None:
         """Disable an account and its keys; end all its sessions and links. Raises NotFound."""
         await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, now=self._now())
 
-    async def enable(self, account_id: str) -> None:
+    @transaction
+    def enable(self, rows: Rows, account_id: str) -> None:
         """Enable an account and its keys again; ended sessions and links stay ended. Raises NotFound."""
+        lock_account(rows, account_id)
+        rows.execute(_ENABLE, id=account_id)
 
-        def write(rows: Rows) -> None:
-            lock_account(rows, account_id)
-            rows.execute(_ENABLE, id=account_id)
-
-        await self._tables.write(write)
-
-    async def link(self, account_id: str, *, lifetime: float) -> str:
+    @transaction
+    def link(self, rows: Rows, account_id: str, *, lifetime: float) -> str:
         """Return the secret of a single-use link to set a password, valid for `lifetime` seconds.
 
         It replaces an earlier one. Raises NotFound, and BadInput for a disabled account.
         """
-        token, expires_at = new_token(), self._now() + lifetime
-
-        def write(rows: Rows) -> str:
-            if lock_account(rows, account_id).disabled_at is not None:
-                raise disabled_account()
-            rows.execute(_LINK, id=account_id, digest=digest(token), expires_at=expires_at)
-            return token
-
-        return await self._tables.write(write)
+        if lock_account(rows, account_id).disabled_at is not None:
+            raise disabled_account()
+        token = new_token()
+        rows.execute(_LINK, id=account_id, digest=digest(token), expires_at=self._now() + lifetime)
+        return token
 
     async def linked(self, token: str) -> Account | None:
         """Return the account of a link, without using the link; None if unknown, used or expired."""
         row = await self._tables.one(_LINKED, digest=digest(token), now=self._now())
         return Account(*row) if row else None
 
-    async def redeem(self, token: str, hashed: str | None) -> Account:
+    @transaction
+    def redeem(self, rows: Rows, token: str, hashed: str | None) -> Account:
         """Use a link: set the password of its account, or delete it if `hashed` is None.
 
         Raises NotFound if it is unknown, used or expired. Of two concurrent calls one succeeds.
         """
         link = {"digest": digest(token), "now": self._now()}
+        linked = rows.one(_LINKED, **link)
+        # Another caller may have used the link before this one got the lock of the account.
+        if linked is None or not (lock_account(rows, linked[0]) and rows.one(_LINKED, **link)):
+            raise unknown_link()
+        _set_password(rows, linked[0], hashed)
+        return lock_account(rows, linked[0])
 
-        def write(rows: Rows) -> Account:
-            linked = rows.one(_LINKED, **link)
-            # Another caller may have used the link before this one got the lock of the account.
-            if linked is None or not (lock_account(rows, linked[0]) and rows.one(_LINKED, **link)):
-                raise unknown_link()
-            _set_password(rows, linked[0], hashed)
-            return lock_account(rows, linked[0])
-
-        return await self._tables.write(write)
-
-    async def _change(self, account_id: str, *statements: str, **values: object) -> None:
+    @transaction
+    def _change(self, rows: Rows, /, account_id: str, *statements: str, **values: object) -> None:
         """Run statements on a locked account, and end the cached look-ups of its keys. Raises NotFound."""
-
-        def write(rows: Rows) -> None:
-            lock_account(rows, account_id)
-            for statement in statements:
-                rows.execute(statement, id=account_id, **values)
-            rows.end_keys(keys_of(rows, account_id))
-
-        await self._tables.write(write)
-
-    async def _set_password(self, account_id: str, hashed: str | None) -> None:
-        def write(rows: Rows) -> None:
-            lock_account(rows, account_id)
-            _set_password(rows, account_id, hashed)
-
-        await self._tables.write(write)
+        lock_account(rows, account_id)
+        for statement in statements:
+            rows.execute(statement, id=account_id, **values)
+        rows.end_keys(keys_of(rows, account_id))
 
 
 def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:

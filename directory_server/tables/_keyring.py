@@ -22,7 +22,7 @@ from ..domain.keys import (
     subject_key_id,
 )
 from ._key_cache import FIELDS, FROM, LIVE, KeyCache, NoCache
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, transaction
 
 _CREATE = """
     INSERT INTO api_key (id, label, quota, created_at, expires_at, owner)
@@ -192,24 +192,20 @@ class StoredKeyRing:
         """
         await self._change(key_id, _REVOKE, now=self._now())
 
-    async def rotate(self, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
+    @transaction
+    def rotate(self, rows: Rows, key_id: str, *, grace: float) -> tuple[ApiKey, str]:
         """Replace the secret of a key; the old one stays valid for `grace` seconds. Raises NotFound and BadInput.
 
         The id of the key stays, and with it the spent quota and open sessions.
         """
-        now = self._now()
+        now, secret = self._now(), new_key_secret()
         check_grace(grace)
-        secret = new_key_secret()
-
-        def write(rows: Rows) -> tuple[ApiKey, str]:
-            check_rotation(_lock(rows, key_id), now)
-            rows.execute(_RETIRE, id=key_id, end=now + grace)
-            _add_secret(rows, key_id, secret, now)
-            key = _get(rows, key_id)
-            rows.end_keys([key_id])
-            return key, secret
-
-        return await self._tables.write(write)
+        check_rotation(_lock(rows, key_id), now)
+        rows.execute(_RETIRE, id=key_id, end=now + grace)
+        _add_secret(rows, key_id, secret, now)
+        key = _get(rows, key_id)
+        rows.end_keys([key_id])
+        return key, secret
 
     async def replaced(self, owner: str) -> Mapping[str, float]:
         """Return when the last replaced secret of each key of `owner` ends; keys without a valid one are left out."""
@@ -227,15 +223,12 @@ class StoredKeyRing:
         now = self._now()
         return {key_id for (key_id,) in await self._tables.all(_ENDED, since=now - within, now=now)}
 
-    async def _change(self, key_id: str, statement: str, **values: object) -> None:
+    @transaction
+    def _change(self, rows: Rows, /, key_id: str, statement: str, **values: object) -> None:
         """Run a statement that changes a key, whose cached look-ups then end. Raises NotFound."""
-
-        def write(rows: Rows) -> None:
-            _lock(rows, key_id)
-            rows.execute(statement, id=key_id, **values)
-            rows.end_keys([key_id])
-
-        await self._tables.write(write)
+        _lock(rows, key_id)
+        rows.execute(statement, id=key_id, **values)
+        rows.end_keys([key_id])
 
 
 def _lock(rows: Rows, key_id: str) -> ApiKey:

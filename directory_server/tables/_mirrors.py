@@ -8,7 +8,7 @@ from typing import Any
 from attrs import astuple, fields, frozen
 
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, snapshot, transaction
 
 UNSEEN_BYTES = 4_000_000
 """Bytes of entries after which one call of Mirrors.unseen stops."""
@@ -104,14 +104,27 @@ class StoredMirrors:
         row = await self._tables.read(lambda rows: rows.one(_GET, name=name))
         return _state(*row) if row else UpstreamState(name)
 
-    async def put(
-        self, state: UpstreamState, *, seen: Mapping[str, bool] | None = None, run: FinishedRun | None = None
+    @transaction
+    def put(
+        self,
+        rows: Rows,
+        state: UpstreamState,
+        *,
+        seen: Mapping[str, bool] = {},
+        run: FinishedRun | None = None,
     ) -> None:
         """Store the state, the names `seen` by its full sync, with whether each was accepted, and the `run` that ended.
 
         The last MAX_RUNS runs stay.
         """
-        await self._tables.write(lambda rows: _put(rows, state, seen or {}, run))
+        values = [getattr(state, column) for column in _STATE]
+        progress = astuple(state.progress) if state.progress else (None, None, None)
+        rows.execute(_PUT, **dict(zip(_COLUMNS, (*values, *progress), strict=True)))
+        names = sorted(seen.items())
+        rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": accepted} for name, accepted in names])
+        if run is not None:
+            rows.execute(_ADD_RUN, upstream=state.name, **dict(zip(_RUN, astuple(run), strict=True)))
+            rows.execute(_DROP_RUNS, upstream=state.name)
 
     async def runs(self, name: str) -> Sequence[FinishedRun]:
         """Return the last finished runs of the upstream `name`, newest first."""
@@ -126,12 +139,19 @@ class StoredMirrors:
         """Return the number of names that the full sync has seen, accepted or not."""
         return await self._number(_COUNT_SEEN, name)
 
-    async def unseen(self, name: str, limit: int) -> Sequence[bytes]:
+    @snapshot
+    def unseen(self, rows: Rows, name: str, limit: int) -> Sequence[bytes]:
         """Return at most `limit` encoded entries of the upstream that are not deleted and not seen or not accepted.
 
         Reading stops after the entry that brings the total bytes to UNSEEN_BYTES.
         """
-        return await self._tables.read(lambda rows: _unseen(rows, name, limit))
+        ids, size = [], 0
+        for row, added in rows.all(_UNSEEN, upstream=name, limit=limit):
+            ids.append(row)
+            size += added
+            if size >= UNSEEN_BYTES:
+                break
+        return [body for (body,) in rows.all(_BODIES, ids=ids)] if ids else []
 
     async def versions(self, name: str, names: Collection[str]) -> Mapping[tuple[str, str], bool]:
         """Return the stored versions of the upstream's `names`, by name and version, deleted or not.
@@ -157,33 +177,14 @@ class StoredMirrors:
         """Release the lease, if `holder` still has it."""
         await self._change(_RELEASE, upstream=name, holder=holder)
 
-    async def _change(self, statement: str, **values: object) -> int:
+    @transaction
+    def _change(self, rows: Rows, /, statement: str, **values: object) -> int:
         """Run `statement`; return the number of rows that it changed."""
-        return await self._tables.write(lambda rows: rows.execute(statement, **values))
+        return rows.execute(statement, **values)
 
-    async def _number(self, query: str, name: str) -> int:
-        return await self._tables.read(lambda rows: int(rows.one(query, upstream=name)[0]))
-
-
-def _put(rows: Rows, state: UpstreamState, seen: Mapping[str, bool], run: FinishedRun | None) -> None:
-    values = [getattr(state, column) for column in _STATE]
-    progress = astuple(state.progress) if state.progress else (None, None, None)
-    rows.execute(_PUT, **dict(zip(_COLUMNS, (*values, *progress), strict=True)))
-    rows.many(_SEE, [{"upstream": state.name, "name": name, "accepted": seen[name]} for name in sorted(seen)])
-    if run is not None:
-        rows.execute(_ADD_RUN, upstream=state.name, **dict(zip(_RUN, astuple(run), strict=True)))
-        rows.execute(_DROP_RUNS, upstream=state.name)
-
-
-def _unseen(rows: Rows, name: str, limit: int) -> list[bytes]:
-    """Return documents of about UNSEEN_BYTES bytes: ids and sizes are read first."""
-    ids, size = [], 0
-    for row, added in rows.all(_UNSEEN, upstream=name, limit=limit):
-        ids.append(row)
-        size += added
-        if size >= UNSEEN_BYTES:
-            break
-    return [body for (body,) in rows.all(_BODIES, ids=ids)] if ids else []
+    @snapshot
+    def _number(self, rows: Rows, query: str, name: str) -> int:
+        return int(rows.one(query, upstream=name)[0])
 
 
 def _state(*row: Any) -> UpstreamState:

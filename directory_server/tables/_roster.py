@@ -19,7 +19,7 @@ from ..domain.roster import (
 )
 from ._account_rows import COLUMNS
 from ._key_cache import FIELDS, FROM
-from ._tables import Row, Rows, Tables
+from ._tables import Row, Rows, Tables, snapshot
 
 _ACCOUNT = f"""
     SELECT {COLUMNS},
@@ -157,16 +157,15 @@ class StoredRoster:
 
         return await self._tables.read(read)
 
-    async def _page(self, query: str, text: str, table: str, after: str, limit: int, **more: str) -> Sequence[Row]:
+    @snapshot
+    def _page(
+        self, rows: Rows, /, query: str, text: str, table: str, after: str, limit: int, **more: str
+    ) -> Sequence[Row]:
         """Return the rows of `query` after the one of `table` with the id `after`; none if it does not exist."""
-
-        def read(rows: Rows) -> Sequence[Row]:
-            end = rows.one(_END_OF_PAGE[table], id=after) if after else (math.inf, "")
-            if end is None:
-                return []
-            return rows.all(query, text=searched(text), before=end[0], after=end[1], limit=limit, **more)
-
-        return await self._tables.read(read)
+        end = rows.one(_END_OF_PAGE[table], id=after) if after else (math.inf, "")
+        if end is None:
+            return []
+        return rows.all(query, text=searched(text), before=end[0], after=end[1], limit=limit, **more)
 
 
 def _used_key(number: int, *row: Any) -> ListedKey:

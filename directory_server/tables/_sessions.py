@@ -21,7 +21,7 @@ from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token
 from ..sealing import seal, unseal
 from ._account_rows import COLUMNS
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, transaction
 
 # They skip rows that another process deletes: neither waits for the other.
 _FORGET_IDLE = """
@@ -145,15 +145,12 @@ class StoredSessions:
         if not await self._tables.write(lambda rows: rows.execute(_END, account=account_id, start=start) > 0):
             raise unknown_session()
 
-    async def end_others(self, token: str) -> None:
+    @transaction
+    def end_others(self, rows: Rows, token: str) -> None:
         """End all sessions of the account of the session `token`, except this one."""
         key = digest(token)
-
-        def write(rows: Rows) -> None:
-            rows.lock(_LOCK, digest=key)
-            rows.execute(_END_OTHERS, digest=key)
-
-        await self._tables.write(write)
+        rows.lock(_LOCK, digest=key)
+        rows.execute(_END_OTHERS, digest=key)
 
     def _begins(self, now: float) -> dict[str, float]:
         """Return the times of use and of start after which sessions are valid."""

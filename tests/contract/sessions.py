@@ -42,13 +42,13 @@ class SessionsContract(WithAccounts):
     async def test_deleting_a_password_ends_every_session_and_link(self) -> None:
         accounts, sessions, ann = await self.open_with_ann()
         session, link = await sessions.open(ann.id), await accounts.link(ann.id, lifetime=HOUR)
-        await accounts.forget_password(ann.id)
+        await accounts.set_password(ann.id, None)
         assert await accounts.password(ann.id) is None
         assert await accounts.find("ann@example.org") == evolve(ann, active=False)
         assert await sessions.find(session) is None
         assert await accounts.linked(link) is None
         with pytest.raises(NotFound, match="nosuchid"):
-            await accounts.forget_password("nosuchid")
+            await accounts.set_password("nosuchid", None)
 
     @awaited
     async def test_an_idle_session_ends(self) -> None:
