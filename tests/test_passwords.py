@@ -15,7 +15,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.passwords import SECOND_RECOMMENDED, Argon2Passwords, FairQueue
 from directory_server.run_sync import inline, run_sync
 
-from .contract.passwords import PasswordsContract
+from .contract import awaited
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -40,9 +40,33 @@ def verify(passwords: Argon2Passwords, password: str = "secret", client: str = "
     return Deferred.fromCoroutine(passwords.verify(None, password, client=client))
 
 
-class TestArgon2Passwords(PasswordsContract):
-    async def passwords(self) -> Argon2Passwords:
-        return Argon2Passwords(inline, Clock(), str, QUICK)
+@pytest.fixture
+def passwords() -> Argon2Passwords:
+    return Argon2Passwords(inline, Clock(), str, QUICK)
+
+
+@awaited
+async def test_verifies_what_it_hashed_and_nothing_else(passwords: Argon2Passwords) -> None:
+    hashed = await passwords.hash("correct horse", client="192.0.2.0/24")
+    assert "correct" not in hashed
+    assert await passwords.verify(hashed, "correct horse", client="198.51.100.0/24")
+    assert await passwords.verify(hashed, "correct horse")
+    for wrong in ("", "Correct horse", "correct horse ", hashed):
+        assert not await passwords.verify(hashed, wrong)
+
+
+@awaited
+async def test_hashes_are_salted(passwords: Argon2Passwords) -> None:
+    hashes = [await passwords.hash("correct horse") for _ in range(3)]
+    assert len(set(hashes)) == 3
+    assert all([await passwords.verify(each, "correct horse") for each in hashes])
+
+
+@awaited
+async def test_no_password_matches_a_missing_hash(passwords: Argon2Passwords) -> None:
+    for wrong in ("", "correct horse", "None"):
+        assert not await passwords.verify(None, wrong)
+        assert not await passwords.verify("not a hash", wrong)
 
 
 def test_missing_hash_costs_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,8 +102,8 @@ def _read_first_line(chunks: Iterator[bytes], most: int) -> tuple[bytearray, int
     for chunk in chunks:
         searched = len(head)
         head += chunk
-        found = _NOT_BLANK.search(head, start)
-        start = found.start() if found else len(head)
+        match = _NOT_BLANK.search(head, start)
+        start = match.start() if match else len(head)
         end = head.find(b"\n", max(start, searched))
         if end >= 0 or len(head) > most:
             return head, start, end if end >= 0 else len(head)

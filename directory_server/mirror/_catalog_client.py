@@ -69,7 +69,7 @@ class CatalogClient:
         if urlsplit(target.url).path != "/":
             return await self._open(target.url, validators)
         robots = await self._robots_of(target.origin)
-        for url in (*(target.origin + path for path in WELL_KNOWN), *(joined_url(target.url, each) for each in robots)):
+        for url in (*(target.origin + path for path in WELL_KNOWN), *(joined_url(target.url, link) for link in robots)):
             try:
                 return await self._open(url, validators)
             except UpstreamFailed as error:

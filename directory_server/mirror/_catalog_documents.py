@@ -93,11 +93,11 @@ def catalog_of(value: Any) -> Catalog:
     if len(entries) > MAX_ITEMS:
         raise UpstreamFailed(f"It sent a manifest of more than {MAX_ITEMS:,} entries.")
     items, rejected = [], []
-    for number, each in enumerate(entries, 1):
+    for number, entry in enumerate(entries, 1):
         try:
-            items.append(_item(each))
+            items.append(_item(entry))
         except BadInput as error:
-            name = line_of(each.get("identifier"), 100) if isinstance(each, dict) else ""
+            name = line_of(entry.get("identifier"), 100) if isinstance(entry, dict) else ""
             rejected.append(f"{name or f'entry {number} of a manifest'}: {error.message}")
     return Catalog(tuple(items), tuple(rejected))
 
@@ -113,14 +113,14 @@ def _item(value: Any) -> Item:
     elif media_type in CATALOG_TYPES:
         kind = "catalog"
     identifier, url, data = value.get("identifier"), value.get("url"), value.get("data")
-    found = _URN.fullmatch(identifier) if isinstance(identifier, str) else None
-    if kind == "card" and found is None:
+    match = _URN.fullmatch(identifier) if isinstance(identifier, str) else None
+    if kind == "card" and match is None:
         raise BadInput("identifier: must be urn:air:, a domain, and one or more parts with colons between them.")
     has_url, has_data = isinstance(url, str) and url and data is None, isinstance(data, dict) and url is None
     if kind != "other" and not (has_url or has_data):
         raise BadInput("must have either url, a string, or data, an object.")
     digest = blake2b(encode(value), digest_size=16).digest()
-    name, publisher = (found[0], found[1].lower()) if found else ("", "")
+    name, publisher = (match[0], match[1].lower()) if match else ("", "")
     return Item(
         name,
         publisher,
@@ -171,8 +171,8 @@ def card_entry(item: Item, card: Any, speaks_for: Callable[[str], bool]) -> Entr
 
 def _name_of(item: Item, card: Mapping[str, Any], speaks_for: Callable[[str], bool]) -> str:
     name = card.get("name")
-    if isinstance(name, str) and (found := _NAME.fullmatch(name)):
-        domain = reversed_domain(found[1]).lower()
+    if isinstance(name, str) and (match := _NAME.fullmatch(name)):
+        domain = reversed_domain(match[1]).lower()
         is_related = is_within(domain, item.publisher) or is_within(item.publisher, domain)
         if is_related and speaks_for(domain):
             return name
@@ -223,8 +223,8 @@ def catalog_links(html: bytes) -> list[str]:
 
 def _hrefs(html: bytes) -> Iterator[str]:
     for link in _LINK.finditer(html):
-        found = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(link[1])}
-        if b"ai-catalog" in found.get(b"rel", b"").lower().split() and (href := found.get(b"href")):
+        attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(link[1])}
+        if b"ai-catalog" in attributes.get(b"rel", b"").lower().split() and (href := attributes.get(b"href")):
             yield href.decode("utf-8", "replace")
 
 

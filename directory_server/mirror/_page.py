@@ -56,13 +56,13 @@ def read(body: bytes) -> ServerPage:
             f"It sent a page of {len(value['servers']):,} entries; at most {MAX_SERVERS:,} are allowed."
         )
     entries, rejected = [], []
-    for number, each in enumerate(value["servers"], 1):
+    for number, server in enumerate(value["servers"], 1):
         try:
-            if isinstance(each, InvalidPart):
-                raise BadInput(each.message)
-            entries.append(decode_entry(each))
+            if isinstance(server, InvalidPart):
+                raise BadInput(server.message)
+            entries.append(decode_entry(server))
         except BadInput as error:
-            name = _name(each.value if isinstance(each, InvalidPart) else each)
+            name = _name(server.value if isinstance(server, InvalidPart) else server)
             rejected.append(RejectedServer(name, f"{name or f'entry {number} of a page'}: {error.message}"))
     return ServerPage(entries, rejected, _next(value.get("metadata")))
 

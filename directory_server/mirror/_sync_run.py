@@ -178,12 +178,12 @@ class SyncRun:
             bodies.add(digest)
             cursors.add(next_cursor)
             self.report.pages += 1
-            self.report.reject([each.reason for each in page.rejected])
-            self.report.nameless += sum(not each.name for each in page.rejected)
+            self.report.reject([bad.reason for bad in page.rejected])
+            self.report.nameless += sum(not bad.name for bad in page.rejected)
             chosen, seen = self._select(page.entries)
             selected += chosen
             # An invalid entry has not disappeared.
-            names |= seen | {each.name: self._upstream.selects(each.name) for each in page.rejected if each.name}
+            names |= seen | {bad.name: self._upstream.selects(bad.name) for bad in page.rejected if bad.name}
             if max(len(selected), len(names)) >= BATCH or size >= BATCH_BYTES or not page.next:
                 # In a full sync the other versions of the last name follow.
                 incomplete = selected[-1].name if selected and progress.full and page.next else ""
@@ -229,14 +229,14 @@ class SyncRun:
                 return False
             self.report.look_ups += 1
             try:
-                found, _ = self._select(await versions_of(name, partial(self._look_up, name)))
+                versions, _ = self._select(await versions_of(name, partial(self._look_up, name)))
             except UpstreamFailed as error:
                 self.report.reject([f"{name}: its versions cannot be read. {error.message}"])
                 if error.resumable:
                     return False
                 repaired = False
             else:
-                await self._publish_wanted(found, stored)
+                await self._publish_wanted(versions, stored)
         return repaired
 
     async def _look_up(self, name: str, cursor: str) -> _page.ServerPage:

@@ -45,15 +45,15 @@ def unmarked_names(entries: Sequence[Entry], wanted: Iterable[Entry], stored: St
 
 async def versions_of(name: str, read: Callable[[str], Awaitable[ServerPage]]) -> Sequence[Entry]:
     """Return the versions of `name` on its pages, which `read` returns by their cursor. Raises UpstreamFailed."""
-    found: list[Entry] = []
+    versions: list[Entry] = []
     cursor = ""
     for _ in range(MAX_PAGES):
         page = await read(cursor)
-        found += [entry for entry in page.entries if entry.name == name]
+        versions += [entry for entry in page.entries if entry.name == name]
         cursor = page.next
         if not cursor:
             break
-    return found
+    return versions
 
 
 def deleted_versions(bodies: Iterable[bytes]) -> list[Entry]:

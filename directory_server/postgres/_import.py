@@ -73,13 +73,13 @@ def _import(cursor: Cursor, source: Export) -> Imported:
     replaced: list[str] = []
     counts = {table.name: _copy(cursor, table, replaced) for table in source.tables}
     cursor.execute(_SHARE, (SESSION_SECRET, source.session_secret))
-    for table, column, sequence in _SEQUENCES:
-        cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {table} HAVING max({column}) IS NOT NULL")
+    for name, column, sequence in _SEQUENCES:
+        cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {name} HAVING max({column}) IS NOT NULL")
     cursor.execute("ANALYZE")
-    for each in source.tables:
+    for table in source.tables:
         # Closed at once, because the connection cannot even roll back while rows are being read.
-        with closing(_read(cursor, each)) as found:
-            _compare(each.name, (_storable(each, row) for row in each.rows()), found)
+        with closing(_read(cursor, table)) as rows:
+            _compare(table.name, (_storable(table, row) for row in table.rows()), rows)
     _compare("stored", source.stored, cursor.all(_STORED))
     # Running processes may have cached look-ups of keys.
     end_keys(cursor)
@@ -173,9 +173,9 @@ def _read(cursor: Cursor, table: ExportedTable) -> Generator[Row, None, None]:
         yield from copy.rows()
 
 
-def _compare(name: str, expected: Iterable[Row], found: Iterable[Row]) -> None:
+def _compare(name: str, expected: Iterable[Row], rows: Iterable[Row]) -> None:
     # True equals 1.
-    for number, (one, other) in enumerate(zip_longest(expected, found), 1):
+    for number, (one, other) in enumerate(zip_longest(expected, rows), 1):
         if one != other:
             raise BadInput(f"Nothing was imported: row {number} of the table {name} is not as it was written.")
 

@@ -176,9 +176,9 @@ class Link(Service):
         self._connect()
         if self._is_away_long() or len(self._waiting) >= WAITING:
             raise Unavailable(_AWAY)
-        found: Deferred[Pipeline] = Deferred()
-        self._waiting.append(found)
-        return await found
+        connected: Deferred[Pipeline] = Deferred()
+        self._waiting.append(connected)
+        return await connected
 
     def _connect(self) -> None:
         if self._connecting or self._closed or self._pipeline is not None:
@@ -204,8 +204,8 @@ class Link(Service):
         self._pipeline = pipeline
         self._database.availability.connected(self)
         waiting, self._waiting = self._waiting, deque()
-        for found in waiting:
-            found.callback(pipeline)
+        for connected in waiting:
+            connected.callback(pipeline)
         if self._channel is not None:
             self._on_notified([""])
 
@@ -279,5 +279,5 @@ class Link(Service):
 
     def _fail_waiting(self, message: str) -> None:
         waiting, self._waiting = self._waiting, deque()
-        for found in waiting:
-            found.errback(Unavailable(message))
+        for connected in waiting:
+            connected.errback(Unavailable(message))

@@ -184,12 +184,12 @@ class UnusedAccounts:
         Raises Unavailable.
         """
         before = self._now() - self._lifetime
-        found = await self._accounts.unused(before, after=self._after, limit=AT_ONCE)
-        self._after = found[-1].id if len(found) == AT_ONCE else ""
+        unused = await self._accounts.unused(before, after=self._after, limit=AT_ONCE)
+        self._after = unused[-1].id if len(unused) == AT_ONCE else ""
         removed = 0
-        for each in found:
-            spent_at = await self._quota.last(each.id)
+        for account in unused:
+            spent_at = await self._quota.last(account.id)
             if spent_at is None or spent_at <= before:
-                removed += await self._accounts.remove(each.id, before=before)
+                removed += await self._accounts.remove(account.id, before=before)
         if removed:
             self._log.info("Deleted without approval: {accounts}", accounts=counted(removed, "unused account"))

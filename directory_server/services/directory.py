@@ -157,7 +157,7 @@ class Directory:
         query = await self.prepare(query)
         page = await self.search(query, source)
         versions = await self.store.latest([hit.mcp_id for hit in page.hits], most, version=version)
-        if versions and sum(len(each.body) for each in versions) >= most:
+        if versions and sum(len(stored.body) for stored in versions) >= most:
             last = mcp_id_of(versions[-1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
             if count < len(page.hits):

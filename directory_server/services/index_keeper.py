@@ -119,8 +119,8 @@ class IndexKeeper:
 
     async def _entry_of(self, seq: int) -> str:
         """Return the mcp_id of the change `seq`; empty if it is not in the log."""
-        found = await self._store.changes(seq - 1, 1) if seq else []
-        return found[0].mcp_id if found and found[0].seq == seq else ""
+        changes = await self._store.changes(seq - 1, 1) if seq else []
+        return changes[0].mcp_id if changes and changes[0].seq == seq else ""
 
     def _not_used(self, reason: str) -> None:
         self._log.warn(

@@ -20,7 +20,7 @@ PAGES_BYTES = 8 * 1_048_576
 """The most bytes of hits in the cache. The encoded responses of REST and MCP have up to four times as many."""
 
 
-key_of: Callable[[Query], tuple[Any, ...]] = attrgetter(*[each.name for each in fields(Query)])
+key_of: Callable[[Query], tuple[Any, ...]] = attrgetter(*[column.name for column in fields(Query)])
 """Return the key of a query: its fields. A tuple is hashed and compared without code in Python."""
 
 

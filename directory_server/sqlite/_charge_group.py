@@ -148,7 +148,7 @@ class ChargeGroup:
 
     def _commit_waiting(self) -> None:
         # A charge whose caller has given up is not spent.
-        waiting = [each for each in self._waiting if not each[1].called]
+        waiting = [charge for charge in self._waiting if not charge[1].called]
         self._waiting = waiting[MAX_TOGETHER:]
         if self._waiting:
             self._try_later()
@@ -171,7 +171,7 @@ class ChargeGroup:
         """Let charges wait for the next try; reject those that have waited for WAIT."""
         queue = self._queue
         begin = queue.clock.seconds() - WAIT
-        late = [each for each in waiting if each[2] <= begin]
+        late = [charge for charge in waiting if charge[2] <= begin]
         self._waiting[:0] = waiting[len(late) :]
         if self._waiting:
             self._try_later()

@@ -122,7 +122,8 @@ class DataDirectory:
         """Return whether each database is usable, by file name."""
         faults = {fault.path for fault in self.availability.faults}
         stalled = self.folder in faults
-        return {each.path.name: not stalled and each.path not in faults for each in (self.directory, self.quota)}
+        paths = (self.directory.path, self.quota.path)
+        return {path.name: not stalled and path not in faults for path in paths}
 
     def _check_identity(self, database: Database) -> None:
         """Raise DataDirectoryLost unless the path of `database` still names the file that was opened."""

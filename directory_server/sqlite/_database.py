@@ -183,8 +183,8 @@ class Database:
 
 def file_identity(path: Path) -> tuple[int, int]:
     """Return device and inode of the file at `path`. Raises OSError."""
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def data_version(connection: sqlite3.Connection) -> int:

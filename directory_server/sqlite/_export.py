@@ -106,9 +106,9 @@ def _tables(connection: sqlite3.Connection) -> Sequence[ExportedTable]:
 
 def _table(connection: sqlite3.Connection, name: str) -> ExportedTable:
     expressions, left_out = _EXPRESSIONS.get(name, {}), _LEFT_OUT.get(name) or ()
-    found = [(column, is_key) for column, is_key in connection.execute(_COLUMNS, (name,)) if column not in left_out]
-    columns = list(dict.fromkeys([*(column for column, _ in found), *expressions]))
-    key = sum(is_key for _, is_key in found) or 1
+    stored = [(column, is_key) for column, is_key in connection.execute(_COLUMNS, (name,)) if column not in left_out]
+    columns = list(dict.fromkeys([*(column for column, _ in stored), *expressions]))
+    key = sum(is_key for _, is_key in stored) or 1
     selected = ", ".join(f"{expressions.get(column, column)} AS {column}" for column in columns)
     query = f"SELECT {selected} FROM {name} ORDER BY {', '.join(columns[:key])}"
     return ExportedTable(name, columns, key, partial(connection.execute, query))

@@ -208,7 +208,7 @@ def _serving(
 
 def _node(config: Config) -> postgres.Node:
     """Return this process; the digest is of the upstreams, whose order decides which entries are visible."""
-    upstreams = repr([astuple(each) for each in config.upstream])
+    upstreams = repr([astuple(upstream) for upstream in config.upstream])
     name = f"{socket.gethostname()[:100]} {os.getpid()} {token_hex(2)}"
     return postgres.Node(name, __version__, sha256(upstreams.encode(errors="replace")).digest(), TextAnalysis().version)
 

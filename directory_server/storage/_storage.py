@@ -79,13 +79,13 @@ class RuledEntries(Protocol):
 def policy_of(config: Config) -> EntryPolicy | None:
     """Return the policy of the rules in `config`, None without rules."""
     sections = config.features.values()
-    found = [section.rules for section in sections if isinstance(section, RuledEntries) and section.rules]
-    return EntryPolicy(found[0]) if found else None
+    rules = [section.rules for section in sections if isinstance(section, RuledEntries) and section.rules]
+    return EntryPolicy(rules[0]) if rules else None
 
 
 def source_limits(config: Config) -> Mapping[str, SourceLimits]:
     """Return the limits of each upstream and of the sources of features, by the name of the source."""
-    limits = {each.name: SourceLimits(each.max_entries, each.max_bytes) for each in config.upstream}
+    limits = {source.name: SourceLimits(source.max_entries, source.max_bytes) for source in config.upstream}
     for section in config.features.values():
         if isinstance(section, LimitedSources):
             limits |= section.source_limits
@@ -94,4 +94,4 @@ def source_limits(config: Config) -> Mapping[str, SourceLimits]:
 
 def upstream_names(config: Config) -> Sequence[str]:
     """Return the names of the upstreams in the order of precedence."""
-    return [each.name for each in config.upstream]
+    return [upstream.name for upstream in config.upstream]

@@ -84,14 +84,14 @@ class StoredCuration:
         Return at most `limit` names after the name `after`, only those with `text` in them. The case of ASCII letters
         is ignored.
         """
-        found = await self._tables.select(
+        rows = await self._tables.select(
             _CURATED,
             after=after,
             text=text,
             limit=_ALL if limit is None else limit,
             **_SOURCES,
         )
-        return [_curated(*row) for row in found]
+        return [_curated(*row) for row in rows]
 
     async def find(self, name: str) -> CuratedName:
         """Return the curation flags of `name`, without any for an unknown name."""

@@ -110,10 +110,10 @@ class StoredEntries:
             selected = [entries[number] for number in batch]
             done = await self._publish([rows[number] for number in batch], selected, new, write)
             outcomes |= zip(batch, done, strict=True)
-        found = [outcomes[number] for number in range(len(rows))]
-        if line := too_old_versions(source, entries, found):
+        in_order = [outcomes[number] for number in range(len(rows))]
+        if line := too_old_versions(source, entries, in_order):
             self._log.warn("{line}", line=line)
-        return found
+        return in_order
 
     async def entry(self, mcp_id: str) -> Entry | None:
         row = await self._visible.one(_ENTRY, mcp_id=mcp_id)
@@ -227,13 +227,13 @@ class StoredEntries:
         """Publish `entries`, in `rows`, in one transaction; return the outcomes in order."""
         # Before the transaction, which blocks other writers.
         version, engine = self._analysis.version, self._engine
-        found = [Known(is_same=False, is_analysed=False)] * len(rows)
+        stored = [Known(is_same=False, is_analysed=False)] * len(rows)
         if not new:
-            found = await self._tables.read(lambda transaction: known(transaction, rows, version, engine))
-        changed = {row.name for row, stored in zip(rows, found, strict=True) if not stored.is_same}
+            stored = await self._tables.read(lambda transaction: known(transaction, rows, version, engine))
+        changed = {row.name for row, record in zip(rows, stored, strict=True) if not record.is_same}
         if not changed:
             return ["unchanged"] * len(rows)
-        needed = [not (stored.is_same or stored.is_analysed) for stored in found]
+        needed = [not (record.is_same or record.is_analysed) for record in stored]
         rows = await self._offload(self._with_analyses, rows, entries, needed)
         written = [row for row in rows if row.name in changed]
         published = await write(

@@ -26,10 +26,10 @@ _ADD = """
 
 def flags_of_kind(rows: Rows, kind: str) -> dict[str, list[EntryFlag]]:
     """Return all flags of `kind` by the mcp_id of their entries."""
-    found: dict[str, list[EntryFlag]] = {}
+    flags: dict[str, list[EntryFlag]] = {}
     for mcp_id, *fields in rows.all(_OF_KIND, kind=kind):
-        found.setdefault(mcp_id, []).append(EntryFlag(kind, *fields))
-    return found
+        flags.setdefault(mcp_id, []).append(EntryFlag(kind, *fields))
+    return flags
 
 
 def put_flags(rows: Rows, kind: str, flags: Mapping[str, Sequence[EntryFlag]]) -> int:

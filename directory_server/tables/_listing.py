@@ -180,10 +180,10 @@ def all_versions(rows: Rows, name: str, after: str, limit: int, most: int) -> li
 def versions_of_ids(rows: Rows, mcp_ids: Sequence[str], version: str, most: int) -> Sequence[Version]:
     """Return the latest or another version of `mcp_ids`, in their order, about `most` bytes, for Store.latest."""
     if version == "latest":
-        found = rows.all(_OF_IDS, mcp_ids=mcp_ids)
+        listed = rows.all(_OF_IDS, mcp_ids=mcp_ids)
     else:
-        found = rows.all(_VERSION_OF_IDS, mcp_ids=mcp_ids, version=version)
-    sizes = {mcp_id: (row, size) for row, size, mcp_id in found}
+        listed = rows.all(_VERSION_OF_IDS, mcp_ids=mcp_ids, version=version)
+    sizes = {mcp_id: (row, size) for row, size, mcp_id in listed}
     return _read(rows, [sizes[mcp_id] for mcp_id in mcp_ids if mcp_id in sizes], most)
 
 
@@ -209,8 +209,8 @@ def _read(rows: Rows, sizes: Iterable[tuple[int, int]], most: int) -> list[Versi
             break
     if not wanted:
         return []
-    found = {row: _version(*fields) for row, *fields in rows.all(_READ, ids=wanted)}
-    return [found[row] for row in wanted]
+    versions = {row: _version(*fields) for row, *fields in rows.all(_READ, ids=wanted)}
+    return [versions[row] for row in wanted]
 
 
 def _version(name: str, version: str, body: bytes, published_at: float, updated_at: float, *flags: object) -> Version:

@@ -40,11 +40,11 @@ def hiding_rules(rows: Rows, policy: Policy, records: Mapping[str, int]) -> Mapp
     bodies = {row: (body, analysed) for row, body, analysed in documents}
     checks = {mcp_id: (indexed, texts) for mcp_id, indexed, texts in checked}
     marks, flags = dict(accepted), flag_kinds(rows, mcp_ids)
-    found = {}
+    rules = {}
     for mcp_id, row in records.items():
         body, analysed = bodies[row]
         verified, texts = checks.get(mcp_id, (None, None))
-        found[mcp_id] = policy(
+        rules[mcp_id] = policy(
             Change(
                 seq=0,
                 kind="changed",
@@ -57,7 +57,7 @@ def hiding_rules(rows: Rows, policy: Policy, records: Mapping[str, int]) -> Mapp
                 accepted=marks.get(mcp_id, ""),
             )
         )
-    return found
+    return rules
 
 
 _KINDS = "SELECT mcp_id, kind FROM entry_flag WHERE mcp_id = ANY(:mcp_ids) ORDER BY kind"
@@ -65,10 +65,10 @@ _KINDS = "SELECT mcp_id, kind FROM entry_flag WHERE mcp_id = ANY(:mcp_ids) ORDER
 
 def flag_kinds(rows: Rows, mcp_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the kinds of the flags of those of `mcp_ids` that have any."""
-    found: dict[str, tuple[str, ...]] = {}
+    kinds: dict[str, tuple[str, ...]] = {}
     for mcp_id, kind in rows.all(_KINDS, mcp_ids=list(mcp_ids)):
-        found[mcp_id] = (*dict.fromkeys((*found.get(mcp_id, ()), kind)),)
-    return found
+        kinds[mcp_id] = (*dict.fromkeys((*kinds.get(mcp_id, ()), kind)),)
+    return kinds
 
 
 @frozen

@@ -105,7 +105,7 @@ def known(rows: Rows, batch: Sequence[Row], analysis: str, engine: Engine) -> li
         statements.append((engine.known_analyses, {"version": analysis, "fingerprints": fingerprints}))
     records, *analysed = rows.together(*statements)
     stored = {(name, version): (fingerprint, bool(latest)) for name, version, latest, fingerprint in records}
-    has_analysis = {fingerprint for found in analysed for (fingerprint,) in found}
+    has_analysis = {fingerprint for fingerprints in analysed for (fingerprint,) in fingerprints}
     return [
         Known(
             stored.get((row.name, row.record.version)) == (row.record.fingerprint, row.record.latest),
@@ -196,7 +196,7 @@ class _Batch:
 
     def publish(self, stored: StoredName, rows: Sequence[Row]) -> list[Outcome]:
         """Return the outcomes of `rows`, all of one name, after changing the records of `stored` accordingly."""
-        if all(is_same(self._found(stored, row), row.record) for row in rows):
+        if all(is_same(self._record_of(stored, row), row.record) for row in rows):
             return ["unchanged"] * len(rows)
         self.touched.append(stored)
         before = {kept.row: kept for kept in stored.of_source(self.source)}
@@ -255,9 +255,9 @@ class _Batch:
         if analyses:
             yield storing_analyses(engine, analysis, analyses)
 
-    def _found(self, stored: StoredName, row: Row) -> Record | None:
-        found = stored.records.get((self.source, row.record.version))
-        return found.record if found else None
+    def _record_of(self, stored: StoredName, row: Row) -> Record | None:
+        kept = stored.records.get((self.source, row.record.version))
+        return kept.record if kept else None
 
     def _store(self, stored: StoredName, row: Row) -> Outcome:
         key = self.source, row.record.version

@@ -53,10 +53,10 @@ async def scope_of_list(tables: Tables, name: str) -> Scope:
 
 def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int | None]]]:
     """Return the lists that entries are or were in, each with the change with which the entry left it, by mcp_id."""
-    found: dict[str, list[tuple[str, int | None]]] = {}
+    lists: dict[str, list[tuple[str, int | None]]] = {}
     for mcp_id, name, left_at in rows.all(_LISTS, mcp_ids=list(mcp_ids)):
-        found.setdefault(mcp_id, []).append((name, left_at))
-    return found
+        lists.setdefault(mcp_id, []).append((name, left_at))
+    return lists
 
 
 @cache

@@ -95,17 +95,17 @@ def lock_names(rows: Rows, names: Collection[str], *statements: Statement) -> Lo
 
 def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> Locked:
     """Return what is stored of each of `names`, and the rows of all `statements` but the first, which is the lock."""
-    found = {name: StoredName(name) for name in names}
-    values = {"names": list(found)}
+    stored_names = {name: StoredName(name) for name in names}
+    values = {"names": list(stored_names)}
     first, *further = statements
     _, records, entries, log, *others = rows.together(
         first, (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), *further
     )
     for name, row, size, written, source, version, latest, deleted, *rest in records:
         record = Record(written, source, version, bool(latest), bool(deleted), *rest)
-        found[name].records[source, version] = StoredRecord(row, size, record)
+        stored_names[name].records[source, version] = StoredRecord(row, size, record)
     for name, visible, chosen, seq, hidden, pinned, allowed, curated, rule in entries:
-        stored = found[name]
+        stored = stored_names[name]
         fingerprints = {kept.row: kept.record.fingerprint for kept in stored.records.values()}
         stored.before = Visibility(
             visible_id=visible,
@@ -118,7 +118,7 @@ def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> L
         stored.seq = seq
         stored.flags = Flags(bool(hidden) and not rule, bool(pinned), bool(allowed), rule)
     last, total = log[0] if log else (0, 0)
-    return Locked(found, last, total, others)
+    return Locked(stored_names, last, total, others)
 
 
 @frozen
@@ -169,7 +169,7 @@ def _updates(
     ]
     moved = [update.ids for update in updates if update.is_moved and not update.change.is_update]
     changed = (_UPDATE, written), (_MOVE, moved), (_RULED, ruled)
-    return [*statements, *((statement, found) for statement, found in changed if found)]
+    return [*statements, *((statement, values) for statement, values in changed if values)]
 
 
 def apply_policy(rows: Rows, names: Collection[str], sources: Sequence[str]) -> None:

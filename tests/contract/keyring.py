@@ -49,6 +49,13 @@ class KeyRingContract(WithKeyRing):
         assert await keys.find(secret) == key
 
     @awaited
+    async def test_creates_an_unlimited_key(self) -> None:
+        keys = await self.open()
+        key, secret = await keys.create("indexer", limit=None, expires_at=None)
+        assert key.limit is None
+        assert await keys.find(secret) == key
+
+    @awaited
     async def test_ids_and_secrets_are_unique(self) -> None:
         keys = await self.open()
         created = [await self.new_key(keys) for _ in range(5)]

@@ -11,8 +11,7 @@ from directory_server.postgres import Database, PostgresTables, postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration
 
-from ..contract.listing import ODD_NAMES, ODD_VERSIONS
-from ..contract.store import Briefs, entry
+from ..contract.store import ODD_NAMES, ODD_VERSIONS, Briefs, entry
 from ..engines import Engine
 
 

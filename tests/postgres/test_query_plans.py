@@ -7,9 +7,7 @@ always the same.
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import md5
@@ -19,8 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from directory_server import postgres, tables
-from directory_server.features import publishing, quota_requests, reports, statistics, verification
+from directory_server import postgres
 from directory_server.features.verification import tables as verification_tables
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._migrations import known_steps
@@ -35,9 +32,7 @@ from directory_server.tables import (
 )
 
 from .. import engines
-
-PACKAGES = (postgres, tables, publishing, quota_requests, reports, statistics, verification)
-"""The packages whose modules have statements."""
+from ..statements import COMMON, exception, statements
 
 LARGE = (
     *("record", "analysed", "entry", "change", "target", "verification", "seen"),
@@ -58,39 +53,17 @@ MOST_PAGES = 1_000
 """Pages that a list of ten rows may read, each as often as it is read. All rows of a table are on more pages, or are
 found by more reads of pages of an index."""
 
-WHOLE = {
+WHOLE = COMMON | {
     "_import": "copies or counts everything, in the command `database import`",
-    "_account_rows._ACCOUNT": "is a part of statements with a condition",
-    "_accounts._ACCOUNT": "is a part of statements with a condition",
-    "_accounts._ALL": "lists all accounts, in tests",
-    "_accounts._PENDING": "reads pending accounts only, in an index",
     "_change_log._CHANGES_WITHIN": "reads changes until enough are of the lists of a scope",
     "_change_log._HAS_CHANGES_WITHIN": "reads changes until one is of the lists of a scope",
-    "_curation._NAME": "is a part of statements with a condition",
-    "_key_uses._LIST": "lists all uses, in tests",
-    "_keyring._KEY": "is a part of statements with a condition",
-    "_keyring._LIST": "lists all keys, in tests",
-    "_listing._ROWS": "are parts of statements with a limit",
     "_listing._SIZED": "is a part of statements with a condition",
-    "_listing._NEWEST": "ends at its limit, in the order of an index",
     "_mirrors._COUNT_SEEN": "counts the names of a full sync, once at its end",
     "_mirrors._ENTRIES": "counts the names of an upstream, once after a sync run, in the order of an index",
     "_mirrors._FORGET": "deletes the names of a full sync, once after it",
     "_mirrors._UNSEEN": "compares the names of an upstream with those of a full sync, at its end",
-    "_roster._ACCOUNT": "is a part of statements with a condition",
-    "_roster._COUNTS": "ends at its limits",
-    "_roster._KEY": "is a part of statements with a condition",
-    "_roster._KEYS": "looks for a text in all addresses, in a thread",
-    "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
-    "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
-    "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
-    "_entries._COUNT": "reads the last row",
-    "_entries._HEAD": "reads the last row",
     "_entries._OLDEST": "reads the first row",
     "_store._PRUNE": "deletes unused analyses, each hour in one process",
-    "verification._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
-    "verification._CHECKED": "is a part of statements with a condition",
-    "_visibility._LAST": "reads the last row",
 }
 """Statements that may read a large table, or modules of such, and why."""
 
@@ -142,18 +115,7 @@ LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
 """Statements of lists, with values."""
 
 
-def statements() -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of the statements of all modules."""
-    modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
-    for package, module in modules:
-        place = package.rpartition(".")[2] if module == "tables" else module
-        for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
-            texts: Mapping[Any, object] = value if isinstance(value, Mapping) else {"": value}
-            if isinstance(value, tuple):
-                texts = dict(enumerate(value))
-            for key, text in texts.items():
-                if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{place}.{name}" + (f"[{key}]" if key != "" else ""), postgres_statement(text)[0]
+STATEMENTS = [(name, postgres_statement(text)[0]) for name, text in statements(postgres)]
 
 
 @pytest.fixture(scope="module")
@@ -247,22 +209,17 @@ def large_reads(plan: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def exception(name: str) -> str | None:
-    """Return the name in WHOLE of a statement, None for those that must not read a large table."""
-    module, _, rest = name.partition(".")
-    return next((each for each in (name, f"{module}.{rest.partition('[')[0]}", module) if each in WHOLE), None)
-
-
 def test_all_statements_are_found() -> None:
-    assert len(list(statements())) > 150
+    assert len(list(STATEMENTS)) > 150
 
 
 def test_all_exceptions_are_statements() -> None:
-    assert {exception(name) for name, _ in statements()} == {None, *WHOLE}
+    assert {exception(name, WHOLE) for name, _ in STATEMENTS} == {None, *WHOLE}
 
 
 @pytest.mark.parametrize(
-    ("name", "statement"), [pytest.param(*each, id=each[0]) for each in statements() if exception(each[0]) is None]
+    ("name", "statement"),
+    [pytest.param(name, text, id=name) for name, text in STATEMENTS if exception(name, WHOLE) is None],
 )
 def test_no_statement_reads_a_large_table(connection: Connection, name: str, statement: str) -> None:
     values = VALUES.get(name)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
 
-from directory_server import sqlite, tables
-from directory_server.features import publishing, quota_requests, reports, statistics, verification
+from directory_server import sqlite
 from directory_server.features.verification import tables as verification_tables
 from directory_server.tables import _curation, _listing, _mirrors, _roster, _sessions, sqlite_statement
 
-PACKAGES = (sqlite, tables, publishing, quota_requests, reports, statistics, verification)
-"""The packages whose modules have statements."""
+from ..statements import COMMON, exception, statements
 
 LARGE = (
     *("record", "entry", "change", "target", "verification", "seen", "first", "visible", "preferred"),
@@ -24,47 +20,14 @@ LARGE = (
 )
 """The tables that grow with the entries or with the accounts, and their aliases."""
 
-WHOLE = {
+WHOLE = COMMON | {
     "_export": "copies everything, in the command `database import`",
-    "verification._ALL_CHECKED": "forgets all checks, in the command `verify --forget`",
-    "verification._CHECKED": "is a part of statements with a condition",
-    "_listing._NEWEST": "ends at its limit, in the order of an index",
-    "_entries._COUNT": "reads the last row",
-    "_entries._HEAD": "reads the last row",
-    "_visibility._LAST": "reads the last row",
-    "_listing._ROWS": "are parts of statements with a limit",
-    "_curation._NAME": "is a part of statements with a condition",
     "_curation._CURATED": "looks for a text in all curated names, in an index and in a thread",
-    "_account_rows._ACCOUNT": "is a part of statements with a condition",
-    "_accounts._ACCOUNT": "is a part of statements with a condition",
-    "_accounts._ALL": "lists all accounts, in tests",
-    "_accounts._PENDING": "reads pending accounts only, in an index",
-    "_key_uses._LIST": "lists all uses, in tests",
-    "_keyring._KEY": "is a part of statements with a condition",
-    "_keyring._LIST": "lists all keys, in tests",
-    "_roster._ACCOUNT": "is a part of statements with a condition",
-    "_roster._COUNTS": "ends at its limits",
-    "_roster._KEY": "is a part of statements with a condition",
-    "_roster._KEYS": "looks for a text in all addresses, in a thread",
-    "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
-    "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
-    "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
 }
 """Statements that may scan a large table, or modules of such, and why."""
 
 
-def statements() -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of the statements of all modules."""
-    modules = [(package.__name__, each.name) for package in PACKAGES for each in pkgutil.iter_modules(package.__path__)]
-    for package, module in modules:
-        place = package.rpartition(".")[2] if module == "tables" else module
-        for name, value in vars(importlib.import_module(f"{package}.{module}")).items():
-            texts = value if isinstance(value, Mapping) else {"": value}
-            if isinstance(value, tuple):
-                texts = dict(enumerate(value))
-            for key, text in texts.items():
-                if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b[^{]*$", text):
-                    yield f"{place}.{name}" + (f"[{key}]" if key != "" else ""), text
+STATEMENTS = list(statements(sqlite))
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +54,12 @@ def plan(connection: sqlite3.Connection, statement: str) -> list[str]:
     return [row[3] for row in found]
 
 
-def exception(name: str) -> str | None:
-    """Return the name in WHOLE of a statement, None for those that must not scan a large table."""
-    return next((each for each in (name, name.partition("[")[0], name.partition(".")[0]) if each in WHOLE), None)
-
-
 def test_all_exceptions_are_statements() -> None:
-    assert {exception(name) for name, _ in statements()} == {None, *WHOLE}
+    assert {exception(name, WHOLE) for name, _ in STATEMENTS} == {None, *WHOLE}
 
 
 @pytest.mark.parametrize(
-    "statement", [pytest.param(text, id=name) for name, text in statements() if exception(name) is None]
+    "statement", [pytest.param(text, id=name) for name, text in STATEMENTS if exception(name, WHOLE) is None]
 )
 def test_no_statement_reads_a_large_table(connection: sqlite3.Connection, statement: str) -> None:
     scanned = [step for step in plan(connection, statement) if re.match(rf"SCAN ({'|'.join(LARGE)})\b", step)]
@@ -148,4 +106,4 @@ def test_keys_of_an_account_are_found_in_an_index(connection: sqlite3.Connection
 
 
 def test_all_statements_are_found() -> None:
-    assert len(list(statements())) > 170
+    assert len(list(STATEMENTS)) > 170

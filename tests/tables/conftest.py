@@ -15,7 +15,7 @@ from directory_server.postgres import PostgresTables, postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import SqliteTables, sqlite_store
-from directory_server.tables import StoredEntries, Tables
+from directory_server.tables import StoredCuration, StoredEntries, Tables
 
 from .. import engines
 from ..contract.store import Briefs
@@ -82,6 +82,21 @@ def open_store(tables: Tables, sources: Sequence[str] = (), version: str = "1") 
         return sqlite_store(tables.database, inline, Briefs(version), sources)
     assert isinstance(tables, PostgresTables)
     return postgres_store(tables.database, inline, Briefs(version), sources)
+
+
+class WithStore(TablesTest):
+    """Base of the tests of the Store."""
+
+    async def store(self, sources: Sequence[str] = (), version: str = "1") -> StoredEntries:
+        """Return a store that prefers `sources` in this order; each call acts as another process with the same data.
+
+        Its analysis is Briefs(version).
+        """
+        return open_store(self.open_tables(), sources, version)
+
+    async def curation(self, sources: Sequence[str] = ()) -> StoredCuration:
+        """Return the curation of the same data, by another process."""
+        return StoredCuration(self.open_tables(), sources)
 
 
 def run_script(tables: Tables, script: str) -> None:

@@ -2,80 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from attrs import evolve
 
+from directory_server.domain.changes import Change
+from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import SqliteTables
-from directory_server.tables import StoredCuration, Tables
+from directory_server.tables import Tables
 
-from ..contract.change_log import ChangeLogContract, LongLogContract
-from ..contract.imports import ImportedStepContract
-from ..contract.listing import ListingContract
-from ..contract.store import NAME, Briefs, CountingBriefs, StoreContract, entry
-from ..contract.store_versions import StoreVersionsContract
+from ..contract import awaited
+from ..contract.store import NAME, Briefs, CountingBriefs, brief_of, entry, kinds, name_of
 from ..logs import captured_lines
-from .conftest import TablesTest, open_store, rows_of, run_script
+from .conftest import WithStore, open_store, rows_of
+from .test_imports import TOTALS
 
-NAMES_NOW = (("visible_id", "shown"), ("preferred_id", "chosen"))
-"""Columns of `entry` in SQLite, and their names at the step that tells imported entries apart."""
-
-LENGTHEN = "INSERT INTO change (seq, kind, mcp_id, total) VALUES (:seq, 'added', '', 0)"
-
-TOTALS = """
-    SELECT source, names, bytes FROM stored WHERE names > 0
-    UNION ALL SELECT source, count(DISTINCT name), sum(octet_length(body)) FROM record GROUP BY source
-    ORDER BY source
-"""
+UNSTORABLE = ("x/\0", "\0", "x/\udc80", "\ud800\udc00")
+"""Names, versions and ids that some databases cannot hold."""
 
 
-class TestStore(TablesTest, StoreContract, StoreVersionsContract, ChangeLogContract):
-    async def store(self, sources: Sequence[str] = (), version: str = "1") -> Store:
-        return open_store(self.open_tables(), sources, version)
+class TestStore(WithStore):
+    """Entries, their analyses, and lists of them."""
 
+    @awaited
+    async def test_is_empty_at_first(self) -> None:
+        store = await self.store()
+        assert await store.head() == 0
+        assert await store.oldest() == 0
+        assert await store.count() == 0
+        assert list(await store.newest(10, Entry.hit)) == []
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert list(await store.current("", 10)) == []
+        assert list(await store.changes(0, 10)) == []
 
-class TestLongLog(TablesTest, LongLogContract):
-    async def store(self) -> Store:
-        return open_store(self.open_tables())
+    @awaited
+    async def test_lists_the_ids_of_visible_entries_in_a_range(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
+        await store.publish("a", [entry("x/3", status="deleted")])
+        expected = sorted(mcp_id_of(f"x/{number}") for number in (0, 1, 2, 4))
+        assert list(await store.ids("", "g", 10)) == expected
+        assert list(await store.ids("", "g", 3)) == expected[:3]
+        assert list(await store.ids(expected[0], expected[3], 10)) == expected[1:3]
+        assert list(await store.ids("g", "", 10)) == []
 
-    async def lengthen(self, seq: int) -> None:
-        await self.open_tables().run(LENGTHEN, seq=seq)
+    @awaited
+    async def test_returns_the_outcomes_in_order(self) -> None:
+        store = await self.store()
+        assert list(await store.publish("a", [entry("x/a"), entry("x/b")])) == ["added", "added"]
+        outcomes = await store.publish("a", [entry("x/c"), entry("x/b"), entry("x/a", brief="It snows.")])
+        assert list(outcomes) == ["added", "unchanged", "changed"]
+        assert list(await store.publish("a", [])) == []
 
+    @awaited
+    async def test_returns_published_entries(self) -> None:
+        store = await self.store()
+        full = Entry({"name": NAME, "version": "1", "description": "雨", "odd": [None, 1.5, {"x": True}]}, {"y": {}})
+        await store.publish("a", [full])
+        assert await store.entry(full.mcp_id) == full
 
-class TestListing(TablesTest, ListingContract):
-    async def store(self, sources: Sequence[str] = ()) -> Store:
-        return open_store(self.open_tables(), sources)
+    @awaited
+    async def test_returns_the_visible_entries_of_ids_in_that_order(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{letter}") for letter in "abc"])
+        await store.publish("a", [entry("x/b", status="deleted")])
+        ids = [mcp_id_of(f"x/{letter}") for letter in "cbnoa"]
+        assert list(await store.entries(ids)) == [entry("x/c"), entry("x/a")]
+        assert list(await store.entries([])) == []
 
-    async def curation(self, sources: Sequence[str] = ()) -> StoredCuration:
-        return StoredCuration(self.open_tables(), sources)
+    @awaited
+    async def test_returns_the_analysis_of_each_entry(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b", brief="b")])
+        await store.publish("a", [entry(brief="It snows.")])
+        expected = {mcp_id_of(NAME): f"1 {NAME} It snows.".encode(), mcp_id_of("x/b"): b"1 x/b b"}
+        assert {change.mcp_id: change.analysed for change in await store.current("", 10)} == expected
+        assert [change.analysed for change in await store.changes(1, 10)] == [b"1 x/b b", expected[mcp_id_of(NAME)]]
+        await store.publish("a", [entry(status="deleted")])
+        (removal,) = await store.changes(3, 10)
+        assert (removal.body, removal.analysed) == (None, None)
 
+    @awaited
+    async def test_analyses_again_after_a_new_version_of_the_analysis(self) -> None:
+        await (await self.store()).publish("a", [entry(), entry("x/b")])
+        newer = await self.store(version="2")
+        for changes in (await newer.current("", 10), await newer.changes(0, 10), await newer.current("", 10)):
+            assert all(change.analysed and change.analysed.startswith(b"2 ") for change in changes)
+        (again,) = await (await self.store()).current("", 1)
+        assert again.analysed is not None
+        assert again.analysed.startswith(b"1 ")
 
-class TestImports(TablesTest, ImportedStepContract):
-    def package(self) -> str:
-        return "sqlite/schema/directory" if isinstance(self.open_tables(), SqliteTables) else "postgres/schema"
+    @awaited
+    async def test_removes_deleted_entries_and_restores_them(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(status="active"), entry("x/b")])
+        await store.publish("a", [entry(status="deleted")])
+        assert await store.entry(mcp_id_of(NAME)) is None
+        assert await store.count() == 1
+        await store.publish("a", [entry(status="deleted", statusMessage="Gone.")])
+        await store.publish("a", [entry(status="active")])
+        assert await store.entry(mcp_id_of(NAME)) == entry(status="active")
+        assert await store.count() == 2
+        assert kinds(await store.changes(0, 10)) == ["added", "added", "removed", "added"]
 
-    async def store(self, sources: Sequence[str] = ()) -> Store:
-        return open_store(self.open_tables(), sources)
+    @awaited
+    async def test_names_are_case_sensitive(self) -> None:
+        store = await self.store()
+        lower, upper = entry("x/weather"), entry("x/Weather")
+        assert list(await store.publish("a", [lower, upper])) == ["added", "added"]
+        assert await store.count() == 2
+        assert await store.entry(lower.mcp_id) == lower
+        assert await store.entry(upper.mcp_id) == upper
 
-    async def curation(self) -> StoredCuration:
-        return StoredCuration(self.open_tables(), ["up"])
+    @awaited
+    async def test_pages_visible_entries_in_the_order_of_ids(self) -> None:
+        store = await self.store()
+        entries = [entry(f"x/{number}") for number in range(7)]
+        await store.publish("a", entries)
+        await store.publish("a", [entry("x/3", status="deleted"), entry("x/4", brief="It snows.")])
+        pages: list[Change] = []
+        after = ""
+        while page := await store.current(after, 4):
+            assert len(page) <= 4
+            pages += page
+            after = page[-1].mcp_id
+        ids = [change.mcp_id for change in pages]
+        assert ids == sorted(each.mcp_id for each in entries if each.name != "x/3")
+        log = {change.mcp_id: change for change in await store.changes(0, 20)}
+        assert pages == [log[mcp_id] for mcp_id in ids]
 
-    def run(self, script: str) -> None:
-        tables = self.open_tables()
-        names = NAMES_NOW if isinstance(tables, SqliteTables) else ()
-        before = [f"ALTER TABLE entry RENAME COLUMN {name} TO {earlier};" for name, earlier in names]
-        after = [f"ALTER TABLE entry RENAME COLUMN {earlier} TO {name};" for name, earlier in names]
-        run_script(tables, "\n".join([*before, f"{script};", *after]))
+    @awaited
+    async def test_returns_the_newest_entries(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(f"x/{number}") for number in range(5)])
+        await store.publish("a", [entry("x/1", brief="It snows.")])
+        assert list(await store.newest(3, name_of)) == ["x/1", "x/4", "x/3"]
+        assert list(await store.newest(9, brief_of)) == ["It snows."] + ["It rains."] * 4
 
-    def totals(self) -> Sequence[tuple[str, int, int]]:
-        return rows_of(self.open_tables(), TOTALS)
+    @awaited
+    async def test_the_newest_entries_are_those_published_last_and_not_those_stored_last(self) -> None:
+        store = await self.store()
+        dated = {"x/a": "1970-01-02T00:00:00Z", "x/b": "1970-01-04T00:00:00Z", "x/c": "1970-01-03T00:00:00Z"}
+        await store.publish("a", [entry(name, publishedAt=date) for name, date in dated.items()])
+        await store.publish("a", [entry("x/d"), entry("x/e", publishedAt="soon")])
+        await store.publish("a", [entry("x/a", "0.9.0", publishedAt="1970-01-09T00:00:00Z")])
+        assert list(await store.newest(9, name_of)) == ["x/b", "x/c", "x/a", "x/e", "x/d"]
+        assert list(await store.newest(2, name_of)) == ["x/b", "x/c"]
+
+    @awaited
+    async def test_a_date_in_the_future_is_the_time_of_storing(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a", publishedAt="9999-12-31T00:00:00Z")])
+        await store.publish("a", [entry("x/b", publishedAt="9000-01-01T00:00:00Z")])
+        assert list(await store.newest(9, name_of)) == ["x/b", "x/a"]
+
+    @awaited
+    async def test_a_restored_entry_is_newest_and_listed_once(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry("x/a"), entry("x/b"), entry("x/c")])
+        await store.publish("a", [entry("x/a", status="deleted"), entry("x/b", status="deleted")])
+        assert list(await store.newest(9, name_of)) == ["x/c"]
+        await store.publish("a", [entry("x/a", status="active")])
+        assert list(await store.newest(9, name_of)) == ["x/a", "x/c"]
+
+    @awaited
+    async def test_finds_nothing_by_text_that_a_database_cannot_hold(self) -> None:
+        store = await self.store()
+        await store.publish("a", [entry(), entry("x/b")])
+        for text in UNSTORABLE:
+            assert await store.entry(text) is None
+            assert list(await store.entries([text, mcp_id_of("x/b"), text])) == [entry("x/b")]
+            assert [each.name for each in await store.latest([text, mcp_id_of("x/b")])] == ["x/b"]
+            assert await store.versions(text) == []
+            assert await store.versions(NAME, text) == []
+            assert await store.version(text, "latest") is None
+            assert list(await store.published(text)) == []
+            assert await store.preferred(text) is None
+            assert await store.version(NAME, text) is None
+            assert list(await store.listing(("", ""), 9, versions=text)) == []
+            assert list(await store.listing((text, ""), 9)) == []
+            assert list(await store.listing(("", text), 9, versions="all")) == []
+
+    @awaited
+    async def test_keeps_nul_in_documents(self) -> None:
+        store = await self.store()
+        odd = Entry({"name": NAME, "version": "1", "description": "a\0b", "title": "\0"}, {"\0": ["\0"]})
+        assert list(await store.publish("a", [odd])) == ["added"]
+        assert await store.entry(odd.mcp_id) == odd
+        assert list(await store.publish("a", [odd])) == ["unchanged"]
 
 
 def test_a_name_is_resolved_once_in_a_batch(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,7 @@ from directory_server.tables import (
     put_flags,
 )
 
-from ...contract.listing import ODD_NAMES
-from ...contract.store import NAME, Briefs, entry
+from ...contract.store import NAME, ODD_NAMES, Briefs, entry
 from ...features.publishing.contracts import RECORD
 from ..test_equal_stores import SOURCES
 

@@ -41,8 +41,7 @@ from directory_server.tables import (
     StoredSessions,
 )
 
-from ...contract.listing import ODD_NAMES
-from ...contract.store import NAME, Briefs, entry
+from ...contract.store import NAME, ODD_NAMES, Briefs, entry
 from ...features.publishing.contracts import RECORD
 from ..test_equal_stores import SOURCES, content
 from .conftest import CLIENT, COUNTS, NEW_SECRET, NOW, SESSION_TIMES, TARGET, Filled, counts, imported

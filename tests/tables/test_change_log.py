@@ -1,4 +1,4 @@
-"""Contract of Store: the log of changes."""
+"""The Store: the log of changes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.ports.storage import Store
 from directory_server.serialization import restore_entry
 
-from . import awaited
-from .store import NAME, WithStore, entry, kinds, name_of
+from ..contract import at_once, awaited
+from ..contract.store import NAME, entry, kinds, name_of
+from .conftest import WithStore
+
+LENGTHEN = "INSERT INTO change (seq, kind, mcp_id, total) VALUES (:seq, 'added', '', 0)"
+"""Adds a change of an entry that does not exist."""
 
 
-class ChangeLogContract(WithStore):
+class TestChangeLog(WithStore):
     """The log of changes: what is logged, in which order, and how it is read."""
 
     @awaited
@@ -101,7 +104,7 @@ class ChangeLogContract(WithStore):
                 shared = [entry("x/shared", version=f"{batch}.{number}.0"), entry(f"x/{batch}", brief=str(number))]
                 await store.publish(f"source-{number}", own + shared)
 
-        await self.at_once(*(publish(number) for number in range(4)))
+        await at_once(*(publish(number) for number in range(4)))
         store = await self.store()
         changes = await store.changes(0, 1_000)
         assert [change.seq for change in changes] == list(range(1, await store.head() + 1))
@@ -115,21 +118,12 @@ class ChangeLogContract(WithStore):
         assert [each.version for each in await store.versions("x/shared")] == [f"{n}.0.0" for n in (5, 4, 3, 2, 1, 0)]
 
 
-class LongLogContract:
-    """Contract of a Store that has had many changes. Subclasses define how to open a store, and to lengthen its log."""
-
-    async def store(self) -> Store:
-        raise NotImplementedError
-
-    async def lengthen(self, seq: int) -> None:
-        """Add a change with this `seq`, of an entry that does not exist, to the log of the same data."""
-        raise NotImplementedError
-
+class TestLongLog(WithStore):
     @awaited
     async def test_counts_changes_beyond_32_bits(self) -> None:
         seq = 2**32 + 5
         store = await self.store()
-        await self.lengthen(seq)
+        await self.open_tables().run(LENGTHEN, seq=seq)
         await store.publish("a", [entry(), entry("x/b")])
         await store.publish("a", [entry("x/b", brief="It snows.")])
         assert await store.head() == seq + 3

@@ -1,4 +1,4 @@
-"""Contract of Sessions."""
+"""StoredSessions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from directory_server.domain.accounts import MAX_SESSIONS, USE_INTERVAL, Browser
 from directory_server.domain.errors import NotFound
 from directory_server.domain.keys import Client
 
-from . import awaited
-from .accounts import HOUR, IDLE, LAPTOP, PHONE, WithAccounts
+from ..contract import awaited
+from .test_accounts import HOUR, IDLE, LAPTOP, PHONE, WithAccounts
 
 
-class SessionsContract(WithAccounts):
+class TestSessions(WithAccounts):
     """Browser sessions of accounts: how they are found, listed and ended."""
 
     @awaited

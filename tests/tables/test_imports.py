@@ -1,4 +1,4 @@
-"""Contract of Store and Curation: entries imported from files, and the schema step that tells older ones apart."""
+"""The Store and the StoredCuration: entries imported from files, and the schema step that tells older ones apart."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import IMPORTED, LOCAL, PUBLISHED, SAMPLE
 from directory_server.domain.visibility import CuratedName
-from directory_server.tables import StoredCuration
+from directory_server.sqlite import SqliteTables
 
-from . import awaited
-from .store import NAME, entry, kinds
+from ..contract import awaited
+from ..contract.store import NAME, entry, kinds
+from .conftest import WithStore, rows_of, run_script
+
+NAMES_NOW = (("visible_id", "shown"), ("preferred_id", "chosen"))
+"""Columns of `entry` in SQLite, and their names at the step that tells imported entries apart."""
+
+TOTALS = """
+    SELECT source, names, bytes FROM stored WHERE names > 0
+    UNION ALL SELECT source, count(DISTINCT name), sum(octet_length(body)) FROM record GROUP BY source
+    ORDER BY source
+"""
 
 
 async def source_of(store: Store, name: str) -> str | None:
@@ -21,15 +31,7 @@ async def source_of(store: Store, name: str) -> str | None:
     return preferred and preferred[0]
 
 
-class ImportsContract:
-    """Subclasses define how to open a store and a curation that prefer `sources` in this order."""
-
-    async def store(self, sources: Sequence[str] = ()) -> Store:
-        raise NotImplementedError
-
-    async def curation(self) -> StoredCuration:
-        raise NotImplementedError
-
+class TestImports(WithStore):
     @awaited
     async def test_imported_entries_follow_all_but_the_sample(self) -> None:
         # The second process has no configuration, as a command without its option: it knows no order of upstreams.
@@ -44,7 +46,7 @@ class ImportsContract:
 
     @awaited
     async def test_imported_entries_are_shown_until_an_upstream_has_the_name(self) -> None:
-        store, curation = await self.store(["up"]), await self.curation()
+        store, curation = await self.store(["up"]), await self.curation(["up"])
         await store.publish(IMPORTED, [entry(version="9.0.0", brief="imported")])
         assert await store.entry(mcp_id_of(NAME)) == entry(version="9.0.0", brief="imported")
         assert list(await curation.curated()) == []
@@ -63,7 +65,7 @@ class ImportsContract:
 
     @awaited
     async def test_own_entries_precede_imported_ones_until_they_are_removed(self) -> None:
-        store, curation = await self.store(), await self.curation()
+        store, curation = await self.store(), await self.curation(["up"])
         await store.publish(IMPORTED, [entry(brief="imported")])
         await store.publish(LOCAL, [entry(brief="local")])
         await store.publish(IMPORTED, [entry(version="2.0.0", brief="imported")])
@@ -73,30 +75,23 @@ class ImportsContract:
         assert not await curation.disown(NAME)
         assert await store.entry(mcp_id_of(NAME)) == entry(version="2.0.0", brief="imported")
 
-
-class ImportedStepContract(ImportsContract):
-    """The step of the schema, for adapters with one. Subclasses define how to run a script of SQL."""
-
-    def package(self) -> str:
-        """Return the folder of the steps in the package."""
-        raise NotImplementedError
-
     def script(self) -> str:
         """Return the step."""
-        folder = files("directory_server").joinpath(*self.package().split("/"))
+        package = "sqlite/schema/directory" if isinstance(self.open_tables(), SqliteTables) else "postgres/schema"
+        folder = files("directory_server").joinpath(*package.split("/"))
         (step,) = (each for each in folder.iterdir() if each.name.endswith("_imported.sql"))
         return step.read_text("utf-8")
 
     def run(self, script: str) -> None:
-        raise NotImplementedError
-
-    def totals(self) -> Sequence[tuple[str, int, int]]:
-        """Return names and bytes of documents of each source, kept and counted: both must be equal."""
-        raise NotImplementedError
+        tables = self.open_tables()
+        names = NAMES_NOW if isinstance(tables, SqliteTables) else ()
+        before = [f"ALTER TABLE entry RENAME COLUMN {name} TO {earlier};" for name, earlier in names]
+        after = [f"ALTER TABLE entry RENAME COLUMN {earlier} TO {name};" for name, earlier in names]
+        run_script(tables, "\n".join([*before, f"{script};", *after]))
 
     @awaited
     async def test_the_step_tells_imports_from_other_own_entries(self) -> None:
-        store, curation = await self.store(["up"]), await self.curation()
+        store, curation = await self.store(["up"]), await self.curation(["up"])
         own = [entry(f"x/{number:02}", brief="file", isLatest=True) for number in range(60)]
         mirrored: dict[str, Sequence[Entry]] = {
             "up": [
@@ -157,7 +152,7 @@ class ImportedStepContract(ImportsContract):
             "x/06",
             "x/08",
         ]
-        kept, counted = self.totals()[::2], self.totals()[1::2]
+        kept, counted = rows_of(self.open_tables(), TOTALS)[::2], rows_of(self.open_tables(), TOTALS)[1::2]
         assert kept == counted
         # Later writes agree: each name is resolved by the same rules.
         before = await store.head()

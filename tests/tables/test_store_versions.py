@@ -1,15 +1,16 @@
-"""Contract of Store: versions and sources of a name, and which of them is visible."""
+"""The Store: versions and sources of a name, and which of them is visible."""
 
 from __future__ import annotations
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.publishing import MAX_VERSIONS
 
-from . import awaited
-from .store import NAME, WithStore, entry, kinds
+from ..contract import at_once, awaited
+from ..contract.store import NAME, entry, kinds
+from .conftest import WithStore
 
 
-class StoreVersionsContract(WithStore):
+class TestStoreVersions(WithStore):
     """Several versions and sources of one name."""
 
     @awaited
@@ -130,7 +131,7 @@ class StoreVersionsContract(WithStore):
     @awaited
     async def test_publishers_of_one_new_version_at_once_store_it_once(self) -> None:
         stores = [await self.store() for _ in range(4)]
-        outcomes = await self.at_once(
+        outcomes = await at_once(
             *(store.publish("published", [entry(brief=f"{number}")], new=True) for number, store in enumerate(stores))
         )
         assert sorted(outcome for (outcome,) in outcomes) == ["added", "exists", "exists", "exists"]

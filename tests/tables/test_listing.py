@@ -1,4 +1,4 @@
-"""Contract of Store listings and Curation."""
+"""Listings of the Store, and the StoredCuration."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import pytest
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import Version
 from directory_server.domain.visibility import CuratedName
 from directory_server.serialization import restore_entry
-from directory_server.tables import StoredCuration
 
-from . import awaited
-from .store import NAME, entry, kinds
+from ..contract import awaited
+from ..contract.store import NAME, ODD_NAMES, ODD_VERSIONS, entry, kinds
+from .conftest import WithStore
 
 
 def names_and_versions(versions: Sequence[Version]) -> list[str]:
@@ -26,23 +25,7 @@ def names(versions: Sequence[Version]) -> list[str]:
     return [each.name for each in versions]
 
 
-ODD_NAMES = ("x/-", "x/A", "x/B", "x/_", "x/a", "x/b", "x/b-", "x/bA", "x/ß", "x/é", "x/一", "x/\U0001f600")
-"""Names in the order of their code points, which is not that of a dictionary."""
-
-ODD_VERSIONS = ("1.0.0", "1.0.0-B", "1.0.0-a", "V1", "v1", "é1")
-
-
-class ListingContract:
-    """Subclasses define how to open a store and its curation."""
-
-    async def store(self, sources: Sequence[str] = ()) -> Store:
-        """Return a store that prefers `sources` in this order; each call acts as another process with the same data."""
-        raise NotImplementedError
-
-    async def curation(self, sources: Sequence[str] = ()) -> StoredCuration:
-        """Return the curation of the same data, by another process."""
-        raise NotImplementedError
-
+class TestListing(WithStore):
     @awaited
     async def test_lists_the_latest_of_each_name_in_order_and_in_pages(self) -> None:
         store = await self.store()
