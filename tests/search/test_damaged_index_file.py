@@ -134,9 +134,10 @@ ALTERATIONS: dict[str, Alteration] = {
 
 
 POSITIONS = (
-    "table.offsets", "new.offsets", "terms", "new.terms", "0.live", "0.hits.offsets", "0.phrases.offsets", "0.order",
-    "0.words.terms", "0.starts", "0.doc_ids", "0.top_terms", "0.top_starts", "0.described", "1.known",
-    "1.words.numbers", "1.words.offsets", "1.doc_ids", "1.starts",
+    "table.offsets", "new.offsets", "terms", "new.terms", "0.live", "0.rows.hits.offsets", "0.rows.phrases.offsets",
+    "0.rows.order", "0.dictionary.terms", "0.lists.starts", "0.lists.doc_ids", "0.top_terms", "0.top_starts",
+    "0.described", "1.lists.known", "1.dictionary.numbers", "1.dictionary.strings.offsets", "1.lists.doc_ids",
+    "1.lists.starts",
 )  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def test_positions_out_of_range_are_not_used(name: str, place: int | str, tmp_pa
         altered(shared(), tmp_path, alter)
 
 
-@pytest.mark.parametrize("name", ["doc_ids", "order", "top_terms"])
+@pytest.mark.parametrize("name", ["lists.doc_ids", "rows.order", "top_terms"])
 def test_negative_positions_are_not_used(name: str, tmp_path: Path) -> None:
     def alter(_: object, found: dict[str, NDArray[Any]]) -> None:
         found[f"0.{name}"][0] = -1
@@ -176,6 +177,6 @@ def test_columns_of_another_length_are_not_used(tmp_path: Path) -> None:
 
 
 def test_numbers_that_are_not_finite_are_not_used(tmp_path: Path) -> None:
-    for name in ("0.priors", "0.row_priors"):
+    for name in ("0.priors", "0.rows.priors"):
         with pytest.raises(Unusable):
             altered(shared(), tmp_path, lambda _, found: found[name].fill(np.nan))  # noqa: B023

@@ -68,7 +68,7 @@ def unpack(packed: bytes) -> Document:
 ANALYSIS, ANALYSED_SAMPLE = 16, "3b19578daf543d18"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 10, "36719011fe48ab2d"
+FILE, INDEXED_SAMPLE = 11, "fd0f069e2d7e0016"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

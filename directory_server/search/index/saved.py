@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import orjson
+from attrs import fields, has
 from numpy.typing import NDArray
 
 from ...domain.limits import MAX_STARS
@@ -36,57 +37,29 @@ def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], Columns]:
     new, new_terms = vocabulary.new_strings()
     texts = Packed.of([each.encode("utf-8", "surrogatepass") for each in new])
     columns: Columns = {
-        "table.data": vocabulary.table.data,
-        "table.offsets": vocabulary.table.offsets,
+        **dict(_columns_of(vocabulary.table, "table.")),
+        **dict(_columns_of(texts, "new.")),
         "terms": vocabulary.table_terms(),
-        "new.data": texts.data,
-        "new.offsets": texts.offsets,
         "new.terms": new_terms,
         "lexicon": _json([lexicon.size, lexicon.documents, lexicon.pairs]),
         "pinned": _json(sorted(snapshot.pinned)),
     }
     for number, part in enumerate(snapshot.parts):
-        columns |= {f"{number}.{name}": column for name, column in _segment_columns(part).items()}
+        columns[f"{number}.live"] = part.live.view(np.uint8)
+        columns |= _columns_of(part.segment, f"{number}.")
     return {"segments": len(snapshot.parts)}, columns
 
 
-def _segment_columns(part: LiveSegment) -> Columns:
-    segment = part.segment
-    rows, words, lists = segment.rows, segment.dictionary, segment.lists
-    columns: Columns = {
-        "live": part.live.view(np.uint8),
-        "hits.data": rows.hits.data,
-        "hits.offsets": rows.hits.offsets,
-        "phrases.data": rows.phrases.data,
-        "phrases.offsets": rows.phrases.offsets,
-        "keys": rows.keys,
-        "order": rows.order,
-        "briefs": rows.briefs,
-        "row_priors": rows.priors,
-        "row_facts": rows.facts,
-        "row_stars": rows.stars,
-        "row_updated": rows.updated,
-        "row_vectors": rows.vectors.reshape(-1),
-        "tools.data": rows.tools.data,
-        "tools.offsets": rows.tools.offsets,
-        "priors": segment.priors,
-        "words.terms": words.terms,
-        "words.counts": words.counts,
-        "words.lengths": words.lengths,
-        "words.letters": words.letters,
-        "starts": lists.starts,
-        "doc_ids": lists.doc_ids,
-        "impacts": lists.impacts,
-        "named": segment.named,
-        "top_terms": segment.top_terms,
-        "top_impacts": segment.top_impacts,
-        "top_starts": segment.top_starts,
-        "described": segment.described,
-    }
-    if lists.known is not None and words.numbers is not None:
-        strings: Columns = {"words.data": words.strings.data, "words.offsets": words.strings.offsets}
-        columns |= strings | {"words.numbers": words.numbers, "known": lists.known}
-    return columns
+def _columns_of(value: Any, prefix: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the arrays of a segment and of its parts by their names. Strings of the vocabulary are in its table."""
+    for field in fields(type(value)):
+        part = getattr(value, field.name)
+        if isinstance(value, Dictionary) and value.numbers is None and part is value.strings:
+            continue
+        if isinstance(part, np.ndarray):
+            yield f"{prefix}{field.name}", part.reshape(-1)
+        elif field.init and has(type(part)):
+            yield from _columns_of(part, f"{prefix}{field.name}.")
 
 
 def from_columns(file: ColumnFile) -> Snapshot:
@@ -117,17 +90,17 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
     size = len(live)
     _check_range(live, 0, 2)
     rows = Rows(
-        _packed(file, f"{prefix}hits", size),
-        _packed(file, f"{prefix}phrases", size),
-        file.column(f"{prefix}keys", np.uint64, size),
-        file.column(f"{prefix}briefs", np.uint64, size),
-        _floats(file, f"{prefix}row_priors", size),
-        file.column(f"{prefix}row_facts", np.uint64, size),
-        _range(file, f"{prefix}row_stars", UNKNOWN_STARS, MAX_STARS + 1, size),
-        _ids(file, f"{prefix}row_updated", MAX_HOURS, size),
-        file.column(f"{prefix}row_vectors", np.int8, size * DIMENSIONS).reshape(-1, DIMENSIONS),
-        _packed(file, f"{prefix}tools", size),
-        _order(file, f"{prefix}order", size),
+        _packed(file, f"{prefix}rows.hits", size),
+        _packed(file, f"{prefix}rows.phrases", size),
+        file.column(f"{prefix}rows.keys", np.uint64, size),
+        file.column(f"{prefix}rows.briefs", np.uint64, size),
+        _floats(file, f"{prefix}rows.priors", size),
+        file.column(f"{prefix}rows.facts", np.uint64, size),
+        _range(file, f"{prefix}rows.stars", UNKNOWN_STARS, MAX_STARS + 1, size),
+        _ids(file, f"{prefix}rows.updated", MAX_HOURS, size),
+        file.column(f"{prefix}rows.vectors", np.int8, size * DIMENSIONS).reshape(-1, DIMENSIONS),
+        _packed(file, f"{prefix}rows.tools", size),
+        _order(file, f"{prefix}rows.order", size),
     )
     top_terms = _ids(file, f"{prefix}top_terms", len(vocabulary))
     top_starts = file.column(f"{prefix}top_starts", np.int64, size + 1)
@@ -135,11 +108,11 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
     described = file.column(f"{prefix}described", np.uint16, size)
     if np.any(described > np.diff(top_starts)):
         raise Unusable("a number in it is out of range")
-    is_whole = not file.has(f"{prefix}known")
+    is_whole = not file.has(f"{prefix}lists.known")
     lists = _lists(file, prefix, size, vocabulary, is_whole)
     segment = Segment(
         rows,
-        _dictionary(file, f"{prefix}words", vocabulary, is_whole),
+        _dictionary(file, f"{prefix}dictionary", vocabulary, is_whole),
         _floats(file, f"{prefix}priors", size),
         lists,
         file.column(f"{prefix}named", np.int32, len(lists.starts) - 1),
@@ -152,20 +125,20 @@ def _segment(file: ColumnFile, prefix: str, vocabulary: Vocabulary) -> LiveSegme
 
 
 def _lists(file: ColumnFile, prefix: str, documents: int, vocabulary: Vocabulary, is_whole: bool) -> PostingLists:
-    known = None if is_whole else _ids(file, f"{prefix}known", len(vocabulary))
+    known = None if is_whole else _ids(file, f"{prefix}lists.known", len(vocabulary))
     if known is not None and np.any(known[1:] <= known[:-1]):
         raise Unusable("its terms are not in order")
-    doc_ids = _ids(file, f"{prefix}doc_ids", documents)
-    impacts = file.column(f"{prefix}impacts", np.uint16, len(doc_ids))
+    doc_ids = _ids(file, f"{prefix}lists.doc_ids", documents)
+    impacts = file.column(f"{prefix}lists.impacts", np.uint16, len(doc_ids))
     # The last term stands for all newer ones.
     count = len(vocabulary.table if known is None else known) + 2
-    starts = file.column(f"{prefix}starts", np.uint32, count)
+    starts = file.column(f"{prefix}lists.starts", np.uint32, count)
     _check_offsets(starts, len(doc_ids))
     return PostingLists(starts, doc_ids, impacts, documents, known)
 
 
 def _dictionary(file: ColumnFile, prefix: str, vocabulary: Vocabulary, is_whole: bool) -> Dictionary:
-    strings = vocabulary.table if is_whole else _table(file, prefix)
+    strings = vocabulary.table if is_whole else _table(file, f"{prefix}.strings")
     size = len(strings)
     terms = file.column(f"{prefix}.terms", np.int32, size)
     _check_range(terms, UNUSED, len(vocabulary))
