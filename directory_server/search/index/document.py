@@ -24,7 +24,7 @@ from ...domain.withholding import shown_entry
 from ..text.analysis import COMMON_PARTS, MAX_KEY, MAX_TEXT, Word, fold, key, tokens, words
 from .bm25 import Field
 from .claims import claim_terms, long_texts, meaning_vector
-from .facets import Sorting, facet, fact_terms, hint_terms, listed, sorting_of
+from .facets import Sorting, facet, fact_terms, listed, sorting_of
 from .tools import HAS_TOOLS, encode_tools
 from .translated_terms import conversion_terms, translated_terms
 
@@ -171,7 +171,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         *(facet("category", name) for name in categories_of(entry.categories, entry.tags)),
         *((HAS_TOOLS,) if offered else ()),
         *claims,
-        *hint_terms(hinted_values([tool.hints for tool in entry.offered_tools])),
+        *(facet("tools", value) for value in hinted_values([tool.hints for tool in entry.offered_tools])),
         *fact_terms(facts),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -11,8 +11,6 @@ from attrs import evolve, frozen
 from ...domain.checks import IndexedVerification
 from ...domain.entries import Entry
 from ...domain.facts import Fact, Facts, auth_of, is_configurable, is_vendors_own, runs_of, with_facts
-from ...domain.filters import FILTERS
-from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
@@ -73,20 +71,11 @@ def shown_tools(
     return tuple(tools), {kind for _, kind in marks}
 
 
-def flag_terms(flags: Collection[str]) -> Iterable[str]:
-    """Return the special terms of an entry with marks of the kinds `flags`."""
-    return [facet("flag", flag) for flag in flags or (NO_FLAG,)]
-
-
-def hint_terms(hinted: Iterable[str]) -> Iterable[str]:
-    """Return the special terms of an entry whose tools have the values `hinted` of the filter `tools`."""
-    return [facet("tools", value) for value in hinted]
-
-
-def checked_terms(terms: Set[str], found: IndexedVerification, flags: Collection[str]) -> Set[str]:
-    """Return the special terms of a document with those of its marks, and of the hints that remotes gave."""
-    terms = terms - {*flag_terms(())} | {*flag_terms(flags)}
-    return terms - {*hint_terms(FILTERS["tools"])} | {*hint_terms(found.hinted)} if found.tools else terms
+def with_filters(terms: Iterable[str], filters: Mapping[str, Collection[str]]) -> Set[str]:
+    """Return special terms with these values of `filters`, by their names, in place of others."""
+    replaced = tuple(f"{FACET}{name}:" for name in filters)
+    others = {term for term in terms if not term.startswith(replaced)}
+    return others | {facet(name, value) for name, values in filters.items() for value in values}
 
 
 def hinted_facts(facts: int, hinted: Collection[str]) -> int:

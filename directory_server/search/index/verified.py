@@ -23,9 +23,11 @@ from ...domain.checks import (
     refined_auth,
 )
 from ...domain.facts import Fact
+from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
 from ...domain.namespaces import VERIFIED
+from ...domain.tools import OfferedTool
 from ...serialization import restore_entry, restore_indexed, restore_texts
 from ..text.analysis import tokens, words
 from .bm25 import Field
@@ -39,7 +41,7 @@ from .document import (
     positions,
     top_words,
 )
-from .facets import checked_terms, facet, flag_terms, hinted_facts, list_terms, shown_tools
+from .facets import facet, hinted_facts, list_terms, shown_tools, with_filters
 from .packing import unpack
 from .tools import HAS_TOOLS, decode_tools, encode_tools
 
@@ -75,49 +77,54 @@ _AUTH: Mapping[str, Fact] = {"none": Fact.NO_KEY, "key": Fact.KEY, "oauth": Fact
 _ANY_AUTH = Fact.NO_KEY | Fact.KEY | Fact.OAUTH | Fact.NO_SECRET_DECLARED
 
 
+_UNCHECKED = IndexedVerification(VerifiedStatus.UNVERIFIED)
+
+
 def document_of(change: Change) -> Document | None:
     """Return the document of the entry of `change`, with what checks have found; None if it was removed."""
     if change.analysed is None:
         return None
-    verification = None if change.verified is None else restore_indexed(change.verified)
+    found = _UNCHECKED if change.verified is None else restore_indexed(change.verified)
     accepted, document = change.accepted.split(), unpack(change.analysed)
     if accepted and change.body is not None:
         document = build_document(restore_entry(change.body), accepted)
-    document = _flagged(document, change.flags)
-    if change.lists:
-        document = evolve(document, special_terms=[*document.special_terms, *list_terms(change.lists)])
-    document = _published(document, verification)
+    tools, kinds = shown_tools(found, accepted)
+    document = _checked(document, change, found, kinds)
     if change.texts is not None:
         document = _with_words(document, package_words(restore_texts(change.texts)))
-    if verification is None:
-        terms = {*document.special_terms, facet("status", VerifiedStatus.UNVERIFIED)}
-        document = evolve(document, special_terms=sorted(terms))
-    else:
-        document = _verified(document, verification, accepted)
-    row = document.row
-    return evolve(document, row=evolve(row, prior=row.prior - MARKED_PENALTY)) if row.hit.flags else document
+    return _with_tools(document, tools) if tools else document
 
 
-def _published(document: Document, found: IndexedVerification | None) -> Document:
-    """Return `document` with what the entry and its package say about the publisher and the maintenance."""
-    row, terms, prior = document.row, {*document.special_terms}, document.row.prior
-    is_verified, is_retired = facet("publisher", VERIFIED) in terms, facet("retired", "true") in terms
-    if found is not None and found.names_server and not is_verified:
-        is_verified, prior = True, prior + PUBLISHER_PRIOR
-        terms = terms - {facet("publisher", UNKNOWN)} | {facet("publisher", VERIFIED)}
-    if found is not None and found.package == PackageStatus.DEPRECATED and not is_retired:
-        is_retired, prior = True, prior - DEPRECATED_PENALTY
-        terms = terms - {facet("retired", "false")} | {facet("retired", "true")}
-    hit = evolve(row.hit, publisher=VERIFIED if is_verified else UNKNOWN, retired=is_retired)
-    return evolve(document, row=evolve(row, hit=hit, prior=prior), special_terms=sorted(terms))
-
-
-def _flagged(document: Document, kinds: Sequence[str]) -> Document:
-    row = document.row
-    flags = kinds_of([*row.hit.flags, *kinds])
-    if kinds:
-        row = evolve(row, hit=evolve(row.hit, flags=flags))
-    return evolve(document, row=row, special_terms=sorted({*document.special_terms, *flag_terms(flags)}))
+def _checked(document: Document, change: Change, found: IndexedVerification, kinds: Collection[str]) -> Document:
+    """Return `document` with flags and lists, and with what checks have found. `kinds` are those of marks of tools."""
+    row, hit, prior = document.row, document.row.hit, document.row.prior
+    flags, auth = kinds_of([*hit.flags, *change.flags, *kinds]), refined_auth(hit.auth, found.auth)
+    facts = hinted_facts(row.facts, found.hinted)
+    is_verified, is_retired = (
+        facet(name, value) in document.special_terms for name, value in (("publisher", VERIFIED), ("retired", "true"))
+    )
+    filters: dict[str, Collection[str]] = {"status": (found.status,), "flag": flags or (NO_FLAG,)}
+    if found.names_server and not is_verified:
+        is_verified, prior, filters["publisher"] = True, prior + PUBLISHER_PRIOR, (VERIFIED,)
+    if found.package == PackageStatus.DEPRECATED and not is_retired:
+        is_retired, prior, filters["retired"] = True, prior - DEPRECATED_PENALTY, ("true",)
+    if auth != hit.auth:
+        facts, filters["auth"] = facts & ~int(_ANY_AUTH) | int(_AUTH[auth]), (auth,)
+    if found.tools:
+        filters["tools"] = found.hinted
+    hit = evolve(
+        hit,
+        auth=auth,
+        verified=found.status.value,
+        flags=flags,
+        publisher=VERIFIED if is_verified else UNKNOWN,
+        retired=is_retired,
+        tool_hints=found.hinted,
+    )
+    prior += PRIORS[found.status]
+    terms = with_filters([*document.special_terms, *list_terms(change.lists)], filters)
+    row = evolve(row, hit=hit, prior=prior - MARKED_PENALTY if flags else prior, facts=facts)
+    return evolve(document, row=row, special_terms=sorted(terms))
 
 
 def package_words(texts: PackageTexts) -> Mapping[str, float]:
@@ -142,35 +149,19 @@ def _count(weights: dict[str, float], field: Field, found: Sequence[str]) -> Non
         weights[word] = weights.get(word, 0.0) + weight * count
 
 
-def _verified(document: Document, found: IndexedVerification, accepted: Collection[str]) -> Document:
-    row = document.row
-    tools, kinds = shown_tools(found, accepted)
-    verification, flags = evolve(found, tools=tools), kinds_of([*row.hit.flags, *kinds])
-    auth = refined_auth(row.hit.auth, verification.auth)
-    terms = {*document.special_terms, facet("status", verification.status)}
-    terms, facts = {*checked_terms(terms, found, flags)}, hinted_facts(row.facts, found.hinted)
-    if auth != row.hit.auth:
-        terms = terms - {facet("auth", row.hit.auth)} | {facet("auth", auth)}
-        facts = facts & ~int(_ANY_AUTH) | int(_AUTH[auth])
-    hit = evolve(row.hit, auth=auth, verified=verification.status.value, flags=flags, tool_hints=found.hinted)
-    row = evolve(row, hit=hit, prior=row.prior + PRIORS[verification.status], facts=facts)
-    document = evolve(document, row=row, special_terms=sorted(terms))
-    return _with_tools(document, verification) if verification.tools else document
-
-
-def _with_tools(document: Document, verification: IndexedVerification) -> Document:
+def _with_tools(document: Document, tools: Sequence[OfferedTool]) -> Document:
     """Return `document` with the words of the tools that its remotes listed.
 
     A word counts as much as in the tools that publishers declare.
     """
-    first = verification.tools[:MAX_TOOLS]
+    first = tools[:MAX_TOOLS]
     texts = (
         (_TOOL_NAMES, "\n".join(tool.name for tool in first)),
         (_TOOL_DESCRIPTIONS, "\n".join(tool.description for tool in first)),
     )
     counted = {field: tokens(text[: field.max_characters], humps=field.is_name) for field, text in texts}
     # Of further names only the parts, not the joined name too: an entry has at most MAX_WORDS words.
-    further = "\n".join(tool.name for tool in verification.tools[MAX_TOOLS:])[: _TOOL_NAMES.max_characters]
+    further = "\n".join(tool.name for tool in tools[MAX_TOOLS:])[: _TOOL_NAMES.max_characters]
     counted[_TOOL_NAMES] += chain.from_iterable(word.tokens for word in words(further, humps=True))
     found: dict[str, float] = {}
     for field, every_word in counted.items():
