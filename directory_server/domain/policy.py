@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Sequence, Set
 
 from attrs import frozen
 
@@ -29,17 +29,11 @@ class PolicyRules:
         return {*self.require, *self.hide}
 
     @property
-    def names(self) -> Iterator[str]:
+    def names(self) -> Sequence[str]:
         """The names of all rules, in the order in which they apply."""
-        yield from (f"hide {query}" for query in self.hide)
-        yield from (f"require {query}" for query in self.require)
+        return [*(f"hide {query}" for query in self.hide), *(f"require {query}" for query in self.require)]
 
     def rule_of(self, matched: Set[str]) -> str:
         """Return the name of the first rule that hides an entry that matches the queries `matched`; empty if none."""
-        for query in self.hide:
-            if query in matched:
-                return f"hide {query}"
-        for query in self.require:
-            if query not in matched:
-                return f"require {query}"
-        return ""
+        hiding = [*(query in matched for query in self.hide), *(query not in matched for query in self.require)]
+        return next((name for name, is_hiding in zip(self.names, hiding, strict=True) if is_hiding), "")

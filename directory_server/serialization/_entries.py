@@ -43,8 +43,12 @@ MAX_VALUES = 20_000
 MAX_DETAIL = 512 * 1024
 """Bytes of the encoded detail of an entry. Details of real entries have at most 149,410."""
 
-_LARGEST = ("server", "install", "packages", "remotes", "icons", "tools", "verification")
-"""Fields that are omitted from a larger detail."""
+_WITHOUT_LARGEST: Mapping[str, Any] = {
+    "server": {},
+    **dict.fromkeys(("install", "packages", "remotes", "icons", "tools"), ()),
+    "verification": None,
+}
+"""Fields that are omitted from a larger detail, and their values then."""
 
 FIELDS = tuple(each.name for each in attrs.fields(Detail))
 """All fields: those of the detail of an entry."""
@@ -110,20 +114,8 @@ def encode_detail(detail: Detail) -> bytes:
     body = encode(detail)
     if len(body) <= MAX_DETAIL:
         return body
-    omitted = (*dict.fromkeys((*detail.omitted, *_LARGEST)),)
-    return encode(
-        evolve(
-            detail,
-            omitted=omitted,
-            server={},
-            install=(),
-            packages=(),
-            remotes=(),
-            icons=(),
-            tools=(),
-            verification=None,
-        )
-    )
+    omitted = (*dict.fromkeys((*detail.omitted, *_WITHOUT_LARGEST)),)
+    return encode(evolve(detail, omitted=omitted, **_WITHOUT_LARGEST))
 
 
 def restore_entry(body: bytes) -> Entry:

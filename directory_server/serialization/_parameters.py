@@ -148,7 +148,7 @@ def search_parameters(query: bytes, now: float = 0.0) -> Query:
     """
     values = url_parameters(query, *_SEARCH_NAMES)
     keywords = _matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
-    limit = _limit(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
+    limit = limit_of(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     sort = order(values["sort"]) if "sort" in values else DEFAULT_ORDER
     after = decode_cursor(values["cursor"], keywords, sort) if "cursor" in values else None
     return Query(keywords, limit, after).sorted_by(sort, now)
@@ -190,7 +190,7 @@ def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:
     return ChangesQuery(
         since,
         checked_keywords(values["keywords"], MAX_WORDS) if "keywords" in values else None,
-        _limit(values["limit"], MAX_CHANGES) if "limit" in values else None,
+        limit_of(values["limit"], MAX_CHANGES) if "limit" in values else None,
         log,
     )
 
@@ -234,7 +234,8 @@ def url_parameters(query: bytes, *known: str) -> dict[str, str]:
     return values
 
 
-def _limit(text: str, maximum: int) -> int:
+def limit_of(text: str, maximum: int) -> int:
+    """Return the limit in a parameter. Raises BadInput if it is not from 1 to `maximum`."""
     # Ten digits are more than any limit here, and int() is slow on thousands of them.
     if not re.fullmatch(r"[0-9]{1,10}", text):
         raise BadInput(f"limit: must be a whole number from 1 to {maximum}.")

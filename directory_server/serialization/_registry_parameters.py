@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from attrs import evolve, frozen
 
 from ..domain.errors import BadInput
+from ..domain.versions import epoch
 from ._cursors import decode_array, encode_array
 from ._keywords import MAX_WORDS
-from ._parameters import given_parameters
+from ._parameters import given_parameters, limit_of
 
 MAX_REGISTRY_LIMIT = 100
 DEFAULT_REGISTRY_LIMIT = 30
@@ -118,12 +118,7 @@ def _decode_cursor(cursor: str) -> RegistryQuery:
 
 
 def _limit(given: Mapping[str, str], default_limit: int) -> int:
-    text = given.get("limit")
-    if not text:
-        return default_limit
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MAX_REGISTRY_LIMIT):
-        raise BadInput(f"limit: must be a whole number from 1 to {MAX_REGISTRY_LIMIT}.")
-    return int(text)
+    return limit_of(given["limit"], MAX_REGISTRY_LIMIT) if given.get("limit") else default_limit
 
 
 def _include_deleted(given: Mapping[str, str]) -> bool | None:
@@ -140,9 +135,8 @@ def _updated_since(given: Mapping[str, str]) -> float | None:
     text = given.get("updated_since")
     if text is None:
         return None
-    try:
-        # An unescaped plus sign was decoded as a space.
-        moment = datetime.fromisoformat(text.replace(" ", "+"))
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        raise BadInput("updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z.") from None
+    # An unescaped plus sign was decoded as a space.
+    moment = epoch(text.replace(" ", "+"))
+    if moment is None:
+        raise BadInput("updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z.")
+    return moment

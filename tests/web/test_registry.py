@@ -224,8 +224,8 @@ def test_booleans_are_those_of_the_official_registry(server: Server, text: str, 
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("limit=0", "limit: must be a whole number from 1 to 100."),
-        ("limit=101", "limit: must be a whole number from 1 to 100."),
+        ("limit=0", "limit: must be a whole number from 1 to 100, not 0."),
+        ("limit=101", "limit: must be a whole number from 1 to 100, not 101."),
         ("limit=ten", "limit: must be a whole number from 1 to 100."),
         ("cursor=x", "cursor: is invalid; use metadata.nextCursor of the previous page."),
         ("updated_since=now", "updated_since: must be an RFC 3339 date and time such as 2026-01-31T00:00:00Z."),
