@@ -20,6 +20,7 @@ from .languages import LANGUAGES, WORD, language_of, languages_of_name, language
 from .licenses import UNKNOWN, license_of
 from .namespaces import OPEN_NAMESPACES, bears_product
 from .views import Hit
+from .vocabulary import by_first_word
 
 MAX_TEXT = 4_000
 """Characters of the texts of an entry that are read."""
@@ -179,17 +180,13 @@ def _text(entry: Entry) -> str:
     return " | ".join(text[:MAX_TEXT] for text in texts[:MAX_ITEMS])[:MAX_TEXT]
 
 
-def _table() -> Mapping[str, Sequence[tuple[Sequence[str], Fact]]]:
-    """Return the expressions of words by their first word, the longest first."""
-    found: dict[str, list[tuple[Sequence[str], Fact]]] = {}
-    stated = ((text, Fact[name]) for name, texts in STATEMENTS.items() for text in texts if text.isascii())
-    for text, fact in (*stated, *((text, Fact(0)) for text in IGNORED)):
-        words = tuple(WORD.findall(text))
-        found.setdefault(words[0], []).append((words, fact))
-    return {first: sorted(each, key=lambda stated: -len(stated[0])) for first, each in found.items()}
-
-
-_EXPRESSIONS = _table()
+_EXPRESSIONS = by_first_word(
+    (
+        *((text, Fact[name]) for name, texts in STATEMENTS.items() for text in texts if text.isascii()),
+        *((text, Fact(0)) for text in IGNORED),
+    ),
+    WORD,
+)
 
 _UNSEGMENTED = tuple((text, Fact[name]) for name, texts in STATEMENTS.items() for text in texts if not text.isascii())
 
@@ -208,8 +205,8 @@ def _said(words: Sequence[str], text: str) -> Fact:
                     said |= fact
             skip = place + longest
     if not text.isascii():
-        for expression, fact in _UNSEGMENTED:
-            if expression in text:
+        for unsegmented, fact in _UNSEGMENTED:
+            if unsegmented in text:
                 said |= fact
     return said
 

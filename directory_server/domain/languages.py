@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .vocabulary import listed, read_vocabulary
+from .vocabulary import by_first_word, listed, read_vocabulary
 
 WORD = re.compile(r"[^\W_]+(?:\+\+|#)?")
 """A word of a text in lower case. Words of scripts without spaces are not separated."""
@@ -37,16 +37,9 @@ def language_of(name: str) -> str:
     return str(_VOCABULARY["other_names"].get(name, name if name in LANGUAGES else ""))
 
 
-def _table() -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
-    found: dict[str, list[tuple[Sequence[str], str]]] = {}
-    for language, names in NAMES.items():
-        for name in (*names, language):
-            words = tuple(WORD.findall(name))
-            found.setdefault(words[0], []).append((words, language))
-    return found
-
-
-_BY_FIRST_WORD = _table()
+_BY_FIRST_WORD = by_first_word(
+    ((name, language) for language, names in NAMES.items() for name in (*names, language)), WORD
+)
 
 
 def languages_said(words: Sequence[str]) -> Iterator[str]:

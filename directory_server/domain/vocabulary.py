@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def read_vocabulary(name: str) -> Mapping[str, Any]:
     """Return the tables of the file `data/{name}.toml`."""
     return tomllib.loads(files(__package__).joinpath("data", f"{name}.toml").read_text("utf-8"))
+
+
+def by_first_word(
+    expressions: Iterable[tuple[str, T]], word: re.Pattern[str]
+) -> Mapping[str, Sequence[tuple[tuple[str, ...], T]]]:
+    """Return the words of expressions, and what each stands for, by the first word; the longest expressions first."""
+    found: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+    for text, meaning in expressions:
+        words = tuple(word.findall(text))
+        found.setdefault(words[0], []).append((words, meaning))
+    return {first: sorted(pairs, key=lambda pair: -len(pair[0])) for first, pairs in found.items()}
 
 
 def listed(text: str) -> tuple[str, ...]:

@@ -269,8 +269,6 @@ def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Q
 
 def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:
     """Return the records of `hits`."""
-    if len(segments) == 1:
-        return segments[0].rows.hits.take([doc_id for _, _, doc_id in hits])
     found = {
         of: iter(segments[of].rows.hits.take([doc_id for _, number, doc_id in hits if number == of]))
         for of in {number for _, number, _ in hits}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Protocol
 
 from ..entries import Entry
@@ -39,8 +39,5 @@ class EntryAdditions(Protocol):
         return {}
 
 
-class PublishedCheck(Protocol):
-    """Checks entries before this directory publishes them."""
-
-    async def __call__(self, entry: Entry) -> None:
-        """Raise BadInput if `entry` may not be published, whoever publishes it."""
+PublishedCheck = Callable[[Entry], Awaitable[None]]
+"""Raises BadInput if an entry may not be published by this directory, whoever publishes it."""

@@ -40,11 +40,8 @@ class Follower(Subscriber, Protocol):
         """Prepare for the changes after `seq`."""
 
 
-class Matching(Protocol):
-    """Matches saved queries against changed entries."""
-
-    def __call__(self, change: Change, queries: Collection[str]) -> Set[str]:
-        """Return those of `queries` whose words all occur in the entry of `change`, analysed as in a search."""
+Matching = Callable[[Change, Collection[str]], Set[str]]
+"""Returns those of some saved queries whose words all occur in the entry of a change, analysed as in a search."""
 
 
 class Index(Subscriber, Protocol):

@@ -20,7 +20,7 @@ from ..text.translation_tables import translations
 from ..text.word_vectors import word_vectors
 from .conditions import conditions
 from .exclusions import GENERAL_STEMS, STOP_WORDS
-from .parsing import ParsedQuery
+from .parsing import ParsedQuery, topic
 from .plan import Plan
 from .terms import MIN_KNOWN
 
@@ -145,7 +145,7 @@ def condensed(keywords: str, collection: Collection) -> str:
         return keywords
     filters = " ".join(piece[0] for piece in PIECE.finditer(keywords) if piece["filter"])[:MAX_LENGTH]
     # A repeated part tells nothing more.
-    parts = [*dict.fromkeys(_parts(PIECE.sub(lambda piece: f" {piece['phrase'] or ''} ", keywords)))]
+    parts = [*dict.fromkeys(_parts(topic(keywords)))]
     weights = [_weight(part, collection) for part in parts]
     least, left = SHARE * max(weights, default=0.0), MAX_LENGTH - len(filters)
     kept = []
