@@ -48,14 +48,16 @@ class RemoteView:
 
     url: str = field(metadata={"description": "URL, as in remotes."})
     transport: str = field(metadata={"description": "Transport: streamable-http or sse."})
-    status: str = field(metadata={"description": "What the remote did.", "enum": [each.value for each in RemoteStatus]})
+    status: str = field(
+        metadata={"description": "What the remote did.", "enum": [status.value for status in RemoteStatus]}
+    )
     is_down: bool = field(metadata={"description": "Whether its checks have failed for days."})
     checked_at: str = field(metadata={"description": "Time of the check (RFC 3339).", "format": "date-time"})
     protocol_version: str = field(metadata={"description": "Version of MCP; empty if unknown."})
     login: str | None = field(
         metadata={
             "description": "Kind of login that it asks for; payment for 402; null for none.",
-            "enum": [*(each.value for each in LoginKind), None],
+            "enum": [*(kind.value for kind in LoginKind), None],
         }
     )
     authorization_server: str = field(metadata={"description": "URL of its OAuth server; empty if it names none."})
@@ -79,7 +81,7 @@ class PackageView:
     status: str = field(
         metadata={
             "description": "What its package registry says.",
-            "enum": [each.value for each in PackageStatus],
+            "enum": [status.value for status in PackageStatus],
         }
     )
     checked_at: str = field(metadata={"description": "Time of the check (RFC 3339).", "format": "date-time"})
@@ -103,7 +105,7 @@ class VerificationView:
     status: str = field(
         metadata={
             "description": "Status of the best remote or package. unverified is not bad: nothing was checked.",
-            "enum": [each.value for each in VerifiedStatus],
+            "enum": [status.value for status in VerifiedStatus],
         }
     )
     checked_at: str | None = field(metadata={"description": "Time of the latest check (RFC 3339); null for never."})

@@ -191,7 +191,7 @@ class Entry:
     def offered_tools(self) -> tuple[OfferedTool, ...]:
         """The first MAX_OFFERED tools, as searches name them."""
         declared = as_mappings(self.publisher.get("tools"))[:MAX_OFFERED]
-        return tuple(tool for each in declared if (tool := offered_tool(each)) is not None)
+        return tuple(tool for definition in declared if (tool := offered_tool(definition)) is not None)
 
     @property
     def packages(self) -> tuple[Mapping[str, Any], ...]:
@@ -207,7 +207,7 @@ class Entry:
     def transports(self) -> tuple[str, ...]:
         """Transports (`stdio`, `streamable-http` or `sse`), one for each package and remote."""
         offered = [*(as_mapping(package.get("transport")) for package in self.packages), *self.remotes]
-        return tuple(kind for each in offered if (kind := as_text(each.get("type"))))
+        return tuple(kind for target in offered if (kind := as_text(target.get("type"))))
 
     def hit(self) -> Hit:
         """Return the view of this entry in lists."""

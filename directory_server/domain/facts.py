@@ -214,7 +214,7 @@ def _said(words: Sequence[str], text: str) -> Fact:
 def _auth(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]], said: Fact) -> Fact:
     """Return how a client authenticates: a required secret is declared, or a text says whether it needs one."""
     inputs = [*_inputs(packages, "environmentVariables"), *_inputs(remotes, "headers")]
-    secrets = [each for each in inputs if each.get("isSecret") is True or _SECRET.search(_string(each.get("name")))]
+    secrets = [given for given in inputs if given.get("isSecret") is True or _SECRET.search(_string(given.get("name")))]
     if any(secret.get("isRequired") is True for secret in secrets):
         return Fact.KEY
     if said & Fact.NO_KEY:
@@ -242,7 +242,7 @@ def _other(said: Fact) -> Fact:
 def _is_read_only(entry: Entry) -> bool:
     """Return whether all tools of an entry are annotated as read-only (MCP 2025-11-25, ToolAnnotations)."""
     declared = entry.publisher.get("tools")
-    tools = [each for each in declared if isinstance(each, dict)] if isinstance(declared, list) else []
+    tools = [tool for tool in declared if isinstance(tool, dict)] if isinstance(declared, list) else []
     annotations = (tool.get("annotations") for tool in tools[: 4 * MAX_ITEMS])
     return bool(tools) and all(
         isinstance(annotation, dict) and annotation.get("readOnlyHint") is True for annotation in annotations
@@ -262,7 +262,7 @@ def _inputs(targets: Iterable[Mapping[str, Any]], member: str) -> Iterator[Mappi
     for target in targets:
         declared = target.get(member)
         inputs = declared[:MAX_ITEMS] if isinstance(declared, list) else []
-        yield from (each for each in inputs if isinstance(each, dict))
+        yield from (given for given in inputs if isinstance(given, dict))
 
 
 def _string(value: object) -> str:

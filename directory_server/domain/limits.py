@@ -87,9 +87,9 @@ class DetailFields:
             return tuple(objects)
         found: list[Mapping[str, Any]] = []
         cleaner = Cleaner(PART)
-        for each in self.first(name, objects, OBJECTS):
+        for item in self.first(name, objects, OBJECTS):
             try:
-                found.append(cleaner.copy(each))
+                found.append(cleaner.copy(item))
             except OverflowError:
                 self.omitted[name] = None
                 break
@@ -123,4 +123,4 @@ def _is_safe(value: Any) -> bool:
         return all(_is_safe(name) and _is_safe(member) for name, member in value.items())
     if isinstance(value, Iterable):
         return all(_is_safe(item) for item in value)
-    return not has(type(value)) or all(_is_safe(getattr(value, each.name)) for each in fields(type(value)))
+    return not has(type(value)) or all(_is_safe(getattr(value, attribute.name)) for attribute in fields(type(value)))

@@ -40,7 +40,7 @@ class NamePatterns:
     @property
     def text(self) -> str:
         """All patterns as text."""
-        return " ".join((*(f"+{each}" for each in self.include), *(f"-{each}" for each in self.exclude)))
+        return " ".join((*(f"+{pattern}" for pattern in self.include), *(f"-{pattern}" for pattern in self.exclude)))
 
     def selects(self, name: str) -> bool:
         """Return whether `name` is selected."""

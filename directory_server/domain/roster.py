@@ -74,5 +74,5 @@ def folded(text: str) -> str:
 
 def searched(text: str) -> str:
     """Return the text to search for, of at most MAX_TEXT characters, without NUL and surrogates."""
-    storable = "".join(each for each in text if each != "\0" and not "\ud800" <= each <= "\udfff")
+    storable = "".join(character for character in text if character != "\0" and not "\ud800" <= character <= "\udfff")
     return folded(storable.strip()[:MAX_TEXT])

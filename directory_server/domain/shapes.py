@@ -78,7 +78,7 @@ class List:
             return [Issue(path, f"must be an array, not {_kind(value)}.")]
         if len(value) > MAX_ITEMS:
             return [Issue(path, f"must have at most {MAX_ITEMS} items, not {len(value):,}.")]
-        return collected(self.item(each, f"{path}[{number}]") for number, each in enumerate(value))
+        return collected(self.item(item, f"{path}[{number}]") for number, item in enumerate(value))
 
 
 @frozen
@@ -94,7 +94,8 @@ class Map:
             return [Issue(path, f"must have at most {MAX_ITEMS} members, not {len(value):,}.")]
         names = Text(100, 1, rule="")
         return collected(
-            names(name, f"{path}.{name[:50]!r}") or self.member(each, f"{path}.{name}") for name, each in value.items()
+            names(name, f"{path}.{name[:50]!r}") or self.member(member, f"{path}.{name}")
+            for name, member in value.items()
         )
 
 
@@ -138,8 +139,8 @@ class OneOf:
 def collected(found: Iterable[Sequence[Issue]]) -> Sequence[Issue]:
     """Return the issues of several checks, until there are MAX_ISSUES."""
     issues: list[Issue] = []
-    for each in found:
-        issues += each
+    for of_check in found:
+        issues += of_check
         if len(issues) >= MAX_ISSUES:
             break
     return issues

@@ -100,10 +100,10 @@ def hinted_values(hints: Sequence[Mapping[str, bool]], *, are_all: bool = True) 
     """
     if not hints:
         return ()
-    writes = [each for each in hints if "destructiveHint" in each or each.get("readOnlyHint") is False]
-    may_delete = any(each.get("destructiveHint", True) and not each.get("readOnlyHint") for each in writes)
+    writes = [hinted for hinted in hints if "destructiveHint" in hinted or hinted.get("readOnlyHint") is False]
+    may_delete = any(hinted.get("destructiveHint", True) and not hinted.get("readOnlyHint") for hinted in writes)
     found = {
-        "read-only": are_all and all(each.get("readOnlyHint") is True for each in hints),
+        "read-only": are_all and all(hinted.get("readOnlyHint") is True for hinted in hints),
         "may-delete": may_delete,
         "no-hints": are_all and not any(hints),
     }
@@ -113,8 +113,8 @@ def hinted_values(hints: Sequence[Mapping[str, bool]], *, are_all: bool = True) 
 def takes_of(schema: Mapping[str, Any]) -> str:
     """Return the parameters of an input schema on one line: `path: string, head?: number`."""
     shown = (
-        f"{line_of(each.name, 60)}{'' if each.is_required else '?'}: {line_of(each.type, 60) or 'any'}"
-        for each in islice(parameters_of(schema), MAX_PARAMETERS)
+        f"{line_of(parameter.name, 60)}{'' if parameter.is_required else '?'}: {line_of(parameter.type, 60) or 'any'}"
+        for parameter in islice(parameters_of(schema), MAX_PARAMETERS)
     )
     return clean_line(", ".join(shown), MAX_TAKES)
 

@@ -196,7 +196,7 @@ class Detail:
         metadata={
             "description": "Result of the checks of its remotes and packages by this directory: works, needs_login, "
             "available (the package exists), failing, down, or unverified, which is not bad.",
-            "enum": [each.value for each in VerifiedStatus],
+            "enum": [status.value for status in VerifiedStatus],
         }
     )
     verification: VerificationView | None = field(

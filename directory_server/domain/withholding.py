@@ -107,5 +107,5 @@ def _withhold(value: Any, texts: Collection[str], member: str = "", depth: int =
         named = {WITHHELD if is_sentence(name) and text_id(name) in texts else name: name for name in value}
         return {shown: _withhold(value[name], texts, name, depth - 1) for shown, name in named.items()} if depth else {}
     if isinstance(value, list):
-        return [_withhold(each, texts, member, depth - 1) for each in value] if depth else []
+        return [_withhold(item, texts, member, depth - 1) for item in value] if depth else []
     return value

@@ -174,7 +174,7 @@ class ImpactIndex:
             if self._journal is not None:
                 self._journal += changes
             changed = {change.mcp_id: change for change in changes}
-            documents = [document for each in changed.values() if (document := document_of(each)) is not None]
+            documents = [document for change in changed.values() if (document := document_of(change)) is not None]
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))

@@ -131,9 +131,9 @@ class MappedIndexFile:
         """Delete the files of other versions of the software that were not written for long."""
         with suppress(OSError):
             written = os.stat(self.path).st_mtime
-            for each in self._folder.glob(NAME.format(version="*")):
-                if each != self.path and each.lstat().st_mtime < written - OBSOLETE:
-                    each.unlink()
+            for path in self._folder.glob(NAME.format(version="*")):
+                if path != self.path and path.lstat().st_mtime < written - OBSOLETE:
+                    path.unlink()
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

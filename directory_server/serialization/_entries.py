@@ -50,7 +50,7 @@ _WITHOUT_LARGEST: Mapping[str, Any] = {
 }
 """Fields that are omitted from a larger detail, and their values then."""
 
-FIELDS = tuple(each.name for each in attrs.fields(Detail))
+FIELDS = tuple(attribute.name for attribute in attrs.fields(Detail))
 """All fields: those of the detail of an entry."""
 
 MATCHING_TOOLS = "matching_tools"
@@ -59,7 +59,7 @@ MATCHING_TOOLS = "matching_tools"
 SEARCH_FIELDS = (*FIELDS, MATCHING_TOOLS)
 """All fields of a hit that can be requested."""
 
-HIT_FIELDS = frozenset(each.name for each in attrs.fields(Hit)).intersection(FIELDS) | {MATCHING_TOOLS}
+HIT_FIELDS = frozenset(attribute.name for attribute in attrs.fields(Hit)).intersection(FIELDS) | {MATCHING_TOOLS}
 """Fields in the index, for which no entry is read from the store."""
 
 
@@ -183,7 +183,7 @@ def fields_of(text: str) -> Sequence[str]:
 def matching_tools(hits: Hits, fields: Sequence[str]) -> MatchingTools:
     """Return the tools of each of `hits` that match, by the mcp_id of the hit, if `fields` have them."""
     tools = hits.tools() if MATCHING_TOOLS in fields else ()
-    return {hit.mcp_id: tool_views(each) for hit, each in zip(hits, tools, strict=False)}
+    return {hit.mcp_id: tool_views(of_hit) for hit, of_hit in zip(hits, tools, strict=False)}
 
 
 def tool_views(tools: Sequence[OfferedTool]) -> Sequence[Mapping[str, str]]:

@@ -198,7 +198,7 @@ def decode_apart(body: bytes, member: str) -> dict[str, Any]:
         if match is None or name in value:
             raise BadInput("The body has an invalid or repeated member.")
         is_list = name == member and match[2].lstrip().startswith(b"[")
-        value[name] = [_decoded(each) for each in _split(match[2], b"[")] if is_list else decode(match[2])
+        value[name] = [_decoded(element) for element in _split(match[2], b"[")] if is_list else decode(match[2])
     return value
 
 

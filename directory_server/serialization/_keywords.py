@@ -41,7 +41,7 @@ def checked_keywords(text: str, longest: int = MAX_KEYWORDS) -> str:
         raise BadInput(f"keywords: must have at most {longest:,} characters, not {len(text):,}.")
     if ":" in text:
         check_filters(text)
-        if len(text) > MAX_WORDS and sum(each.end - each.start for each in filters_of(text)) > MAX_FILTERS:
+        if len(text) > MAX_WORDS and sum(piece.end - piece.start for piece in filters_of(text)) > MAX_FILTERS:
             raise BadInput(
                 f"keywords: filters must have at most {MAX_FILTERS} characters together if the keywords have more "
                 f"than {MAX_WORDS}."

@@ -132,8 +132,8 @@ class ChangesParameters:
     )
 
 
-_SEARCH_NAMES = tuple(each.name for each in fields(SearchParameters))
-_CHANGES_NAMES = tuple(each.name for each in fields(ChangesParameters))
+_SEARCH_NAMES = tuple(attribute.name for attribute in fields(SearchParameters))
+_CHANGES_NAMES = tuple(attribute.name for attribute in fields(ChangesParameters))
 
 
 def search_query(keywords: str, limit: int) -> Query:
@@ -163,9 +163,9 @@ def _matching(match: str, keywords: str) -> str:
 
 def order(text: str) -> Order:
     """Return the order of hits that is called `text`. Raises BadInput."""
-    for each in ORDERS:
-        if text == each:
-            return each
+    for known in ORDERS:
+        if text == known:
+            return known
     *others, last = ORDERS
     raise BadInput(f"sort: must be {', '.join(others)} or {last}, not {text[:50]!r}.")
 

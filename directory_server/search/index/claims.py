@@ -69,7 +69,7 @@ def _is_like(claim: str, vector: bytes) -> bool:
     found = query_vector(words(claim, humps=True), {}, LEAST_KNOWN)
     if found is None:
         return False
-    query, entry = (np.frombuffer(each, np.int8).astype(np.float32) for each in (found, vector))
+    query, entry = (np.frombuffer(stored, np.int8).astype(np.float32) for stored in (found, vector))
     lengths = float(np.linalg.norm(query) * np.linalg.norm(entry))
     return float(query @ entry) >= LEAST_LIKENESS * lengths > 0
 

@@ -157,7 +157,7 @@ def _header(header: bytes, first: int) -> tuple[Mapping[str, Any], dict[str, tup
     except (ValueError, TypeError, KeyError, AttributeError):
         raise Unusable("its header is invalid") from None
     numbers = [number for place in places.values() for number in place]
-    if not isinstance(facts, dict) or not all(type(each) is int and each >= 0 for each in numbers):
+    if not isinstance(facts, dict) or not all(type(number) is int and number >= 0 for number in numbers):
         raise Unusable("its header is invalid")
     return facts, places
 

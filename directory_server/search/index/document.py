@@ -233,7 +233,7 @@ def top_words(weights: dict[str, float], named: int) -> tuple[dict[str, float], 
     """
     if len(weights) <= MAX_WORDS and sum(map(len, weights)) <= MAX_LETTERS:
         return weights, named
-    order = sorted(enumerate(weights), key=lambda each: (each[0] >= named, -weights[each[1]], each[0]))[:MAX_WORDS]
+    order = sorted(enumerate(weights), key=lambda pair: (pair[0] >= named, -weights[pair[1]], pair[0]))[:MAX_WORDS]
     letters = list(accumulate(len(word) for _, word in order))
     kept = sorted(order[: bisect_right(letters, MAX_LETTERS)])
     return {word: weights[word] for _, word in kept}, sum(number < named for number, _ in kept)

@@ -49,8 +49,8 @@ def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield the names and values of the filters by facts that an entry matches."""
     bits = facts.bits
     yield "auth", auth_of(bits)
-    yield from (("runs", each) for each in runs_of(bits) or (UNKNOWN,))
-    yield from (("language", each) for each in facts.languages or (UNKNOWN,))
+    yield from (("runs", value) for value in runs_of(bits) or (UNKNOWN,))
+    yield from (("language", value) for value in facts.languages or (UNKNOWN,))
     yield "license", facts.license
     if is_vendors_own(bits):
         yield "vendor", "true"

@@ -137,7 +137,7 @@ def resident_files() -> int:
 
 
 def _forget_piece(number: int) -> None:
-    pieces = [(each, start) for each in list(_maps) for start in range(0, len(each), PIECE)]
+    pieces = [(mapped, start) for mapped in list(_maps) for start in range(0, len(mapped), PIECE)]
     if pieces and hasattr(mmap, "MADV_DONTNEED"):
         mapped, start = pieces[number % len(pieces)]
         mapped.madvise(mmap.MADV_DONTNEED, start, min(PIECE, len(mapped) - start))

@@ -35,7 +35,7 @@ def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], Columns]:
     """Return the facts and columns of `snapshot`."""
     vocabulary, lexicon = snapshot.vocabulary, snapshot.lexicon
     new, new_terms = vocabulary.new_strings()
-    texts = Packed.of([each.encode("utf-8", "surrogatepass") for each in new])
+    texts = Packed.of([string.encode("utf-8", "surrogatepass") for string in new])
     columns: Columns = {
         **dict(_columns_of(vocabulary.table, "table.")),
         **dict(_columns_of(texts, "new.")),
@@ -69,10 +69,10 @@ def from_columns(file: ColumnFile) -> Snapshot:
     terms = file.column("terms", np.int32, len(table))
     new_terms = file.column("new.terms", np.int32, len(texts.offsets) - 1)
     size = len(table) + len(new_terms)
-    for each in (terms, new_terms):
-        _check_range(each, UNUSED, size)
+    for numbers in (terms, new_terms):
+        _check_range(numbers, UNUSED, size)
     try:
-        new = [str(each, "utf-8", "surrogatepass") for each in texts.take(list(range(len(new_terms))))]
+        new = [str(text, "utf-8", "surrogatepass") for text in texts.take(list(range(len(new_terms))))]
         words, documents, pairs = orjson.loads(bytes(file.column("lexicon", np.uint8)))
         pinned = frozenset(orjson.loads(bytes(file.column("pinned", np.uint8))))
     except (ValueError, TypeError):

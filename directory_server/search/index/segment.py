@@ -59,8 +59,8 @@ class Segment:
         positions = np.arange(len(words)) - np.repeat(firsts, sizes)
         named = positions < np.repeat(np.array([document.named for document in documents], np.int64), sizes)
         described = np.zeros(len(words), bool)
-        for first, each in zip(firsts.tolist(), documents, strict=True):
-            described[first + np.array(each.described, np.int64)] = True
+        for first, document in zip(firsts.tolist(), documents, strict=True):
+            described[first + np.array(document.described, np.int64)] = True
         size = len(vocabulary) + 1
         # Several words of a document may have one term.
         codes, which = np.unique(vocabulary.terms_of(words) + doc_ids * size, return_inverse=True)

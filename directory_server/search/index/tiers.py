@@ -146,7 +146,7 @@ class Snapshot:
         return self.collection.once(("live", scope), lambda: self._live_within(scope))
 
     def _live_within(self, scope: frozenset[str]) -> Sequence[Bools]:
-        terms = [term for each in list_terms(scope) if (term := self.collection.find(each)) is not None]
+        terms = [term for string in list_terms(scope) if (term := self.collection.find(string)) is not None]
         masks = []
         for part in self.parts:
             mask = np.zeros(len(part.segment), bool)

@@ -82,7 +82,7 @@ def decode_tools(stored: bytes) -> Sequence[OfferedTool]:
         return ()
     found = tool_terms(stored)
     texts = stored[COUNT.itemsize * (1 + len(found.counts)) + TERM.itemsize * len(found.terms) :]
-    return [OfferedTool(*each) for each in orjson.loads(texts)]
+    return [OfferedTool(*texts_of_tool) for texts_of_tool in orjson.loads(texts)]
 
 
 # Queries and tools have few distinct terms. At most about 2 MB.

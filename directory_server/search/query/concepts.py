@@ -64,7 +64,9 @@ class ConceptEvidence:
         The square root brings the others closer to it: an entry with a few of the terms is for the concept, too.
         """
         every = [group.postings(segments) for group in self.terms]
-        totals = [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(segments)]
+        totals = [
+            add_up([postings[number] for postings in every], len(segment)) for number, segment in enumerate(segments)
+        ]
         return [(doc_ids, np.sqrt(scores)) for doc_ids, scores in scaled(totals, 1.0)]
 
 
@@ -97,8 +99,8 @@ def expansions(query: ParsedQuery, translation: Translation, collection: Collect
         Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
         for concept, match in [*matches.items()][:MAX_CONCEPTS]
     ]
-    found = [each for each in found if each.terms]
-    return [each for each in found if not any(_explains(other, each, collection) for other in found)]
+    found = [expansion for expansion in found if expansion.terms]
+    return [expansion for expansion in found if not any(_explains(other, expansion, collection) for other in found)]
 
 
 def _is_request(match: Match, query: Sequence[Word]) -> bool:
@@ -120,8 +122,8 @@ def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
     """
     if one is other or not set(one.stems).isdisjoint(other.stems):
         return False
-    of_one, of_other = ({term for group in each.terms for term in group.terms} for each in (one, other))
-    asks_one, asks_other = ({collection.find(stem) for stem in each.stems} for each in (one, other))
+    of_one, of_other = ({term for group in expansion.terms for term in group.terms} for expansion in (one, other))
+    asks_one, asks_other = ({collection.find(stem) for stem in expansion.stems} for expansion in (one, other))
     return of_one >= asks_other and not of_other >= asks_one and asks_other.isdisjoint(other.terms[0].terms)
 
 
@@ -140,23 +142,23 @@ def concept_evidence(
     `rarest` is the rarity of the rarest word that no concept knows. If it tells the topic, a concept of commoner words
     gets nothing for other words. One word asks for no concept then: it may have another sense ("restart the unit").
     """
-    shared_by = Counter(term for each in expanded for term in each.stems)
+    shared_by = Counter(term for expansion in expanded for term in expansion.stems)
     found = []
-    for each in expanded if factor else ():
-        own = {term: factor * min(word_idf(term, collection), translated.get(term, inf)) for term in each.stems}
+    for expansion in expanded if factor else ():
+        own = {term: factor * min(word_idf(term, collection), translated.get(term, inf)) for term in expansion.stems}
         has_topic = rarest >= TELLING and factor * rarest > max(own.values())
         if has_topic and len(own) == 1:
             continue
         context = 0.0 if has_topic else CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
         shares = {term: weight / sqrt(shared_by[term]) for term, weight in own.items()}
-        found.append(ConceptEvidence(each.name, each.terms, shares, context))
+        found.append(ConceptEvidence(expansion.name, expansion.terms, shares, context))
     return found
 
 
 def _stems(match: Match, query: Sequence[Word]) -> Sequence[str]:
     """Return the stems of the words of a query that are in the expressions of a match, and their bigrams."""
     by_stem = {singular(part): part for word in query if word.spaced for part in word.parts}
-    words = {by_stem[each] for each in match.stems}
+    words = {by_stem[part] for part in match.stems}
     words = (words - STOP_WORDS or words) | {
         token for piece in match.pieces for token in Word((piece,), spaced=False).tokens
     }

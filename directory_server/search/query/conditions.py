@@ -159,7 +159,9 @@ def find_conditions(query: Sequence[Word]) -> Request:
             if start < at:
                 # The name of a language may have been read as the topic.
                 light.difference_update(tokens[start:at])
-                asked = {label: each for label, each in asked.items() if each.is_certain or each.full & ~condition.full}
+                asked = {
+                    label: other for label, other in asked.items() if other.is_certain or other.full & ~condition.full
+                }
             removed.update(range(start, end))
         else:
             light.update(found.tokens)
@@ -227,7 +229,7 @@ def _is_stated(expression: Sequence[str], tokens: Sequence[str]) -> bool:
 def _words(query: Sequence[Word], kept: Sequence[_Place]) -> Iterator[Word]:
     """Yield the words of the parts and characters that are kept. A run of characters that is cut becomes several."""
     for number, word in enumerate(query):
-        of_word = [(place, token) for each, place, token in kept if each == number]
+        of_word = [(place, token) for owner, place, token in kept if owner == number]
         if word.spaced:
             if of_word:
                 yield Word(tuple(token for _, token in of_word))
@@ -242,7 +244,7 @@ def _expressions() -> Mapping[str, Sequence[_Expression]]:
     for text, condition, at_end in (*_of_file(), *_of_languages()):
         tokens = tuple(token for _, _, token in _places(words(text, humps=False)))
         found.setdefault(tokens[0], []).append(_Expression(tokens, condition, at_end))
-    return {first: sorted(each, key=lambda one: -len(one.tokens)) for first, each in found.items()}
+    return {first: sorted(expressions, key=lambda one: -len(one.tokens)) for first, expressions in found.items()}
 
 
 conditions = Lazy(_expressions)
@@ -255,8 +257,8 @@ def _of_file() -> Iterator[tuple[str, Condition, bool]]:
         condition = Condition(table["label"], full, partial, contrary)
         uncertain = evolve(condition, is_certain=False)
         yield from ((expression, condition, False) for expression in table["expressions"])
-        yield from ((each, uncertain, False) for each in table.get("ambiguous", ()))
-        yield from ((each, uncertain, True) for each in table.get("at_end", ()))
+        yield from ((expression, uncertain, False) for expression in table.get("ambiguous", ()))
+        yield from ((expression, uncertain, True) for expression in table.get("at_end", ()))
 
 
 def _bits(names: Sequence[str]) -> int:
@@ -269,8 +271,8 @@ def _of_languages() -> Iterator[tuple[str, Condition, bool]]:
         condition = Condition(f"in {language}", bit, 0, ALL_LANGUAGES & ~bit)
         uncertain = evolve(condition, is_certain=False)
         # The names with symbols are words of a parsed query by then ("csharp").
-        for name in dict.fromkeys(each for each in (language, *names) if not {"#", "+"} & {*each}):
-            yield from ((each.format(name), condition, False) for each in (*_OF_LANGUAGE, *_OF_LANGUAGE_SERVER))
-            yield from ((each.format(name), uncertain, False) for each in _PERHAPS_OF_LANGUAGE)
+        for name in dict.fromkeys(alias for alias in (language, *names) if not {"#", "+"} & {*alias}):
+            yield from ((form.format(name), condition, False) for form in (*_OF_LANGUAGE, *_OF_LANGUAGE_SERVER))
+            yield from ((form.format(name), uncertain, False) for form in _PERHAPS_OF_LANGUAGE)
             if name not in TOPICAL:
                 yield name, uncertain, False

@@ -87,7 +87,7 @@ def exact_name_matches(name: QueryName, query_weight: float) -> list[TermGroup]:
 
     Of a product, only the vendor's own server has one: the others are found by the word, in the order of their priors.
     """
-    exact = [each for each in name.exact if each[0] == VENDOR_PRODUCT] if name.is_product else name.exact
+    exact = [pair for pair in name.exact if pair[0] == VENDOR_PRODUCT] if name.is_product else name.exact
     return [TermGroup(kind, {term: EXACT_SHARES[kind]}, query_weight) for kind, term in exact]
 
 

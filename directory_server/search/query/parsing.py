@@ -142,11 +142,11 @@ def _parsed(
 def _capitals(text: str) -> Set[str]:
     """Return the words with capitals, in lower case. The first one of a sentence counts if a later letter is one."""
     every = [*_TOKEN.finditer(text)]
-    found = [each for each in every if not each[0].islower() and each[0].lower() != each[0]]
+    found = [match for match in every if not match[0].islower() and match[0].lower() != match[0]]
     if not found or len(every) < MIN_CAPITALS_OF or len(found) > MAX_CAPITALS * len(every):
         return frozenset()
-    inner = (each for each in found if each[0][1:].lower() != each[0][1:] or not _starts(text, each.start()))
-    return frozenset(each[0].lower() for each in inner)
+    inner = (match for match in found if match[0][1:].lower() != match[0][1:] or not _starts(text, match.start()))
+    return frozenset(match[0].lower() for match in inner)
 
 
 def _starts(text: str, place: int) -> bool:

@@ -197,7 +197,7 @@ def _topic(
     The conditions of `request` are returned first, without those whose words are the topic.
     """
     expanded = expansions(query, translation, collection)
-    known = {term for each in expanded for term in each.stems}
+    known = {term for expansion in expanded for term in expansion.stems}
     others: Sequence[TermGroup] = [*joined_groups(query, collection)]
     parts = with_joined([*word_parts(query, collection, known, translation)], others)
     if not query.is_spaced:
@@ -213,7 +213,7 @@ def _topic(
 
 def _rarest(parts: Sequence[Part], expanded: Sequence[Expansion]) -> float:
     """Return the weight of the rarest word that is not corrected, and that asks for no concept."""
-    known = {term for each in expanded for term in each.stems}
+    known = {term for expansion in expanded for term in expansion.stems}
     return max((part.weight for part in parts if not part.is_corrected and part.stems.isdisjoint(known)), default=0.0)
 
 
@@ -247,7 +247,7 @@ def _without_light_words(
     request: Request, parts: list[Part], others: Sequence[TermGroup]
 ) -> tuple[Request, list[Part], Sequence[TermGroup]]:
     """Return all three with a lower weight for words that may state a condition, if there are other words."""
-    light = {stem(each) for each in request.light}
+    light = {stem(word) for word in request.light}
     if all(part.stems <= light for part in parts):
         # No document has the other words: those that may state a condition are the topic.
         return request.certain(), parts, others
@@ -273,8 +273,10 @@ def _without_general_words(parts: list[Part], known: Set[str], collection: Colle
         return parts
     if len(parts) < MIN_SENTENCE:
         pairs = zip(parts, general, strict=True)
-        general = [each and _name_ratio(part.groups, collection) < MIN_NAMED for part, each in pairs]
-    return [_weighed(part, GENERAL_WEIGHT) if each else part for part, each in zip(parts, general, strict=True)]
+        general = [is_general and _name_ratio(part.groups, collection) < MIN_NAMED for part, is_general in pairs]
+    return [
+        _weighed(part, GENERAL_WEIGHT) if is_general else part for part, is_general in zip(parts, general, strict=True)
+    ]
 
 
 def _with_names(parts: list[Part], query: ParsedQuery) -> list[Part]:

@@ -79,8 +79,8 @@ def fragment_groups(query: ParsedQuery, collection: Collection) -> list[TermGrou
     characters = dict.fromkeys(character for word in query.words if not word.spaced for character in word.parts[0])
     found = [group_of(part, _fragment(part, collection), collection) for part in [*parts][:MAX_CORRECTIONS]]
     found += [
-        group_of(each, dict.fromkeys(completions(each, collection), COMPLETION_WEIGHT), collection)
-        for each in characters
+        group_of(character, dict.fromkeys(completions(character, collection), COMPLETION_WEIGHT), collection)
+        for character in characters
     ]
     return [group for group in found if group is not None]
 

@@ -112,7 +112,7 @@ def summary(facets: Facets, segments: Sequence[Segment], matches: Sequence[Posti
     for (name, value, _), count in zip(facets.values, counts.tolist(), strict=True):
         if count:
             found.setdefault(name, []).append(FacetValue(value, count))
-    shown = {name: sorted(each, key=lambda one: -one.count)[:SHOWN_VALUES] for name, each in found.items()}
+    shown = {name: sorted(values, key=lambda one: -one.count)[:SHOWN_VALUES] for name, values in found.items()}
     return Summary(sum(len(doc_ids) for doc_ids, _ in matches), shown, partial(_namespaces, segments, matches))
 
 

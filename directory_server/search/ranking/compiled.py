@@ -139,5 +139,7 @@ def _packed(condition: Condition) -> bytes:
 
 def _shares(stems: Set[str], plan: Plan) -> list[tuple[int, float]]:
     """Return the numbers of the concepts that count for a part with these stems, and what each counts."""
-    shares = ((number, sum(each.shares.get(stem, 0.0) for stem in stems)) for number, each in enumerate(plan.concepts))
+    shares = (
+        (number, sum(concept.shares.get(stem, 0.0) for stem in stems)) for number, concept in enumerate(plan.concepts)
+    )
     return [(number, share) for number, share in shares if share]

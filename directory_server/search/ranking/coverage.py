@@ -44,7 +44,7 @@ class Matches:
     def __init__(self, plan: Plan, segments: Sequence[Segment], trace: Trace | None = None) -> None:
         self._segments = segments
         self._trace = trace
-        concepts = [(each, each.postings(segments)) for each in plan.concepts]
+        concepts = [(concept, concept.postings(segments)) for concept in plan.concepts]
         if trace:
             for concept, found in concepts:
                 trace(concept.label, _times(found, concept.max_score))
@@ -52,12 +52,12 @@ class Matches:
         parts = []
         for part in plan.parts:
             of_part = [self._best(part)] if part.alternatives else [self._postings(group) for group in part.groups]
-            for each, found in concepts:
-                if share := sum(each.shares.get(term, 0.0) for term in part.stems):
+            for concept, found in concepts:
+                if share := sum(concept.shares.get(term, 0.0) for term in part.stems):
                     of_part.append(_times(found, share))
             parts.append(self._sums(of_part))
         others = [self._postings(group) for group in plan.others]
-        others += [_times(found, each.context) for each, found in concepts if each.context]
+        others += [_times(found, concept.context) for concept, found in concepts if concept.context]
         self._matched = self._sums([*parts, *others])
         # The same documents in the same order.
         self._covered = self._sums([*map(_covered, parts, limits), *map(_nothing, others)]) if len(parts) > 1 else None
@@ -104,13 +104,16 @@ class Matches:
         if len(part.groups) == 1:
             return self._postings(part.groups[0])
         every = [group.postings(self._segments) for group in part.groups]
-        found = [best([each[number] for each in every]) for number in range(len(self._segments))]
+        found = [best([postings[number] for postings in every]) for number in range(len(self._segments))]
         if self._trace:
             self._trace(" or ".join(group.label for group in part.groups), found)
         return found
 
     def _sums(self, every: Sequence[Sequence[Postings]]) -> list[Postings]:
-        return [add_up([each[number] for each in every], len(segment)) for number, segment in enumerate(self._segments)]
+        return [
+            add_up([postings[number] for postings in every], len(segment))
+            for number, segment in enumerate(self._segments)
+        ]
 
 
 def covers(plan: Plan) -> list[tuple[np.float32, np.float32]]:

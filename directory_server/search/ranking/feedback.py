@@ -68,7 +68,9 @@ class Feedback:
         totals = [segment.lists.sum_of(terms, weights) for segment in segments]
         if self.among is not None:
             found = [contains(known, doc_ids) for known, (doc_ids, _) in zip(self.among, totals, strict=True)]
-            totals = [(doc_ids[each], scores[each]) for each, (doc_ids, scores) in zip(found, totals, strict=True)]
+            totals = [
+                (doc_ids[is_known], scores[is_known]) for is_known, (doc_ids, scores) in zip(found, totals, strict=True)
+            ]
         most = max((float(scores.max(initial=0)) for _, scores in totals), default=0.0)
         for number, named in enumerate(self.names):
             if len(named):
@@ -91,9 +93,9 @@ def feedback(
         return None
     hit_scores = np.array([score for score, _, _ in hits], np.float32)
     contents = [collection.segments[number].top_terms_of(doc_id) for _, number, doc_id in hits]
-    terms = np.concatenate([each for each, _ in contents])
+    terms = np.concatenate([of_hit for of_hit, _ in contents])
     impacts = np.concatenate([impacts for _, impacts in contents]) * np.float32(1 / UNIT)
-    impacts *= np.repeat(hit_scores / hit_scores.sum(), [len(each) for each, _ in contents])
+    impacts *= np.repeat(hit_scores / hit_scores.sum(), [len(of_hit) for of_hit, _ in contents])
     order = terms.argsort(kind="stable")
     terms, impacts = terms[order], impacts[order]
     # A document has a term once, so as many equal ones in a row have it.

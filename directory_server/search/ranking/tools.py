@@ -84,12 +84,12 @@ def named_tools(plan: Plan, collection: Collection, hits: Sequence[Ranked]) -> S
         return ()
     found = score_tools(plan, collection, stored)
     named: list[Sequence[OfferedTool]] = []
-    for place, each in enumerate(stored):
+    for place, packed in enumerate(stored):
         span = slice(found.starts[place], found.starts[place + 1])
         scores = np.where(found.shares[span] >= MIN_SHARE, found.scores[span], 0)
         best = np.argsort(-scores, kind="stable")[:NAMED]
         best = best[scores[best] > OF_BEST * scores.max(initial=0)] if len(scores) else best
-        tools = decode_tools(each) if len(best) else ()
+        tools = decode_tools(packed) if len(best) else ()
         named.append([tools[number] for number in best.tolist()])
     return named if any(named) else ()
 
@@ -156,22 +156,22 @@ def _tools_of_best(
 def score_tools(plan: Plan, collection: Collection, stored: Sequence[bytes]) -> ToolScores:
     """Return the scores of the tools in `stored`: 1 for all words of the query at their greatest impact."""
     evidence, concepts = _evidence(plan, collection)
-    terms = [tool_terms(each) if each else None for each in stored]
-    numbers = np.array([0 if each is None else len(each.counts) for each in terms], np.int64)
+    terms = [tool_terms(packed) if packed else None for packed in stored]
+    numbers = np.array([0 if of_entry is None else len(of_entry.counts) for of_entry in terms], np.int64)
     starts = np.concatenate([[0], np.cumsum(numbers)])
     total = int(starts[-1])
-    known = sorted({term for each in (*evidence, *concepts) for group, _ in each.groups for term in group})
+    known = sorted({term for part in (*evidence, *concepts) for group, _ in part.groups for term in group})
     if not (total and known):
         return ToolScores(starts, np.zeros(total, np.float32), np.zeros(total, np.float32))
-    counts = np.concatenate([each.counts for each in terms if each is not None]).astype(np.int64)
-    every = np.concatenate([each.terms for each in terms if each is not None])
+    counts = np.concatenate([of_entry.counts for of_entry in terms if of_entry is not None]).astype(np.int64)
+    every = np.concatenate([of_entry.terms for of_entry in terms if of_entry is not None])
     table = _impacts(every, np.repeat(np.arange(total), counts), total, np.array(known, np.uint32))
     places = {term: place for place, term in enumerate(known)}
     scores, shares = np.zeros(total, np.float32), np.zeros(total, np.float32)
-    for each in evidence:
-        best = _best(each, table, places)
-        scores += np.float32(each.weight) * best
-        shares += np.float32(each.weight) * (best > 0)
+    for part in evidence:
+        best = _best(part, table, places)
+        scores += np.float32(part.weight) * best
+        shares += np.float32(part.weight) * (best > 0)
     for concept in concepts:
         best = _best(concept, table, places)
         scores += np.float32(CONCEPTS * concept.weight) * best

@@ -58,7 +58,7 @@ def conversions(text: str, *, is_name: bool = False) -> set[tuple[str, str]]:
 
 def _is_conversion(pieces: list[str], at: int) -> bool:
     before, after = pieces[max(at - NEAR, 0) : at][::-1], pieces[at + 1 : at + MAX_TARGETS + 2]
-    return any(_VERB.match(each) for each in chain(_phrase(before), _phrase(after)))
+    return any(_VERB.match(piece) for piece in chain(_phrase(before), _phrase(after)))
 
 
 def _phrase(pieces: list[str]) -> Iterator[str]:

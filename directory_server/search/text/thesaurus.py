@@ -73,8 +73,11 @@ class Thesaurus:
         stated = conversions(" ".join(part for word in query if word.spaced for part in word.parts), is_name=True)
         matched = [
             expression
-            for each in (*map(self._with_stem, sorted(stems)), *map(self._with_first_character, sorted(characters)))
-            for expression in each
+            for alternatives in (
+                *map(self._with_stem, sorted(stems)),
+                *map(self._with_first_character, sorted(characters)),
+            )
+            for expression in alternatives
             if len(expression.stems) <= len(stems)
             and stems.issuperset(expression.stems)
             # Most expressions have no pieces.
@@ -102,13 +105,13 @@ def _most_specific(matched: Sequence[Expression]) -> Iterator[Expression]:
 
     "satellite imagery" is no search for satellites.
     """
-    every = {frozenset(each.stems) for each in matched if not each.pieces}
-    topics = {frozenset(each.stems) for each in matched if each.concept.is_topic}
-    for each in matched:
-        stems = frozenset(each.stems)
+    every = {frozenset(expression.stems) for expression in matched if not expression.pieces}
+    topics = {frozenset(expression.stems) for expression in matched if expression.concept.is_topic}
+    for expression in matched:
+        stems = frozenset(expression.stems)
         is_part = any(stems < other for other in every)
-        if each.pieces or not (is_part or (stems in topics and not each.concept.is_topic)):
-            yield each
+        if expression.pieces or not (is_part or (stems in topics and not expression.concept.is_topic)):
+            yield expression
 
 
 def singular(word: str) -> str:
@@ -154,7 +157,7 @@ def read_thesaurus(toml: str, topics: str = "") -> Thesaurus:
                 by_stem.setdefault(min(stems), []).append(expression)
             else:
                 by_character.setdefault(pieces[0][0], []).append(expression)
-    return Thesaurus(*({start: tuple(found) for start, found in each.items()} for each in (by_stem, by_character)))
+    return Thesaurus(*({start: tuple(found) for start, found in table.items()} for table in (by_stem, by_character)))
 
 
 def _everyday_concepts(toml: str) -> Iterator[tuple[Concept, Sequence[str]]]:
@@ -164,7 +167,7 @@ def _everyday_concepts(toml: str) -> Iterator[tuple[Concept, Sequence[str]]]:
 
 def _topics(table: str) -> Iterator[tuple[Concept, Sequence[str]]]:
     for line in table.splitlines()[1:]:
-        equivalents, related, others = ([each for each in cell.split(",") if each] for cell in line.split("\t"))
+        equivalents, related, others = ([item for item in cell.split(",") if item] for cell in line.split("\t"))
         yield _concept([*equivalents, *related], is_topic=True), [*equivalents, *others]
 
 

@@ -62,13 +62,13 @@ def read_translations(dictionary: Dictionary, senses: str, names: str, function_
     for english, cells in chain(*tables):
         number = (len(expressions),)
         # One object for each word saves memory: expressions share most words.
-        expressions.append([tuple(map(intern, _WORD.findall(each))) for each in english.split(",")])
+        expressions.append([tuple(map(intern, _WORD.findall(expression))) for expression in english.split(",")])
         for language, cell in cells:
-            for each in cell.split(",") if cell else ():
-                if is_unsegmented(each.lstrip(_LATIN)):
-                    _add(runs, "".join(_WORD.findall(each)), number)
+            for written in cell.split(",") if cell else ():
+                if is_unsegmented(written.lstrip(_LATIN)):
+                    _add(runs, "".join(_WORD.findall(written)), number)
                     continue
-                parts = _WORD.findall(each)
+                parts = _WORD.findall(written)
                 its = language_of_script(parts[0]) or (language if language in stems else LEXICONS.get(language, NAMES))
                 longest[its] = max(longest[its], len(parts))
                 for forms in dict.fromkeys(zip(*(forms_of(its, part) for part in parts), strict=True)):
@@ -81,7 +81,7 @@ def read_translations(dictionary: Dictionary, senses: str, names: str, function_
     for language, cell in _rows(function_words):
         its = LEXICONS.get(language, language)
         stops[its] = stops.get(its, frozenset()) | frozenset(_WORD.findall(cell))
-    english_words = {word for each in expressions for expression in each for word in expression}
+    english_words = {word for sense in expressions for expression in sense for word in expression}
     return Translations(
         expressions,
         stems,

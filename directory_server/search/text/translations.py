@@ -182,12 +182,12 @@ class Translations:
     ) -> Match | None:
         part = parts[place]
         script = language_of_script(part)
-        for each in (script,) if script else (language, NAMES) if language else (NAMES,):
-            size, found = self._longest_at(parts, place, each)
-            if size > 1 or (size and not self._is_function_word(part, each)):
+        for candidate in (script,) if script else (language, NAMES) if language else (NAMES,):
+            size, found = self._longest_at(parts, place, candidate)
+            if size > 1 or (size and not self._is_function_word(part, candidate)):
                 piece = parts[place : place + size]
-                english = self._in_dictionary(each, piece)
-                return self._result(piece, self._as_written(each, " ".join(piece), accented) or found, english)
+                english = self._in_dictionary(candidate, piece)
+                return self._result(piece, self._as_written(candidate, " ".join(piece), accented) or found, english)
         known = script or language
         if known and not self._is_function_word(part, known):
             english = self._in_dictionary(known, [part])
@@ -231,8 +231,8 @@ class Translations:
         is_katakana = KATAKANA.match(word) is not None
         if len(sound) < (MIN_SOUNDS if is_katakana else MIN_SOUNDS + 1):
             return None
-        near = {each: JaroWinkler.similarity(latin, each) for each in self.sounds.get(sound, ())}
-        best = max(near, key=lambda each: near[each], default="")
+        near = {other: JaroWinkler.similarity(latin, other) for other in self.sounds.get(sound, ())}
+        best = max(near, key=lambda other: near[other], default="")
         return Match([word], [[[best]]]) if best and near[best] >= MIN_ALIKE[is_katakana] else None
 
     def _compound(self, word: str, language: str) -> Match | None:
@@ -241,11 +241,11 @@ class Translations:
         In a query of that language, the translation of the longest part that the lexicon has is enough.
         """
         is_told = language in COMPOUND_LANGUAGES
-        for each in (language,) if is_told else COMPOUND_LANGUAGES:
+        for candidate in (language,) if is_told else COMPOUND_LANGUAGES:
             for last, firsts in compound_parts(word):
                 # Pieces of words rarely repeat: they would fill the cache of forms.
-                senses = next(filter(None, map(self.stems[each].get, forms_of(each, last))), ())
-                for sense in senses and chain.from_iterable(self._find(each, [first]) for first in firsts):
+                senses = next(filter(None, map(self.stems[candidate].get, forms_of(candidate, last))), ())
+                for sense in senses and chain.from_iterable(self._find(candidate, [first]) for first in firsts):
                     return Match([word], [[[*self.senses[sense][0], *self.senses[senses[0]][0]]]])
         known = self.stems[language] if is_told else {}
         found = next(filter(None, map(known.get, lone_parts(word) if is_told else ())), ())

@@ -105,7 +105,11 @@ class SingleWords:
         @lru_cache(CACHED)
         def languages(word: str) -> Sequence[str]:
             every = function_words.items()
-            return [each for each, words in every if word in words or word in stems[each] or word in starts[each]]
+            return [
+                language
+                for language, words in every
+                if word in words or word in stems[language] or word in starts[language]
+            ]
 
         @lru_cache(CACHED)
         def senses(language: str, word: str) -> Sequence[int]:
