@@ -131,6 +131,14 @@ def test_a_call_of_several_batches_returns_the_outcomes_in_order(database: Datab
     assert run_sync(store.publish("a", again)) == ["unchanged", "added", "unchanged", "changed", "added"]
 
 
+def test_a_document_of_another_source_is_not_analysed_again(database: Database) -> None:
+    analysis = CountingBriefs()
+    store = postgres_store(database, inline, analysis)
+    for source in "ab":
+        run_sync(store.publish(source, [entry(), entry("x/b")]))
+    assert analysis.calls == 2
+
+
 def test_two_versions_of_the_analysis_are_stored_side_by_side(database: Database) -> None:
     run_sync(postgres_store(database, inline, Briefs()).publish("a", [entry(), entry("x/b")]))
     newer, older = CountingBriefs("2"), CountingBriefs("1")

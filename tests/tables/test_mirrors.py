@@ -46,8 +46,8 @@ class TestMirrors(TablesTest, ContractWithClock):
         await store.publish("a", [entry(f"x/{letter}", version) for letter in "abcd" for version in ("1.0.0", "2.0.0")])
         await store.publish("a", [entry("x/d", "1.0.0", status="deleted"), entry("x/d", "2.0.0", status="deleted")])
         await store.publish("b", [entry("x/e")])
-        await mirrors.put(UpstreamState("a"), seen={"x/a": True})
-        await mirrors.put(UpstreamState("a"), seen={"x/b": False})
+        await mirrors.put(UpstreamState("a"), seen={"x/b": True})
+        await mirrors.put(UpstreamState("a"), seen={"x/a": True, "x/b": False})
         await mirrors.put(UpstreamState("b"), seen={"x/c": True})
         assert await mirrors.count_seen("a") == 2
         assert await mirrors.entries("a") == 3
