@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import TypeVar
 
-from attrs import define
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -47,27 +46,6 @@ PAUSE = 0.15
 """Seconds of a pause: SQLite looks every tenth of a second whether a lock has been released."""
 
 
-@define
-class _PausingWriter:
-    """Runs transactions, and pauses between them so that other processes can write."""
-
-    _tables: SqliteTables
-    _offload: Offload
-    _clock: Callable[[], float]
-    _pause: Callable[[float], object]
-    _seconds: float = 0.0
-
-    async def write(self, function: Callable[[Rows], T], /) -> T:
-        if self._seconds >= TRANSACTIONS:
-            await self._offload(self._pause, PAUSE)
-            self._seconds = 0.0
-        began = self._clock()
-        try:
-            return await self._tables.write(function)
-        finally:
-            self._seconds += self._clock() - began
-
-
 def sqlite_store(
     database: Database,
     offload: Offload,
@@ -84,7 +62,21 @@ def sqlite_store(
     tables = SqliteTables(database, offload, offload)
 
     def writer() -> Write:
-        return _PausingWriter(tables, offload, clock, pause or Event().wait).write
+        """Return what runs transactions, and pauses between them so that other processes can write."""
+        seconds = 0.0
+
+        async def write(function: Callable[[Rows], T], /) -> T:
+            nonlocal seconds
+            if seconds >= TRANSACTIONS:
+                await offload(pause or Event().wait, PAUSE)
+                seconds = 0.0
+            began = clock()
+            try:
+                return await tables.write(function)
+            finally:
+                seconds += clock() - began
+
+        return write
 
     return StoredEntries(tables, offload, analysis, ENGINE, sources, limits, writer=writer)
 

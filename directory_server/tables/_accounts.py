@@ -109,25 +109,23 @@ class StoredAccounts:
     _tables: Tables
     _now: Callable[[], float]
 
-    async def add(self, email: str, hashed: str | None = None) -> Account:
+    @transaction
+    def add(self, rows: Rows, email: str, hashed: str | None = None) -> Account:
         """Create an approved account, with a password hash or none. Raises BadInput if invalid or taken."""
-        address, now = checked_email(email), self._now()
-        return await self._tables.write(lambda rows: add_account(rows, address, hashed, now, approved_at=now))
+        now = self._now()
+        return add_account(rows, checked_email(email), hashed, now, approved_at=now)
 
-    async def register(self, email: str, hashed: str, *, most: int) -> Account:
+    @transaction
+    def register(self, rows: Rows, email: str, hashed: str, *, most: int) -> Account:
         """Create an account that is not approved.
 
         Raises BadInput as `add` does, and TooManyAccounts where `most` accounts are not approved.
         """
-        address, now = checked_email(email), self._now()
-
-        def write(rows: Rows) -> Account:
-            rows.lock(_REGISTERING)
-            if rows.one(_PENDING)[0] >= most:
-                raise TooManyAccounts
-            return add_account(rows, address, hashed, now, approved_at=None)
-
-        return await self._tables.write(write)
+        address = checked_email(email)
+        rows.lock(_REGISTERING)
+        if rows.one(_PENDING)[0] >= most:
+            raise TooManyAccounts
+        return add_account(rows, address, hashed, self._now(), approved_at=None)
 
     async def approve(self, account_id: str) -> None:
         """Approve an account: each of its keys then has its own quota. Raises NotFound.

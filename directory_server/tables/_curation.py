@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from ..domain.entries import check_name, mcp_id_of, storable
 from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, transaction
 from ._visibility import lock_names, visibility_updates
 
 _SET = {
@@ -60,15 +60,26 @@ class StoredCuration:
     _tables: Tables
     _sources: Sequence[str] = ()
 
-    async def mark(self, name: str, mark: Mark, on: bool) -> bool:
+    @transaction
+    def mark(self, rows: Rows, name: str, mark: Mark, on: bool) -> bool:
         """Set or clear the curation flag `mark` of `name`; return whether that changed it. Raises BadInput.
 
         Hidden names are not visible. Pinned names rank first among the hits of a search.
         """
         check_name(name)
-        return await self._tables.write(lambda rows: self._mark(rows, name, mark, on))
+        locked = lock_names(rows, [name])
+        stored = locked.names[name]
+        if getattr(stored.flags, mark) is on:
+            return False
+        changed: Any = {mark: on}
+        stored.flags = evolve(stored.flags, **changed)
+        setting = _SET[mark], {"mcp_id": stored.mcp_id, "name": name, "is_on": on}
+        updates = visibility_updates(rows, locked, [stored], self._sources)
+        rows.finish(setting, *updates, locked.notification())
+        return True
 
-    async def disown(self, name: str, source: str = LOCAL) -> bool:
+    @transaction
+    def disown(self, rows: Rows, name: str, source: str = LOCAL) -> bool:
         """Delete what `source` has of `name`, by default the operator's own entry; return whether there was any.
 
         Other sources apply again.
@@ -76,7 +87,17 @@ class StoredCuration:
         Raises BadInput.
         """
         check_name(name)
-        return await self._tables.write(lambda rows: self._disown(rows, name, source))
+        locked = lock_names(rows, [name])
+        stored = locked.names[name]
+        own = stored.of_source(source)
+        if not own:
+            return False
+        for kept in own:
+            del stored.records[source, kept.record.version]
+        deletion = _DELETE, {"ids": [kept.row for kept in own]}
+        updates = visibility_updates(rows, locked, [stored], self._sources)
+        rows.finish(deletion, *updates, locked.notification())
+        return True
 
     async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
         """Return names with a curation flag, an entry of the operator or a published one, in order.
@@ -97,31 +118,6 @@ class StoredCuration:
         """Return the curation flags of `name`, without any for an unknown name."""
         row = await self._tables.one(_ONE, mcp_id=mcp_id_of(storable(name)), **_SOURCES)
         return _curated(*row) if row else CuratedName(name)
-
-    def _mark(self, rows: Rows, name: str, mark: Mark, on: bool) -> bool:
-        locked = lock_names(rows, [name])
-        stored = locked.names[name]
-        if getattr(stored.flags, mark) is on:
-            return False
-        changed: Any = {mark: on}
-        stored.flags = evolve(stored.flags, **changed)
-        setting = _SET[mark], {"mcp_id": stored.mcp_id, "name": name, "is_on": on}
-        updates = visibility_updates(rows, locked, [stored], self._sources)
-        rows.finish(setting, *updates, locked.notification())
-        return True
-
-    def _disown(self, rows: Rows, name: str, source: str) -> bool:
-        locked = lock_names(rows, [name])
-        stored = locked.names[name]
-        own = stored.of_source(source)
-        if not own:
-            return False
-        for kept in own:
-            del stored.records[source, kept.record.version]
-        deletion = _DELETE, {"ids": [kept.row for kept in own]}
-        updates = visibility_updates(rows, locked, [stored], self._sources)
-        rows.finish(deletion, *updates, locked.notification())
-        return True
 
 
 def _curated(name: str, *values: Any) -> CuratedName:

@@ -15,7 +15,7 @@ from ..domain.accounts import (
 from ..domain.keys import subject_key_id
 from ..serialization import decode_stored, encode
 from ._account_rows import BY_EMAIL, COLUMNS, REMOVE, SET_ROLE, add_account, keys_of, lock_account
-from ._tables import Rows, Tables
+from ._tables import Rows, Tables, transaction
 
 _FIND_PERSON = f"SELECT {COLUMNS} FROM identity JOIN account ON account.id = identity.account WHERE digest = :digest"
 
@@ -43,8 +43,9 @@ class StoredIdentities:
     _tables: Tables
     _now: Callable[[], float]
 
-    async def sign_in(
-        self, identity: Identity, email: str | None, *, creates: bool, role: Role | None = None
+    @transaction
+    def sign_in(
+        self, rows: Rows, identity: Identity, email: str | None, *, creates: bool, role: Role | None = None
     ) -> Account | None:
         """Return the account of a person, and store her groups, and her `role` if it is not None.
 
@@ -53,26 +54,22 @@ class StoredIdentities:
         address. None if there is no account. Raises BadInput for an invalid address.
         """
         address, now = None if email is None else checked_email(email), self._now()
-
-        def write(rows: Rows) -> Account | None:
-            account, ended = _account(rows, identity, address, now, creates=creates)
-            if account is None:
-                return None
-            groups = encode(list(identity.groups)).decode()
-            rows.execute(
-                _LINK_PERSON, digest=identity.digest, id=account.id, issuer=identity.issuer, groups=groups, now=now
-            )
-            if role is not None and role != account.role:
-                rows.execute(SET_ROLE, id=account.id, role=role)
-            key = subject_key_id(identity.digest)
-            if rows.execute(_TAKE_SUBJECT, id=account.id, key=key):
-                ended = [*ended, key]
-            account = lock_account(rows, account.id)
-            if ended:
-                rows.end_keys(ended)
-            return account
-
-        return await self._tables.write(write)
+        account, ended = _account(rows, identity, address, now, creates=creates)
+        if account is None:
+            return None
+        groups = encode(list(identity.groups)).decode()
+        rows.execute(
+            _LINK_PERSON, digest=identity.digest, id=account.id, issuer=identity.issuer, groups=groups, now=now
+        )
+        if role is not None and role != account.role:
+            rows.execute(SET_ROLE, id=account.id, role=role)
+        key = subject_key_id(identity.digest)
+        if rows.execute(_TAKE_SUBJECT, id=account.id, key=key):
+            ended = [*ended, key]
+        account = lock_account(rows, account.id)
+        if ended:
+            rows.end_keys(ended)
+        return account
 
     async def of(self, account_id: str) -> Sequence[Identity]:
         """Return the persons who sign in to an account, the last one first."""

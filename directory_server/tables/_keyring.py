@@ -99,8 +99,10 @@ class StoredKeyRing:
     _now: Callable[[], float]
     _cache: KeyCache = field(default=Factory(lambda self: NoCache(self._tables), takes_self=True))
 
-    async def create(
+    @transaction
+    def create(
         self,
+        rows: Rows,
         label: str,
         *,
         limit: int | None,
@@ -117,18 +119,14 @@ class StoredKeyRing:
         check_new_key(label, limit, expires_at, now)
         key_id, secret = new_id(), new_key_secret()
         row = {"id": key_id, "label": label, "quota": limit, "created_at": now, "expires_at": expires_at}
-
-        def write(rows: Rows) -> tuple[ApiKey, str]:
-            if most is not None:
-                # Of several processes that count, one after the other adds a key.
-                rows.lock(_LOCK_OWNER, owner=owner)
-                if rows.one(_COUNT, owner=owner, now=now, counted_since=now - COUNTED_AFTER_END)[0] >= most:
-                    raise TooManyKeys(most)
-            rows.execute(_CREATE, owner=owner, **row)
-            _add_secret(rows, key_id, secret, now)
-            return _get(rows, key_id), secret
-
-        return await self._tables.write(write)
+        if most is not None:
+            # Of several processes that count, one after the other adds a key.
+            rows.lock(_LOCK_OWNER, owner=owner)
+            if rows.one(_COUNT, owner=owner, now=now, counted_since=now - COUNTED_AFTER_END)[0] >= most:
+                raise TooManyKeys(most)
+        rows.execute(_CREATE, owner=owner, **row)
+        _add_secret(rows, key_id, secret, now)
+        return _get(rows, key_id), secret
 
     async def find(self, secret: str) -> ApiKey | None:
         """Return the key that `secret` authenticates as.

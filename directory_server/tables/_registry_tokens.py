@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ..domain.errors import NotFound
 from ..domain.keys import RegistryToken, check_label, digest, new_id, new_registry_secret
-from ._tables import Tables
+from ._tables import Rows, Tables, transaction
 
 _COLUMNS = "id, label, last_four, created_at, revoked_at"
 
@@ -34,16 +34,13 @@ class StoredRegistryTokens:
     _tables: Tables
     _now: Callable[[], float]
 
-    async def create(self, label: str) -> tuple[RegistryToken, str]:
+    @transaction
+    def create(self, rows: Rows, label: str) -> tuple[RegistryToken, str]:
         """Create a token; return it and its secret, which cannot be read again. Raises BadInput."""
         check_label(label)
-        token_id, secret, now = new_id(), new_registry_secret(), self._now()
-        row = await self._tables.write(
-            lambda rows: rows.one(
-                _CREATE, id=token_id, label=label, last_four=secret[-4:], digest=digest(secret), created_at=now
-            )
-        )
-        return RegistryToken(*row), secret
+        secret = new_registry_secret()
+        values = {"label": label, "last_four": secret[-4:], "digest": digest(secret), "created_at": self._now()}
+        return RegistryToken(*rows.one(_CREATE, id=new_id(), **values)), secret
 
     async def find(self, secret: str) -> RegistryToken | None:
         """Return the token with this secret, None if it is unknown or revoked."""
@@ -54,8 +51,8 @@ class StoredRegistryTokens:
         """Return all tokens, oldest first, including revoked ones."""
         return [RegistryToken(*row) for row in await self._tables.select(_LIST)]
 
-    async def revoke(self, token_id: str) -> None:
+    @transaction
+    def revoke(self, rows: Rows, token_id: str) -> None:
         """Revoke a token, effective immediately. Raises NotFound."""
-        now = self._now()
-        if not await self._tables.write(lambda rows: rows.execute(_REVOKE, id=token_id, now=now)):
+        if not rows.execute(_REVOKE, id=token_id, now=self._now()):
             raise NotFound(f"No token has the id {token_id!r}.")
