@@ -102,34 +102,5 @@ def test_graded_entries_exist(shared_data: Path) -> None:
     assert sorted(graded - names) == []
 
 
-def test_each_problem_is_found() -> None:
-    good = [
-        GradedQuery(f"q{number}", "category", half_of(f"q{number}"), "en", "", {"a/x": 2}) for number in range(LEAST)
-    ]
-    assert problems("category", good) == []
-    other = "held" if half_of("q") == "work" else "work"
-    bad = [
-        GradedQuery("q", "cjk", other, "fr", "", {"a/x": 4}),
-        GradedQuery(" q", "category", half_of(" q"), "en", "q", {"a/x": 1}),
-        GradedQuery("q", "category", half_of("q"), "en", "", {"a/x": True}),
-    ]
-    assert problems("category", [*good, *bad]) == [
-        "'q' has another kind",
-        "'q' is of the other half",
-        "'q' is in another language",
-        "'q' has a translation without need, or none",
-        "'q' has an unknown grade",
-        "' q' has a translation without need, or none",
-        "' q' is empty or has spaces at its ends",
-        "' q' has no good entry",
-        "'q' has an unknown grade",
-        "'q' has no good entry",
-    ]
-    assert problems("kind", good[:1])[:2] == ["kind is not a kind", "1 queries, fewer than 30"]
-    assert "ja is rare" in problems("cjk", good)
-    mixed = problems("fresh_3", good)
-    assert {"pl is rare", "no query of products_3 is of the half held", "'q0' has another kind"} <= set(mixed)
-
-
 def test_sets_are_in_the_folder_of_this_test() -> None:
     assert Path(__file__).parent == SETS

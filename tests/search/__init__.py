@@ -8,17 +8,14 @@ from typing import ParamSpec, TypeVar
 import pytest
 
 from directory_server.domain.entries import Entry
+from directory_server.domain.search import Query
+from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index import arrays
 from tests.contract.index import additions
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-async def inline(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `function` in the calling thread: an Offload for tests."""
-    return function(*args, **kwargs)
 
 
 class RecordingOffload:
@@ -32,11 +29,16 @@ class RecordingOffload:
         return function(*args, **kwargs)
 
 
-async def index_of(*entries: Entry) -> ImpactIndex:
+def index_of(*entries: Entry) -> ImpactIndex:
     """Return an index of `entries`, which were added in one change."""
     index = ImpactIndex(inline)
-    await index.apply(additions(*entries))
+    run_sync(index.apply(additions(*entries)))
     return index
+
+
+def search_names(index: ImpactIndex, keywords: str) -> list[str]:
+    """Return the names of the hits for `keywords`."""
+    return [hit.name for hit in run_sync(index.search(Query(keywords))).hits]
 
 
 @contextmanager

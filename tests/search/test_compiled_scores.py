@@ -96,7 +96,7 @@ def test_feedback_adds_no_documents_where_enough_match(kernel: Any, monkeypatch:
     entries = [make_entry(f"org.example/{n}", f"Orchestration {n} by kubectl") for n in range(15)]
     others = [make_entry(f"org.example/other-{n}", "Speaks kubectl") for n in range(5)]
     rest = [make_entry(f"org.example/rest-{n}", "Something else") for n in range(40)]
-    index = run_sync(index_of(*entries, *others, *rest))
+    index = index_of(*entries, *others, *rest)
 
     with using(kernel):
         assert "org.example/other-1" in run_sync(search_names(index, "orchestration"))

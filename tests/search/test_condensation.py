@@ -16,8 +16,9 @@ from directory_server.search import ImpactIndex
 from directory_server.search.index.collection import Collection
 from directory_server.search.query import cost
 from directory_server.search.query.cost import MAX_LENGTH, condensed
-from tests.contract import awaited
-from tests.contract.index import additions, make_entry, search_names
+from tests.contract.index import additions, make_entry
+
+from . import search_names
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,20 +65,18 @@ def test_short_keywords_are_unchanged(keywords: str) -> None:
         ("We want to send invoices to our customers", "org.example/invoices"),
     ],
 )
-@awaited
-async def test_a_request_is_found_anywhere_in_a_long_text(before: int, request_: str, name: str) -> None:
+def test_a_request_is_found_anywhere_in_a_long_text(before: int, request_: str, name: str) -> None:
     text = f"{CHATTER * before}{request_}. {CHATTER * (9 - before)}"[:LONGEST]
     assert len(text) > 3_000
-    assert (await search_names(index(), text))[0].startswith(name)
+    assert search_names(index(), text)[0].startswith(name)
 
 
-@awaited
-async def test_filters_of_a_long_text_are_kept() -> None:
+def test_filters_of_a_long_text_are_kept() -> None:
     index = ImpactIndex(inline)
     meta = {"io.modelcontextprotocol.registry/publisher-provided": {"tags": ["red"]}}
     others = [make_entry(name, brief) for name, brief in BRIEFS.items()]
-    await index.apply(additions(make_entry("org.example/red", "Weather", _meta=meta), *others))
-    assert await search_names(index, f"{CHATTER * 5} The weather. {CHATTER * 5} tag:red") == ["org.example/red"]
+    run_sync(index.apply(additions(make_entry("org.example/red", "Weather", _meta=meta), *others)))
+    assert search_names(index, f"{CHATTER * 5} The weather. {CHATTER * 5} tag:red") == ["org.example/red"]
 
 
 def test_the_last_word_is_complete() -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.engines.explanation import explain
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.facts import Fact, language_bit
-from directory_server.domain.search import Query
 from directory_server.search.query.conditions import LEAST_FACTOR, Condition, factors, find_conditions
 from directory_server.search.query.parsing import parse
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 OTHERS = [make_entry(f"org.example/{number}", "Something else") for number in range(20)]
 
@@ -82,46 +79,33 @@ def test_words_state_conditions(keywords: str, expected: tuple[str, list[str]]) 
     assert stated(keywords) == expected
 
 
-@awaited
-async def test_an_entry_that_satisfies_a_condition_comes_before_a_better_match() -> None:
+def test_an_entry_that_satisfies_a_condition_comes_before_a_better_match() -> None:
     keyless = make_entry("org.example/sky", "Weather of many places and times. No API key needed.")
-    index = await index_of(make_entry("org.example/weather", "Weather"), keyless, *OTHERS)
-    assert (await search_names(index, "weather"))[0] == "org.example/weather"
-    assert (await search_names(index, "weather without api key"))[0] == "org.example/sky"
+    index = index_of(make_entry("org.example/weather", "Weather"), keyless, *OTHERS)
+    assert search_names(index, "weather")[0] == "org.example/weather"
+    assert search_names(index, "weather without api key")[0] == "org.example/sky"
 
 
-@awaited
-async def test_a_condition_finds_nothing_beside_the_topic() -> None:
+def test_a_condition_finds_nothing_beside_the_topic() -> None:
     other = make_entry("org.example/mail", "Self-hosted mail. Self-hosted, no API key.")
-    index = await index_of(make_entry("org.example/weather", "Weather"), other, *OTHERS)
-    assert await search_names(index, "self-hosted weather") == ["org.example/weather"]
+    index = index_of(make_entry("org.example/weather", "Weather"), other, *OTHERS)
+    assert search_names(index, "self-hosted weather") == ["org.example/weather"]
 
 
-@awaited
-async def test_a_contrary_fact_lowers_and_an_unknown_one_does_not() -> None:
-    index = await index_of(
+def test_a_contrary_fact_lowers_and_an_unknown_one_does_not() -> None:
+    index = index_of(
         make_entry("org.example/a-key", "Weather. Requires an API key."),
         make_entry("org.example/b-unknown", "Weather, always current indeed."),
         *OTHERS,
     )
-    assert await search_names(index, "weather no api key") == ["org.example/b-unknown", "org.example/a-key"]
+    assert search_names(index, "weather no api key") == ["org.example/b-unknown", "org.example/a-key"]
 
 
-@awaited
-async def test_a_name_with_the_words_of_a_condition_is_found_by_it() -> None:
+def test_a_name_with_the_words_of_a_condition_is_found_by_it() -> None:
     named = make_entry("org.example/read-only-mysql", "Queries tables")
     other = make_entry("org.example/mysql", "Read-only MySQL")
-    index = await index_of(named, other, *OTHERS)
-    assert (await search_names(index, "read-only-mysql"))[0] == "org.example/read-only-mysql"
-
-
-@awaited
-async def test_explain_shows_conditions() -> None:
-    rust = make_entry("org.example/sky", "Weather", _meta={PUBLISHER: {"language": "Rust"}})
-    index = await index_of(rust, make_entry("org.example/rain", "Weather"), *OTHERS)
-    text = explain(index, Query("weather in rust"))
-    assert text.count("condition in rust") == 1
-    assert text.index("org.example/sky") < text.index("condition in rust") < text.index("org.example/rain")
+    index = index_of(named, other, *OTHERS)
+    assert search_names(index, "read-only-mysql")[0] == "org.example/read-only-mysql"
 
 
 def test_a_factor_is_bounded() -> None:
@@ -150,10 +134,9 @@ def test_a_reward_grows_with_the_covered_share_of_the_query() -> None:
     assert len({*factors([condition], np.full(3, int(Fact.KEY), np.uint64), covered).tolist()}) == 1
 
 
-@awaited
-async def test_conditions_are_not_louder_than_the_topic() -> None:
+def test_conditions_are_not_louder_than_the_topic() -> None:
     free = {"_meta": {PUBLISHER: {"license": "MIT", "language": "Rust"}}}
     topic = make_entry("org.example/topic", "Casts a hexagram with coins")
     other = make_entry("org.example/museum-of-old-coins", "Opening hours", **free)
-    index = await index_of(topic, other, *OTHERS)
-    assert (await search_names(index, "hexagram of coins in rust mit licensed"))[0] == "org.example/topic"
+    index = index_of(topic, other, *OTHERS)
+    assert search_names(index, "hexagram of coins in rust mit licensed")[0] == "org.example/topic"

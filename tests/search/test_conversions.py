@@ -9,10 +9,9 @@ from directory_server.domain.search import Query
 from directory_server.search.index.document import build_document
 from directory_server.search.index.translated_terms import CONVERSION, MAX_CONVERSIONS
 from directory_server.search.text.conversions import conversions
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 NAMES = {
     "html-to-markdown": {("html", "markdown")},
@@ -49,19 +48,17 @@ def test_conversions_of_a_text(text: str, expected: set[tuple[str, str]]) -> Non
     assert conversions(text) == expected
 
 
-@awaited
-async def test_entries_that_convert_in_the_asked_direction_come_first() -> None:
+def test_entries_that_convert_in_the_asked_direction_come_first() -> None:
     there = make_entry("a/there", "Converts HTML pages of web sites to the Markdown format")
     back = make_entry("a/back", "Converts Markdown to HTML")
-    index = await index_of(there, back, *(make_entry(f"b/{n}", "Something else") for n in range(40)))
-    assert await search_names(index, "convert html to markdown") == ["a/there", "a/back"]
-    assert await search_names(index, "markdown to html") == ["a/back", "a/there"]
+    index = index_of(there, back, *(make_entry(f"b/{n}", "Something else") for n in range(40)))
+    assert search_names(index, "convert html to markdown") == ["a/there", "a/back"]
+    assert search_names(index, "markdown to html") == ["a/back", "a/there"]
     assert "html to markdown" in explain(index, Query("convert html to markdown", 1))
 
 
-@awaited
-async def test_a_sentence_states_a_conversion_with_a_verb() -> None:
-    index = await index_of(make_entry("a/contract-to-buyer", "Transforms a contract"), make_entry("a/x", "Send"))
+def test_a_sentence_states_a_conversion_with_a_verb() -> None:
+    index = index_of(make_entry("a/contract-to-buyer", "Transforms a contract"), make_entry("a/x", "Send"))
     sentence = "somebody has to send the signed contract to the buyer today"
     assert "contract to buyer" not in explain(index, Query(sentence, 1))
     assert "contract to buyer" in explain(index, Query(sentence.replace("send", "transform"), 1))

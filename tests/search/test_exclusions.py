@@ -7,14 +7,13 @@ import pytest
 from directory_server.search import ImpactIndex
 from directory_server.search.query.exclusions import without_exclusions
 from directory_server.search.query.parsing import parse
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 
-async def directory() -> ImpactIndex:
-    return await index_of(
+def directory() -> ImpactIndex:
+    return index_of(
         make_entry("org.example/stocks", "Stock prices"),
         make_entry("org.example/coins", "Crypto charts, crypto news and the prices of crypto and stock"),
         *(make_entry(f"org.example/outlook-{n}", "Calendar events in Outlook") for n in range(4)),
@@ -46,24 +45,21 @@ KEPT = {
 
 
 @pytest.mark.parametrize(("query", "kept"), KEPT.items())
-@awaited
-async def test_excluded_words_are_left_out(query: str, kept: str) -> None:
-    collection = (await directory()).snapshot.collection
+def test_excluded_words_are_left_out(query: str, kept: str) -> None:
+    collection = directory().snapshot.collection
     words = without_exclusions(parse(query).words, collection)
     assert " ".join(part for word in words for part in word.parts) == kept
 
 
-@awaited
-async def test_an_excluded_topic_is_not_searched_for() -> None:
-    index = await directory()
-    assert (await search_names(index, "stock prices crypto"))[0] == "org.example/coins"
-    assert (await search_names(index, "stock prices but no crypto"))[0] == "org.example/stocks"
+def test_an_excluded_topic_is_not_searched_for() -> None:
+    index = directory()
+    assert search_names(index, "stock prices crypto")[0] == "org.example/coins"
+    assert search_names(index, "stock prices but no crypto")[0] == "org.example/stocks"
 
 
-@awaited
-async def test_a_name_with_such_words_is_found() -> None:
-    index = await index_of(
+def test_a_name_with_such_words_is_found() -> None:
+    index = index_of(
         make_entry("org.example/all-but-no-crypto", "Prices"),
         *(make_entry(f"org.example/{n}", "All of something else") for n in range(20)),
     )
-    assert (await search_names(index, "all but no crypto"))[0] == "org.example/all-but-no-crypto"
+    assert search_names(index, "all but no crypto")[0] == "org.example/all-but-no-crypto"

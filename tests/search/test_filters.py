@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.search.query.parsing import parse
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 LOCAL = make_entry(
     "org.example/local",
@@ -76,12 +75,9 @@ EXPECTED = {
 }
 
 
-@awaited
-async def test_filters_select_entries() -> None:
-    index = await index_of(LOCAL, REMOTE, ODD)
-    short = {
-        keywords: {name.rpartition("/")[2] for name in await search_names(index, keywords)} for keywords in EXPECTED
-    }
+def test_filters_select_entries() -> None:
+    index = index_of(LOCAL, REMOTE, ODD)
+    short = {keywords: {name.rpartition("/")[2] for name in search_names(index, keywords)} for keywords in EXPECTED}
     assert short == EXPECTED
 
 
@@ -91,17 +87,13 @@ def test_words_of_a_phrase_are_ranked_and_filters_are_not() -> None:
     assert (query.phrases, query.excluded) == (["mail box"], ["letter"])
 
 
-@awaited
-async def test_everyday_words_are_expanded_to_concepts() -> None:
-    index = await index_of(
-        make_entry("org.example/sky", "Weather and forecasts"), make_entry("org.example/other", "Mail")
-    )
+def test_everyday_words_are_expanded_to_concepts() -> None:
+    index = index_of(make_entry("org.example/sky", "Weather and forecasts"), make_entry("org.example/other", "Mail"))
     for keywords in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
-        assert await search_names(index, keywords) == ["org.example/sky"]
+        assert search_names(index, keywords) == ["org.example/sky"]
 
 
-@awaited
-async def test_translations_are_learnt_from_bilingual_entries() -> None:
+def test_translations_are_learnt_from_bilingual_entries() -> None:
     both = [
         make_entry(
             f"org.example/{n}", f"zeppelin flights number {n}", _meta={PUBLISHER: {"descriptions": {"zh": "飞艇"}}}
@@ -112,7 +104,7 @@ async def test_translations_are_learnt_from_bilingual_entries() -> None:
         make_entry(f"org.other/{n}", f"tramway rides {n}", _meta={PUBLISHER: {"descriptions": {"zh": "电车"}}})
         for n in range(3)
     ]
-    index = await index_of(*both, *others, make_entry("org.example/english", "A zeppelin"))
-    names = await search_names(index, "飞艇")
+    index = index_of(*both, *others, make_entry("org.example/english", "A zeppelin"))
+    names = search_names(index, "飞艇")
     assert "org.example/english" in names
     assert not any(name.startswith("org.other") for name in names)

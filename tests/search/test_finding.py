@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from directory_server.domain.entries import PUBLISHER, Entry
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 
 def described(name: str, **publisher: object) -> Entry:
@@ -60,34 +59,28 @@ FIRST = {
 }
 
 
-@awaited
-async def test_expected_entry_is_the_first_hit() -> None:
-    index = await index_of(*CATALOGUE)
-    assert {keywords: (await search_names(index, keywords))[:1] for keywords in FIRST} == {
+def test_expected_entry_is_the_first_hit() -> None:
+    index = index_of(*CATALOGUE)
+    assert {keywords: search_names(index, keywords)[:1] for keywords in FIRST} == {
         keywords: [first] for keywords, first in FIRST.items()
     }
 
 
-@awaited
-async def test_a_known_word_is_not_corrected() -> None:
-    index = await index_of(
-        make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails")
-    )
-    assert await search_names(index, "mails") == ["org.example/mails"]
-    assert await search_names(index, "maims") == ["org.example/mails", "org.example/mains"]
+def test_a_known_word_is_not_corrected() -> None:
+    index = index_of(make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails"))
+    assert search_names(index, "mails") == ["org.example/mails"]
+    assert search_names(index, "maims") == ["org.example/mails", "org.example/mains"]
 
 
-@awaited
-async def test_tokens_after_the_limit_are_ignored() -> None:
-    index = await index_of(make_entry("org.example/mail", "letters"))
+def test_tokens_after_the_limit_are_ignored() -> None:
+    index = index_of(make_entry("org.example/mail", "letters"))
     padding = " ".join(f"word{n}" for n in range(31))
-    assert await search_names(index, f"{padding} letters") == ["org.example/mail"]
-    assert await search_names(index, f"{padding} word31 letters") == []
+    assert search_names(index, f"{padding} letters") == ["org.example/mail"]
+    assert search_names(index, f"{padding} word31 letters") == []
 
 
-@awaited
-async def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
-    index = await index_of(make_entry("org.example/mail", "读取邮件"))
+def test_tokens_of_a_long_run_after_the_limit_are_ignored() -> None:
+    index = index_of(make_entry("org.example/mail", "读取邮件"))
     padding = "".join(chr(0x5000 + n) for n in range(200))
-    assert await search_names(index, f"读取邮件{padding}") == ["org.example/mail"]
-    assert await search_names(index, f"{padding}读取邮件") == []
+    assert search_names(index, f"读取邮件{padding}") == ["org.example/mail"]
+    assert search_names(index, f"{padding}读取邮件") == []

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from bench.engines.explanation import explain
 from directory_server.domain.search import Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
@@ -78,10 +77,6 @@ def test_lists_in_another_order_have_as_many_entries() -> None:
         run_sync(index.search(Query("invoices suppliers bookkeeping", 50, sort=sort))) for sort in ("stars", "updated")
     ]
     assert {len(page.hits) for page in pages} == {25}
-
-
-def test_explain_shows_the_focus() -> None:
-    assert "focus" in explain(index_of(FOCUSED, BROAD), Query("suppliers invoices"))
 
 
 @pytest.mark.parametrize("kernel", dict.fromkeys([None, arrays.engine]))

@@ -9,16 +9,15 @@ from directory_server.search.query.exclusions import GENERAL_STEMS, GENERAL_WORD
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import GENERAL_WEIGHT, build_plan
 from directory_server.search.text.analysis import stem
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 TOPICS = "word words person order open run view list place course care case business container reason specification"
 
 
-async def make_index() -> ImpactIndex:
-    return await index_of(
+def make_index() -> ImpactIndex:
+    return index_of(
         make_entry("org.example/pharmacy", "Looks up medicines"),
         make_entry("org.example/crowd", "Brings teams together"),
         make_entry("org.example/keep", "Notes of Keep"),
@@ -27,40 +26,35 @@ async def make_index() -> ImpactIndex:
     )
 
 
-async def weights(keywords: str) -> dict[str, float]:
-    index = await make_index()
+def weights(keywords: str) -> dict[str, float]:
+    index = make_index()
     plan = build_plan(parse(keywords), index.snapshot.collection)
     return {term: part.weight for part in plan.parts for term in part.stems}
 
 
-@awaited
-async def test_a_general_word_weighs_less_beside_others() -> None:
-    alone, beside = await weights("together"), await weights("together medicines")
+def test_a_general_word_weighs_less_beside_others() -> None:
+    alone, beside = weights("together"), weights("together medicines")
     assert beside["togeth"] == pytest.approx(GENERAL_WEIGHT * alone["togeth"])
-    assert beside["medicin"] == (await weights("medicines"))["medicin"]
+    assert beside["medicin"] == weights("medicines")["medicin"]
 
 
-@awaited
-async def test_general_words_alone_keep_their_weight() -> None:
-    assert (await weights("together brings"))["togeth"] == (await weights("together"))["togeth"]
+def test_general_words_alone_keep_their_weight() -> None:
+    assert weights("together brings")["togeth"] == weights("together")["togeth"]
 
 
-@awaited
-async def test_a_rare_general_word_does_not_decide() -> None:
-    assert (await search_names(await make_index(), "medicines that are taken together"))[0] == "org.example/pharmacy"
+def test_a_rare_general_word_does_not_decide() -> None:
+    assert search_names(make_index(), "medicines that are taken together")[0] == "org.example/pharmacy"
 
 
-@awaited
-async def test_a_general_word_in_names_keeps_its_weight_in_a_short_query() -> None:
-    assert (await weights("notes keep"))["keep"] == (await weights("keep"))["keep"]
-    sentence = await weights("notes keep medicines shop teams brings")
-    assert sentence["keep"] == pytest.approx(GENERAL_WEIGHT * (await weights("keep"))["keep"])
+def test_a_general_word_in_names_keeps_its_weight_in_a_short_query() -> None:
+    assert weights("notes keep")["keep"] == weights("keep")["keep"]
+    sentence = weights("notes keep medicines shop teams brings")
+    assert sentence["keep"] == pytest.approx(GENERAL_WEIGHT * weights("keep")["keep"])
 
 
-@awaited
-async def test_a_general_word_is_not_corrected() -> None:
+def test_a_general_word_is_not_corrected() -> None:
     token = [make_entry(f"org.example/{number}", "Tokens, medicines") for number in range(9)]
-    index = await index_of(*token, make_entry("org.example/x", "Something"))
+    index = index_of(*token, make_entry("org.example/x", "Something"))
     plan = build_plan(parse("medicines taken"), index.snapshot.collection)
     assert [group.label for group in plan.groups if group.label == "taken"] == []
 

@@ -10,6 +10,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.domain.changes import Change
 from directory_server.domain.search import Page, Query
+from directory_server.run_sync import inline
 from directory_server.search import ImpactIndex, impact_index
 from directory_server.search.index.segment import Segment
 from directory_server.search.index.vocabulary import Vocabulary
@@ -17,7 +18,7 @@ from directory_server.search.query import cost
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
-from . import RecordingOffload, index_of, inline
+from . import RecordingOffload, index_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +43,7 @@ class DeferredOffload:
 
 @awaited
 async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = await index_of(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters"))
+    index = index_of(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters"))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
     merge = Segment.merge_all
@@ -81,7 +82,7 @@ async def test_cancelled_apply_takes_effect() -> None:
 
 @awaited
 async def test_failed_apply_leaves_the_index_unchanged() -> None:
-    index = await index_of(make_entry("org.example/old", "letters"))
+    index = index_of(make_entry("org.example/old", "letters"))
 
     lost = [*removals("org.example/old"), *additions(make_entry("org.example/lost", "parcels"))]
     bad = make_entry("org.example/bad")
@@ -176,7 +177,7 @@ async def test_the_end_of_a_load_does_the_merges_that_were_left(monkeypatch: pyt
 
 @awaited
 async def test_a_change_frees_the_state_that_was_searched_before_it() -> None:
-    index = await index_of(make_entry("org.example/old", "letters"))
+    index = index_of(make_entry("org.example/old", "letters"))
     await index.search(Query("letters lettres mail"))
     await index.search(Query("letters", browse=True))
     before = ref(index.snapshot.collection)

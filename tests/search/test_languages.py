@@ -9,6 +9,7 @@ import pytest
 from bench.engines.explanation import explain
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.search import Query
+from directory_server.run_sync import inline
 from directory_server.search import ImpactIndex
 from directory_server.search.query import concepts, cost
 from directory_server.search.query.foreign import bounded
@@ -18,10 +19,9 @@ from directory_server.search.query.plan import build_plan
 from directory_server.search.query.translation import translate
 from directory_server.search.text.tables import Lazy
 from directory_server.search.text.translation_tables import translations
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import RecordingOffload, index_of, inline
+from . import RecordingOffload, index_of, search_names
 
 ENTRIES = [
     make_entry("org.example/billing", "Creates an invoice and sends it"),
@@ -47,10 +47,9 @@ QUERIES = {
 }  # fmt: skip
 
 
-@awaited
-async def test_a_rare_word_of_an_english_sentence_is_not_translated() -> None:
+def test_a_rare_word_of_an_english_sentence_is_not_translated() -> None:
     """Of five words, three or more of which entries have: "senate" is the German and Spanish word as well."""
-    index = await index_of(*ENTRIES, make_entry("org.example/mps", "The parliament"))
+    index = index_of(*ENTRIES, make_entry("org.example/mps", "The parliament"))
 
     def is_translated(keywords: str) -> bool:
         return bool(translate(parse(keywords), translations(), index.snapshot.collection).words)
@@ -60,87 +59,70 @@ async def test_a_rare_word_of_an_english_sentence_is_not_translated() -> None:
     assert not is_translated("something else with the words for the senate")
 
 
-@awaited
-async def test_query_in_another_language_finds_entries_in_english() -> None:
-    index = await index_of(*ENTRIES)
-    assert {q: (await search_names(index, q))[:1] for q in QUERIES} == {q: [name] for q, name in QUERIES.items()}
+def test_query_in_another_language_finds_entries_in_english() -> None:
+    index = index_of(*ENTRIES)
+    assert {q: search_names(index, q)[:1] for q in QUERIES} == {q: [name] for q, name in QUERIES.items()}
 
 
-@awaited
-async def test_translated_word_is_not_corrected() -> None:
-    index = await index_of(*ENTRIES)
-    assert await search_names(index, "bilder") == ["org.example/image"]
+def test_translated_word_is_not_corrected() -> None:
+    index = index_of(*ENTRIES)
+    assert search_names(index, "bilder") == ["org.example/image"]
 
 
 @pytest.mark.parametrize(("query", "is_found"), [("Slacku", True), ("slacku", False)])
-@awaited
-async def test_a_name_in_another_language_may_have_an_ending(query: str, is_found: bool) -> None:
+def test_a_name_in_another_language_may_have_an_ending(query: str, is_found: bool) -> None:
     slack = [make_entry(f"org.example/slack-{n}", "Channels of Slack") for n in range(4)]
-    index = await index_of(*ENTRIES, *slack)
-    names = await search_names(index, f"faktury i bazy danych na {query}")
+    index = index_of(*ENTRIES, *slack)
+    names = search_names(index, f"faktury i bazy danych na {query}")
     assert any(name.startswith("org.example/slack") for name in names) == is_found
 
 
-@awaited
-async def test_a_long_word_of_another_language_may_be_an_english_one_with_another_ending() -> None:
+def test_a_long_word_of_another_language_may_be_an_english_one_with_another_ending() -> None:
     coins, lists = make_entry("org.example/coins", "Finds the hexagram"), make_entry("org.example/list", "Lists")
-    index = await index_of(*ENTRIES, coins, lists)
-    assert "org.example/coins" in await search_names(index, "encontrar el hexagrama de las facturas")
-    assert "org.example/list" not in await search_names(index, "encontrar el lizts de las facturas")
+    index = index_of(*ENTRIES, coins, lists)
+    assert "org.example/coins" in search_names(index, "encontrar el hexagrama de las facturas")
+    assert "org.example/list" not in search_names(index, "encontrar el lizts de las facturas")
 
 
-@awaited
-async def test_the_rarest_translated_word_tells_the_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rarest_translated_word_tells_the_topic(monkeypatch: pytest.MonkeyPatch) -> None:
     """Conversions of files are not asked for beside braille, as in English."""
     monkeypatch.setattr(concepts, "TELLING", 4.0)
     files = (make_entry(f"org.example/{n}", "File conversion: converts PDF documents") for n in range(40))
     others = (make_entry(f"org.example/other-{n}", "Something else") for n in range(100))
-    index = await index_of(make_entry("org.example/dots", "Braille"), *files, *others)
-    assert (await search_names(index, "점자 변환"))[0] == "org.example/dots"
+    index = index_of(make_entry("org.example/dots", "Braille"), *files, *others)
+    assert search_names(index, "점자 변환")[0] == "org.example/dots"
     assert "concept" not in explain(index, Query("점자 변환"))
 
 
-@awaited
-async def test_a_word_and_its_translation_count_once() -> None:
-    index = await index_of(*ENTRIES, make_entry("org.example/both", "Rechnung: an invoice"))
+def test_a_word_and_its_translation_count_once() -> None:
+    index = index_of(*ENTRIES, make_entry("org.example/both", "Rechnung: an invoice"))
     (part,) = build_plan(parse("Rechnung schreiben"), index.snapshot.collection).parts[:1]
     assert part.alternatives
     assert [group.label for group in part.groups] == ["rechnung", "rechnung in English"]
 
 
-@awaited
-async def test_a_word_of_the_dictionary_has_the_vector_of_its_translation() -> None:
-    index = await index_of(*ENTRIES, make_entry("org.example/hive", "Feng shui and a compass"))
+def test_a_word_of_the_dictionary_has_the_vector_of_its_translation() -> None:
+    index = index_of(*ENTRIES, make_entry("org.example/hive", "Feng shui and a compass"))
     plan = build_plan(parse("Kompass und Rechnung"), index.snapshot.collection)
     assert plan.vector == build_plan(parse("Rechnung compass"), index.snapshot.collection).vector is not None
 
 
-@awaited
-async def test_function_words_of_another_language_do_not_count() -> None:
-    index = await index_of(*ENTRIES, make_entry("org.example/uma", "uma meu minha"))
-    assert (await search_names(index, "criar uma fatura"))[0] == "org.example/billing"
-    assert "org.example/uma" not in await search_names(index, "criar uma fatura")
+def test_function_words_of_another_language_do_not_count() -> None:
+    index = index_of(*ENTRIES, make_entry("org.example/uma", "uma meu minha"))
+    assert search_names(index, "criar uma fatura")[0] == "org.example/billing"
+    assert "org.example/uma" not in search_names(index, "criar uma fatura")
 
 
-@awaited
-async def test_explanation_has_the_translation() -> None:
-    index = await index_of(*ENTRIES)
-    assert "rechnung in English: idf" in explain(index, Query("Rechnung schreiben"))
-    assert "发票 in English: idf" in explain(index, Query("发票"))
-
-
-@awaited
-async def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_search_loads_the_tables_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     index = ImpactIndex(offload := RecordingOffload())
     monkeypatch.setattr(cost, "_TABLES", (Lazy(list),))
-    await search_names(index, "mail")
+    search_names(index, "mail")
     assert offload.functions == [cost.load_tables]
-    await search_names(index, "mail")
+    search_names(index, "mail")
     assert offload.functions == [cost.load_tables]
 
 
-@awaited
-async def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = [OSError(EMFILE, "Too many open files")]
 
     def read() -> list[object]:
@@ -151,41 +133,36 @@ async def test_tables_that_cannot_be_read_are_unavailable_until_they_can(monkeyp
     index = ImpactIndex(inline)
     monkeypatch.setattr(cost, "_TABLES", (Lazy(read),))
     with pytest.raises(Unavailable, match="cannot be read now: Too many open files"):
-        await search_names(index, "mail")
-    assert await search_names(index, "mail") == []
+        search_names(index, "mail")
+    assert search_names(index, "mail") == []
 
 
-@awaited
-async def test_country_of_the_language_breaks_ties() -> None:
+def test_country_of_the_language_breaks_ties() -> None:
     places = ("Japan", "Korea", "Russia", "Norway")
-    index = await index_of(
-        *ENTRIES, *(make_entry(f"org.example/{place}", f"Stock prices of {place}") for place in places)
-    )
+    index = index_of(*ENTRIES, *(make_entry(f"org.example/{place}", f"Stock prices of {place}") for place in places))
     queries = {"株価を調べる": "Japan", "주가": "Korea", "цена акций": "Russia"}
-    assert {q: (await search_names(index, q))[0] for q in queries} == {
+    assert {q: search_names(index, q)[0] for q in queries} == {
         q: f"org.example/{place}" for q, place in queries.items()
     }
     assert "country of the language ja" in explain(index, Query("株価を調べる"))
     assert "country" not in explain(index, Query("stock price"))
 
 
-@awaited
-async def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_language() -> None:
-    index = await index_of(
+def test_misspelt_name_is_corrected_though_it_may_be_a_word_of_another_language() -> None:
+    index = index_of(
         *ENTRIES,
         make_entry("org.example/exchange", "Trades on binance"),
         make_entry("org.example/house", "Construction of a building"),
     )
-    assert "org.example/exchange" in await search_names(index, "binanse")
-    assert (await search_names(index, "binanse trades"))[0] == "org.example/exchange"
+    assert "org.example/exchange" in search_names(index, "binanse")
+    assert search_names(index, "binanse trades")[0] == "org.example/exchange"
 
 
-@awaited
-async def test_english_stem_of_a_foreign_word_does_not_count() -> None:
-    index = await index_of(
+def test_english_stem_of_a_foreign_word_does_not_count() -> None:
+    index = index_of(
         *ENTRIES, make_entry("org.example/cv", "Writes a resume"), make_entry("org.example/sum", "A summary")
     )
-    assert await search_names(index, "résumer la météo") == ["org.example/sky", "org.example/sum"]
+    assert search_names(index, "résumer la météo") == ["org.example/sky", "org.example/sum"]
 
 
 def test_foreign_word_weighs_no_more_than_its_translation() -> None:
@@ -195,13 +172,12 @@ def test_foreign_word_weighs_no_more_than_its_translation() -> None:
     assert bounded([native], []) == [native]
 
 
-@awaited
-async def test_particles_do_not_count() -> None:
-    index = await index_of(
+def test_particles_do_not_count() -> None:
+    index = index_of(
         *ENTRIES, make_entry("org.example/a", "これは何でもしたいもの"), make_entry("org.example/b", "请求的")
     )
-    assert await search_names(index, "請求書にしたい") == ["org.example/billing", "org.example/b"]
-    assert await search_names(index, "したい") == ["org.example/a"]
+    assert search_names(index, "請求書にしたい") == ["org.example/billing", "org.example/b"]
+    assert search_names(index, "したい") == ["org.example/a"]
 
 
 REQUESTS = {

@@ -15,6 +15,7 @@ from attrs import evolve
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.search import Likeness, Query
+from directory_server.run_sync import run_sync
 from directory_server.search import ImpactIndex, entry_key
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
@@ -28,10 +29,9 @@ from directory_server.search.text.word_vectors import (
     text_vector,
     word_vectors,
 )
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 
 def terms(text: str) -> list[str]:
@@ -80,44 +80,24 @@ def test_a_longer_word_than_any_of_the_table_is_unknown() -> None:
     assert query_vector([], {}) is None
 
 
-async def make_index(count: int) -> ImpactIndex:
+def make_index(count: int) -> ImpactIndex:
     """Return an index of `count` entries that the query matches equally by its words, and one that is like it."""
     texts = ("tax declarations", "guitar chords", "football results", "satellite images")
     entries = [
         make_entry(f"org.example/entry-{number:03}", f"Plan for an umbrella and {texts[number % 4]}")
         for number in range(count)
     ]
-    return await index_of(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
+    return index_of(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
 
 
-@awaited
-async def test_an_entry_of_like_meaning_comes_first() -> None:
-    assert (await search_names(await make_index(8), "umbrella plan"))[0] == "org.example/zz"
+def test_an_entry_of_like_meaning_comes_first() -> None:
+    assert search_names(make_index(8), "umbrella plan")[0] == "org.example/zz"
 
 
-@awaited
-async def test_a_query_of_one_word_or_of_unknown_words_is_ranked_by_words_alone() -> None:
-    collection = (await make_index(8)).snapshot.collection
+def test_a_query_of_one_word_or_of_unknown_words_is_ranked_by_words_alone() -> None:
+    collection = make_index(8).snapshot.collection
     assert build_plan(parse("umbrella plan"), collection).vector is not None
     assert build_plan(parse("umbrella"), collection).vector is None
-
-
-@awaited
-@pytest.mark.parametrize("limit", [7, 60, 100])
-@pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella plan -guitar"])
-async def test_pages_have_each_hit_once(limit: int, keywords: str) -> None:
-    index = await make_index(3 * RERANKED)
-    paged: list[str] = []
-    after = None
-    while True:
-        page = await index.search(Query(keywords, limit=limit, after=after))
-        paged += [hit.mcp_id for hit in page.hits]
-        after = page.next
-        if after is None:
-            break
-    first = await index.search(Query(keywords, limit=100))
-    assert len(paged) == len(set(paged)) == (3 * RERANKED + 1 if "-" not in keywords else 225 + 1)
-    assert paged[:100] == [hit.mcp_id for hit in first.hits]
 
 
 def preferring(name: str) -> Likeness:
@@ -126,54 +106,53 @@ def preferring(name: str) -> Likeness:
     return lambda entries: [float(entry == key) for entry in entries]
 
 
-@awaited
 @pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella zzyzx plan qqxyz unknownword"])
-async def test_a_likeness_that_comes_with_the_query_counts(keywords: str) -> None:
-    index = await make_index(50)
+def test_a_likeness_that_comes_with_the_query_counts(keywords: str) -> None:
+    index = make_index(50)
     name = "org.example/entry-031"
-    page = await index.search(Query(keywords, likeness=preferring(name)))
+    page = run_sync(index.search(Query(keywords, likeness=preferring(name))))
     # The first one has a concept of the query.
     assert page.hits[1].mcp_id == mcp_id_of(name)
-    assert (await index.search(Query(keywords))).hits[1].mcp_id != mcp_id_of(name)
+    assert run_sync(index.search(Query(keywords))).hits[1].mcp_id != mcp_id_of(name)
 
 
-@awaited
-@pytest.mark.parametrize("keywords", ["umbrella plan", "umbrella plan -guitar"])
-async def test_pages_with_a_likeness_have_each_hit_once(keywords: str) -> None:
-    index = await make_index(3 * RERANKED)
-    name = (await index.search(Query(keywords, limit=60))).hits[40].server_name
+@pytest.mark.parametrize("limit", [7, 60, 100])
+@pytest.mark.parametrize("with_likeness", [False, True])
+@pytest.mark.parametrize(("keywords", "count"), [("umbrella plan", 301), ("umbrella plan -guitar", 226)])
+def test_pages_have_each_hit_once(limit: int, with_likeness: bool, keywords: str, count: int) -> None:
+    index = make_index(3 * RERANKED)
+    name = run_sync(index.search(Query(keywords, limit=60))).hits[40].server_name
+    whole = Query(keywords, limit=100, likeness=preferring(name) if with_likeness else None)
+    query: Query | None = evolve(whole, limit=limit)
     paged: list[str] = []
-    query: Query | None = Query(keywords, limit=60, likeness=preferring(name))
     while query is not None:
-        page = await index.search(query)
+        page = run_sync(index.search(query))
         paged += [hit.mcp_id for hit in page.hits]
         query = evolve(query, after=page.next) if page.next else None
-    assert mcp_id_of(name) in paged[:2]
-    assert len(paged) == len(set(paged)) == (3 * RERANKED + 1 if "-" not in keywords else 225 + 1)
+    assert (mcp_id_of(name) in paged[:2]) == with_likeness
+    assert len(paged) == len(set(paged)) == count
+    assert paged[:100] == [hit.mcp_id for hit in run_sync(index.search(whole)).hits]
 
 
-@awaited
-async def test_an_unknown_likeness_changes_nothing() -> None:
-    index = await make_index(50)
-    without = await index.search(Query("umbrella plan"))
-    unknown = await index.search(Query("umbrella plan", likeness=lambda entries: None))
+def test_an_unknown_likeness_changes_nothing() -> None:
+    index = make_index(50)
+    without = run_sync(index.search(Query("umbrella plan")))
+    unknown = run_sync(index.search(Query("umbrella plan", likeness=lambda entries: None)))
     assert [hit.mcp_id for hit in unknown.hits] == [hit.mcp_id for hit in without.hits]
 
 
-@awaited
-async def test_the_likeness_of_a_name_is_not_asked_for() -> None:
+def test_the_likeness_of_a_name_is_not_asked_for() -> None:
     def fail(entries: Sequence[int]) -> Sequence[float]:
         raise AssertionError
 
-    index = await make_index(8)
-    await index.search(Query("org.example/entry-003", likeness=fail))
-    await index.search(Query("umbrella plan", sort="stars", until=1, likeness=lambda entries: None))
+    index = make_index(8)
+    run_sync(index.search(Query("org.example/entry-003", likeness=fail)))
+    run_sync(index.search(Query("umbrella plan", sort="stars", until=1, likeness=lambda entries: None)))
 
 
-@awaited
-async def test_an_extreme_likeness_is_bounded() -> None:
-    index = await make_index(50)
-    page = await index.search(Query("umbrella plan", likeness=lambda entries: [1e300 * (-1) ** n for n in entries]))
+def test_an_extreme_likeness_is_bounded() -> None:
+    index = make_index(50)
+    page = run_sync(index.search(Query("umbrella plan", likeness=lambda entries: [1e300 * (-1) ** n for n in entries])))
     assert page.next is None or np.isfinite(page.next.score)
     assert len(page.hits) == 50
 

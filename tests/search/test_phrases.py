@@ -37,14 +37,14 @@ def test_a_phrase_is_not_found_across_the_texts_of_two_entries() -> None:
 def test_a_rare_phrase_of_common_words_is_found_among_all_entries() -> None:
     others = [make_entry(f"org.example/{number}", "mail for you, and you for mail") for number in range(300)]
     rare = make_entry("org.example/rare", "you and for mail " + "which is longer than the other descriptions " * 3)
-    index = run_sync(index_of(*others, rare))
+    index = index_of(*others, rare)
     page = run_sync(index.search(Query('"you and for" "mail"')))
     assert [hit.name for hit in page.hits] == ["org.example/rare"]
     assert len(run_sync(index.search(Query('"and you for"', 50))).hits) == 50
 
 
 def test_quotes_in_a_sentence_are_no_exact_phrases() -> None:
-    index = run_sync(index_of(make_entry("org.example/tasks", "Adds tasks to lists")))
+    index = index_of(make_entry("org.example/tasks", "Adds tasks to lists"))
     sentence = 'add a task to my list every time the user says "remind me"'
     assert [hit.name for hit in run_sync(index.search(Query(sentence))).hits] == ["org.example/tasks"]
     assert not run_sync(index.search(Query('add a task "remind me"'))).hits

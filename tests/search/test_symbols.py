@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 OTHERS = [
     *(make_entry(f"org.example/letters-{n}", f"Vitamin C, plan B, p, l, n and a net {n}") for n in range(8)),
@@ -27,23 +26,20 @@ OTHERS = [
         "Techniques of MITRE ATT&CK": ["ATT&CK", "attck techniques"],
     }.items(),
 )
-@awaited
-async def test_symbols_are_part_of_a_name(text: str, queries: list[str]) -> None:
-    index = await index_of(make_entry("org.example/wanted", text), *OTHERS)
-    assert [query for query in queries if await search_names(index, query) != ["org.example/wanted"]] == []
+def test_symbols_are_part_of_a_name(text: str, queries: list[str]) -> None:
+    index = index_of(make_entry("org.example/wanted", text), *OTHERS)
+    assert [query for query in queries if search_names(index, query) != ["org.example/wanted"]] == []
 
 
-@awaited
-async def test_name_after_a_dot_is_one_word_if_entries_have_it() -> None:
+def test_name_after_a_dot_is_one_word_if_entries_have_it() -> None:
     wanted = [make_entry(f"org.example/wanted-{n}", f"Assemblies of .NET {n}") for n in range(4)]
-    index = await index_of(*wanted, *OTHERS)
-    assert {name.partition("-")[0] for name in await search_names(index, ".NET")} == {"org.example/wanted"}
-    index = await index_of(*wanted[1:], *OTHERS)
-    assert len(await search_names(index, ".NET")) == len(wanted[1:]) + 8
+    index = index_of(*wanted, *OTHERS)
+    assert {name.partition("-")[0] for name in search_names(index, ".NET")} == {"org.example/wanted"}
+    index = index_of(*wanted[1:], *OTHERS)
+    assert len(search_names(index, ".NET")) == len(wanted[1:]) + 8
 
 
-@awaited
-async def test_name_with_a_symbol_may_be_unfinished() -> None:
-    index = await index_of(make_entry("org.example/csharptooling", "Analyses programs"), *OTHERS)
-    assert await search_names(index, "c#") == ["org.example/csharptooling"]
-    assert await search_names(index, "c# ") == []
+def test_name_with_a_symbol_may_be_unfinished() -> None:
+    index = index_of(make_entry("org.example/csharptooling", "Analyses programs"), *OTHERS)
+    assert search_names(index, "c#") == ["org.example/csharptooling"]
+    assert search_names(index, "c# ") == []

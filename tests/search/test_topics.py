@@ -16,7 +16,6 @@ from directory_server.search.query.parsing import parse
 from directory_server.search.query.translation import Translation
 from directory_server.search.text.analysis import fold, tokens, words
 from directory_server.search.text.thesaurus import read_thesaurus, singular, thesaurus
-from tests.contract import awaited
 from tests.contract.index import make_entry
 
 from . import index_of
@@ -161,10 +160,9 @@ image editing\tcropping\tcrop
         ("cultivation of cropping, image editing", {"agriculture", "image editing"}),
     ],
 )
-@awaited
-async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query: str, expected: set[str]) -> None:
+def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query: str, expected: set[str]) -> None:
     entries = [make_entry("a/x", "agriculture farm crop"), make_entry("a/y", "image editing cropping")]
-    index = await index_of(*entries)
+    index = index_of(*entries)
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", FARMS))
     none = Translation([], [], frozenset(), "")
     assert {each.name for each in expansions(parse(query), none, collection)} == expected
@@ -174,9 +172,8 @@ async def test_a_word_that_is_a_term_of_another_concept_asks_for_no_other(query:
     ("query", "expected"),
     [("find servers", {"registry"}), ("find a server for invoices", set()), ("registries", {"registry"})],
 )
-@awaited
-async def test_a_request_for_a_server_asks_for_no_concept_beside_its_topic(query: str, expected: set[str]) -> None:
-    index = await index_of(make_entry("a/x", "A registry of servers"), make_entry("a/y", "Invoices"))
+def test_a_request_for_a_server_asks_for_no_concept_beside_its_topic(query: str, expected: set[str]) -> None:
+    index = index_of(make_entry("a/x", "A registry of servers"), make_entry("a/y", "Invoices"))
     table = '[[concept]]\nterms = ["registry"]\nexpressions = ["find servers", "registries"]'
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus(table))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
@@ -200,13 +197,12 @@ restaurant reservation\tdining\tbook table
         ("restart the unit of journald", 1.1, {"unit conversion": True}),
     ],
 )
-@awaited
-async def test_a_concept_gives_way_to_a_rarer_word(
+def test_a_concept_gives_way_to_a_rarer_word(
     monkeypatch: pytest.MonkeyPatch, query: str, rarest: float, expected: dict[str, bool]
 ) -> None:
     monkeypatch.setattr(concepts, "TELLING", 1.0)
     entries = [make_entry("a/x", "unit conversion measure"), make_entry("a/y", "restaurant reservation dining")]
-    index = await index_of(*entries, *(make_entry(f"b/{number}", "else") for number in range(9)))
+    index = index_of(*entries, *(make_entry(f"b/{number}", "else") for number in range(9)))
     collection = evolve(index.snapshot.collection, thesaurus=read_thesaurus("concept = []", UNITS))
     found = expansions(parse(query), Translation([], [], frozenset(), ""), collection)
     evidence = concept_evidence(found, collection, query_weight=100.0, factor=1.0, rarest=rarest, translated={})

@@ -11,10 +11,9 @@ from directory_server.search.index.translated_terms import (
     translated_term,
     translated_terms,
 )
-from tests.contract import awaited
-from tests.contract.index import make_entry, search_names
+from tests.contract.index import make_entry
 
-from . import index_of
+from . import index_of, search_names
 
 OTHERS = [make_entry(f"org.example/{n}", "Something else") for n in range(40)]
 
@@ -23,16 +22,14 @@ OTHERS = [make_entry(f"org.example/{n}", "Something else") for n in range(40)]
     ("text", "query"),
     [("교사 법령 조회", "laws for teachers"), ("天气预报", "weather forecast"), ("請求書を作成", "invoices")],
 )
-@awaited
-async def test_english_query_finds_an_entry_in_another_script(text: str, query: str) -> None:
-    index = await index_of(make_entry("org.example/wanted", text), *OTHERS)
-    assert await search_names(index, query) == ["org.example/wanted"]
+def test_english_query_finds_an_entry_in_another_script(text: str, query: str) -> None:
+    index = index_of(make_entry("org.example/wanted", text), *OTHERS)
+    assert search_names(index, query) == ["org.example/wanted"]
 
 
-@awaited
-async def test_word_of_an_entry_counts_more_than_its_translation() -> None:
+def test_word_of_an_entry_counts_more_than_its_translation() -> None:
     entries = [make_entry("org.example/a", "天气"), make_entry("org.example/b", "Weather of many towns, and much else")]
-    assert await search_names(await index_of(*entries, *OTHERS), "weather") == ["org.example/b", "org.example/a"]
+    assert search_names(index_of(*entries, *OTHERS), "weather") == ["org.example/b", "org.example/a"]
 
 
 def test_texts_with_an_english_one_have_none() -> None:
