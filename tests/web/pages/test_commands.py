@@ -153,45 +153,10 @@ def text_for(shell: str, words: Sequence[str]) -> str:
 
 
 ATTACKS = [
-    "x -- git powershell.exe -enc AAAA ;",
-    "a;--scope user",
-    "a,b=c;d",
-    "a & calc & ",
-    "a && calc",
-    "%PATH% ^& calc",
-    "a'b",
-    "it''s",
-    "\\",
-    "a\\",
-    "a b\\",
-    "a\\'b",
-    "\\\\host\\share x\\",
-    "‘x’",
-    "“x”",
-    "！＂",
-    "!!",
-    "!-1",
-    "$x$(id)`id`",
-    "1e3",
-    "007",
-    "-x:y",
-    "--%",
-    "-",
-    "–x",
-    "@a",
-    "#a",
-    "~",
-    "~root",
-    "=ls",
-    "{a,b}",
-    "*",
-    "^",
-    "(a)",
-    " ",
-    " a ",
-    "",
-    "a\nb",
-    "a\x1bb",
+    *("x -- git powershell.exe -enc AAAA ;", "a;--scope user", "a,b=c;d", "a & calc & ", "a && calc"),
+    *("%PATH% ^& calc", "a'b", "it''s", "\\", "a\\", "a b\\", "a\\'b", "\\\\host\\share x\\", "‘x’", "“x”", "！＂"),
+    *("!!", "!-1", "$x$(id)`id`", "1e3", "007", "-x:y", "--%", "-", "–x", "@a", "#a", "~", "~root", "=ls", "{a,b}"),
+    *("*", "^", "(a)", " ", " a ", "", "a\nb", "a\x1bb"),
 ]
 """Fixed values that are split or expanded by some shell."""
 
@@ -219,7 +184,7 @@ def test_unix_shells_read_exactly_the_words(tmp_path: Path) -> None:
 SPECIAL = st.sampled_from("'\"\\$`!&|<>^%()[]{};*?~#=@, \n\tabc-1\u2018\u201dé")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(SPECIAL, max_size=12), max_size=5))
 def test_any_words_are_read_or_left_out(words: Sequence[str]) -> None:
     words = ["claude", *words]
@@ -278,8 +243,8 @@ def words_of(setup: Setup) -> list[str]:
 def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
     all_words = []
     with gzip.open(shared_data / "entries.jsonl.gz") as lines:
-        # A twentieth of them: all take half a minute.
-        for line in islice(lines, 0, None, 20):
+        # A fortieth of them: all take half a minute.
+        for line in islice(lines, 0, None, 40):
             if b'"packages"' in line or b'"remotes"' in line:
                 entry = serialization.decode_entry(serialization.decode(line))
                 for option in install_options(entry.name, entry.mcp_id, entry.packages, entry.remotes):
@@ -291,6 +256,6 @@ def test_commands_of_real_entries(shared_data: Path, tmp_path: Path) -> None:
     # The command of VS Code has JSON, whose quotation marks only Unix shells pass on.
     others = [words for words in all_words if words[0] != "code"]
     counts = {shell: sum(bool(text_for(shell, words)) for words in others) for shell in SHELLS}
-    assert counts["bash, zsh, fish"] == len(others) > 500
+    assert counts["bash, zsh, fish"] == len(others) > 250
     assert min(counts.values()) > 0.99 * len(others), counts
     assert all(text_for("bash, zsh, fish", words) for words in all_words)

@@ -108,7 +108,7 @@ def test_feeds_are_bounded(get_page: GetPage, server: Server) -> None:
 
 
 @given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_feeds_of_any_entry_and_any_search_are_well_formed(
     get_page: GetPage, server: Server, words: str, text: str
 ) -> None:

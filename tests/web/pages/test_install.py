@@ -34,33 +34,12 @@ from .conftest import Document, GetPage
 NAME = "evil.example/server"
 
 HOSTILE = [
-    "'; calc; '",
-    '"; calc; "',
-    "$(calc)",
-    "`calc`",
-    "a\\'; calc #",
-    "a & calc",
-    "a | calc > x",
-    "%22,%22command%22:%22calc%22",
-    "%2522%252C",
-    '","command":"calc',
-    '"""\n[mcp_servers.evil]\ncommand = "calc"',
-    "'''",
-    "]\n[x",
-    "<script>alert(1)</script>",
-    "javascript:alert(1)",
-    "&config=e30=&name=evil",
-    "#fragment?x=1",
-    "</code></pre><a href='javascript:alert(1)'>",
-    "{{7*7}}",
-    "\\u0022,\\u0022",
-    "--scope",
-    "-- calc",
-    "!!",
-    "~/x",
-    "=calc",
-    "@splat",
-    "a\tb",
+    *("'; calc; '", '"; calc; "', "$(calc)", "`calc`", "a\\'; calc #", "a & calc", "a | calc > x"),
+    *("%22,%22command%22:%22calc%22", "%2522%252C", '","command":"calc'),
+    *('"""\n[mcp_servers.evil]\ncommand = "calc"', "'''", "]\n[x", "<script>alert(1)</script>"),
+    *("javascript:alert(1)", "&config=e30=&name=evil", "#fragment?x=1"),
+    *("</code></pre><a href='javascript:alert(1)'>", "{{7*7}}", "\\u0022,\\u0022", "--scope", "-- calc", "!!"),
+    *("~/x", "=calc", "@splat", "a\tb"),
 ]
 
 
@@ -150,7 +129,7 @@ def test_hostile_values_reach_the_encoders() -> None:
     assert len(found) > len(HOSTILE)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=40), max_size=4), st.text(max_size=20))
 def test_links_can_be_decoded_whatever_the_texts(server: dict[str, str], name: str) -> None:
     for scheme in ("vscode", "vscode-insiders"):
@@ -195,20 +174,23 @@ def test_each_shell_has_a_line_that_sets_a_variable() -> None:
     }
 
 
-@pytest.mark.parametrize("value", HOSTILE)
-def test_links_of_an_entry_page_have_allowed_schemes(get_page: GetPage, server: Server, value: str) -> None:
-    hostile = hostile_entry(value)
-    server.publish(hostile)
-    response = get_page(f"/servers/{hostile.mcp_id}")
-    page = Document(response)
-    schemes = {urlsplit(link).scheme for link in page.links}
-    assert schemes <= {"", *LINK_SCHEMES}
-    # Some values make every package and remote unavailable.
-    assert (schemes > {""}) == any(setups_of(value))
-    assert not page.all("img")[1:]
-    assert b"alert(1)</script>" not in response.body
-    for attributes in page.all("details"):
-        assert set(attributes) <= {"name", "class", "data-editors", "open"}
+def test_links_of_an_entry_page_have_allowed_schemes(
+    get_page: GetPage, server: Server, subtests: pytest.Subtests
+) -> None:
+    for value in HOSTILE:
+        hostile = hostile_entry(value)
+        server.publish(hostile)
+        response = get_page(f"/servers/{hostile.mcp_id}")
+        with subtests.test(value):
+            page = Document(response)
+            schemes = {urlsplit(link).scheme for link in page.links}
+            assert schemes <= {"", *LINK_SCHEMES}
+            # Some values make every package and remote unavailable.
+            assert (schemes > {""}) == any(setups_of(value))
+            assert not page.all("img")[1:]
+            assert b"alert(1)</script>" not in response.body
+            for attributes in page.all("details"):
+                assert set(attributes) <= {"name", "class", "data-editors", "open"}
 
 
 def test_an_entry_page_has_every_way_and_every_editor(get_page: GetPage, server: Server) -> None:

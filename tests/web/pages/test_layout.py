@@ -76,26 +76,11 @@ def test_browsers_get_error_pages(get_page: GetPage, method: str, path: str, sta
     assert "Allow" in response.headers or status != 405
 
 
-def test_api_clients_get_json_errors(server: Server) -> None:
-    assert server.get("/nowhere", key=None).json["error"] == "not_found"
-
-
 @pytest.mark.parametrize("path", ["/api/open/v1/nothing", "/api/open/v1/search", "/api/open/mcp", "/.well-known/x"])
 def test_api_paths_return_json_errors_to_browsers(get_page: GetPage, path: str) -> None:
     response = get_page(path)
     assert response.headers["Content-Type"] == "application/json"
     assert response.json
-
-
-def test_preflight_requests_get_no_page(get_page: GetPage) -> None:
-    assert get_page("/assets/x", "OPTIONS").status == 204
-
-
-def test_head_returns_the_headers_of_get(get_page: GetPage) -> None:
-    response = get_page("/nowhere", "HEAD")
-    assert response.status == 404
-    assert response.body == b""
-    assert int(response.headers["Content-Length"]) > 0
 
 
 def test_the_language_follows_accept_language(get_page: GetPage) -> None:

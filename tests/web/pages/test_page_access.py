@@ -63,10 +63,6 @@ def test_page_requests_of_members_are_limited_by_account(server: Server) -> None
     assert status_of("ada", "192.0.2.1") == 200
 
 
-def test_cookies_do_not_authenticate_api_requests(server: Server) -> None:
-    assert server.get("/api/open/v1/search?keywords=x", key=None, headers={"Cookie": "test=ada"}).status == 401
-
-
 def test_open_pages_are_notified_of_new_servers(server: Server) -> None:
     connection = server.open("GET", "/news", key=None)
     head = connection.received()

@@ -68,16 +68,6 @@ def test_the_start_page_shows_new_entries_and_the_search_form(get_page: GetPage)
     assert (form["role"], form["action"], form["method"]) == ("search", "/", "get")
 
 
-def test_results_show_marks(get_page: GetPage, server: Server) -> None:
-    server.publish(rich())
-    page = Document(get_page("/?q=rich"))
-    for expected in ("Rich", "Has everything.", "Hosted", "npm", "1.2k", "database", "sql"):
-        assert expected in page.text
-    assert f"/servers/{rich().mcp_id}" in page.links
-    assert page.all("input")[0]["value"] == "rich"
-    assert "1 result for “rich”" in page.text
-
-
 def test_results_and_entry_pages_show_facts(get_page: GetPage, server: Server) -> None:
     keyless = entry("io.github.example/keyless", "Keyless and local-first.")
     secret = {"registryType": "npm", "environmentVariables": [{"name": "TOKEN", "isRequired": True}]}
@@ -134,12 +124,6 @@ def test_the_next_page_continues_after_the_first(get_page: GetPage, server: Serv
     assert not [link for link in second.all("a") if link.get("rel") == "next"]
 
 
-def test_a_search_without_results_says_so(get_page: GetPage) -> None:
-    response = get_page("/?q=zzzzqqqq")
-    assert response.status == 200
-    assert "No results for “zzzzqqqq”" in Document(response).text
-
-
 @pytest.mark.parametrize(
     ("path", "message"),
     [
@@ -158,25 +142,11 @@ def test_unknown_query_parameters_are_ignored(get_page: GetPage, path: str) -> N
     assert get_page(path).status == 200
 
 
-def test_page_searches_cost_no_quota(get_page: GetPage, server: Server) -> None:
-    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    before = server.post(ping).headers["X-RateLimit-Remaining"]
-    server.get("/?q=postgres")
-    assert server.post(ping).headers["X-RateLimit-Remaining"] == before
-
-
 def test_an_entry_page_shows_all_fields(get_page: GetPage, server: Server) -> None:
     server.publish(rich())
     page = page_of(get_page, rich())
     for expected in (
-        "Rich",
-        "io.github.example/rich",
-        "1.2.3",
-        "A longer text.",
-        "MIT",
-        "1,234",
-        "query",
-        "Run a query.",
+        *("Rich", "io.github.example/rich", "1.2.3", "A longer text.", "MIT", "1,234", "query", "Run a query."),
     ):
         assert expected in page.text
     # A configuration is JSON and names its file.
@@ -324,7 +294,7 @@ PUBLISHED = ["longDescription", "descriptions", "tags", "categories", "tools", "
     st.fixed_dictionaries({}, optional=dict.fromkeys(PUBLISHED, JSON)),
     st.dictionaries(st.sampled_from(["status", "publishedAt", "updatedAt"]), JSON),
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_entry_has_a_page(
     get_page: GetPage, server: Server, fields: dict[str, Any], publisher: dict[str, Any], official: dict[str, Any]
 ) -> None:

@@ -211,13 +211,6 @@ def test_a_page_number_that_is_none_is_the_first(
     assert (f"{first}–" in text) if first else ("no more results" in text)
 
 
-def test_licences_have_their_usual_names(get_page: GetPage, server: Server) -> None:
-    server.publish(listed(1, publisher={"license": "bsd-3-clause"}), listed(2, publisher={"license": "mit"}))
-    text = Document(get_page("/?q=zebra")).text
-    assert "BSD-3-Clause" in text
-    assert "MIT" in text
-
-
 def test_links_of_chips_are_left_out_where_the_query_would_be_too_long(get_page: GetPage, server: Server) -> None:
     server.publish(listed(1))
     long = "zebra " * 41
@@ -326,17 +319,6 @@ def test_an_archived_entry_is_marked(get_page: GetPage, server: Server) -> None:
     assert "Archived" in Document(get_page("/?q=zebra")).text
 
 
-def test_a_filter_is_added_and_removed() -> None:
-    keywords = with_filter(with_filter("mail", "tag", "Data Tools"), "runs", "local")
-    assert keywords == 'mail tag:"Data Tools" runs:local'
-    first, second = filters_of(keywords)
-    assert (first.name, first.value) == ("tag", "Data Tools")
-    assert without_filter(keywords, first) == "mail runs:local"
-    assert without_filter(keywords, second) == 'mail tag:"Data Tools"'
-    assert second.has_value("LOCAL")
-    assert not second.has_value("remote")
-
-
 def test_lists_and_pages_show_that_an_entry_is_deprecated_and_why(get_page: GetPage, server: Server) -> None:
     old = listed(1)
     message = f"Use zebra-2 instead. {HOSTILE}"
@@ -385,3 +367,21 @@ def test_a_list_links_to_its_entries_as_json(get_page: GetPage, server: Server) 
 @pytest.mark.registry("key", False)
 def test_a_list_has_no_link_to_json_that_visitors_cannot_read(get_page: GetPage) -> None:
     assert json_links(Document(get_page("/?q=github"))) == []
+
+
+def test_a_filter_is_added_and_removed() -> None:
+    keywords = with_filter(with_filter("mail", "tag", "Data Tools"), "runs", "local")
+    assert keywords == 'mail tag:"Data Tools" runs:local'
+    first, second = filters_of(keywords)
+    assert (first.name, first.value) == ("tag", "Data Tools")
+    assert without_filter(keywords, first) == "mail runs:local"
+    assert without_filter(keywords, second) == 'mail tag:"Data Tools"'
+    assert second.has_value("LOCAL")
+    assert not second.has_value("remote")
+
+
+def test_licences_have_their_usual_names(get_page: GetPage, server: Server) -> None:
+    server.publish(listed(1, publisher={"license": "bsd-3-clause"}), listed(2, publisher={"license": "mit"}))
+    text = Document(get_page("/?q=zebra")).text
+    assert "BSD-3-Clause" in text
+    assert "MIT" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from jinja2 import Environment, nodes
 
 import directory_server
-from directory_server.client_config import REASONS, WARNINGS
 from directory_server.composition import extensions
 from directory_server.web.pages._translations import LANGUAGES, _category_key, _table, choose, load
 
@@ -60,15 +59,6 @@ def test_texts_of_templates_exist() -> None:
         for template, key, is_beginning in found
         if not (any(each.startswith(key) for each in keys) if is_beginning else key in keys)
     ] == []
-
-
-@pytest.mark.parametrize(("table", "messages"), [("reason", REASONS), ("warning", WARNINGS)])
-def test_every_installation_notice_has_a_text(table: str, messages: Mapping[str, str]) -> None:
-    assert {name for name in TEXTS["en"].keys if name.startswith(f"{table}.")} == {
-        f"{table}.{code}" for code in messages
-    }
-    for code, message in messages.items():
-        assert places(TEXTS["en"].template(f"{table}.{code}")) == places(message)
 
 
 def messages_of_sync_runs() -> Iterator[str]:
