@@ -123,12 +123,6 @@ def test_the_access_log_has_the_errors_of_all_messages_of_a_batch(server: Server
     assert lines[-1].endswith(" error=method_not_found,unavailable")
 
 
-@pytest.mark.usefixtures("_full_disk")
-def test_the_access_log_has_the_error_of_a_failed_search(server: Server, lines: list[str]) -> None:
-    assert server.get("/api/open/v1/search?keywords=x").status == 503
-    assert lines[-1].endswith(" error=unavailable")
-
-
 def test_the_access_log_has_no_error_field_without_errors(server: Server, lines: list[str]) -> None:
     assert server.post(CALL).json["result"]["isError"] is False
     assert "error" not in lines[-1]

@@ -140,11 +140,6 @@ class FailingUses(StoredKeyUses):
             raise Unavailable("The disk is full.")
         await super().record(uses)
 
-    async def forget(self, before: float) -> None:
-        if self.fails:
-            raise Unavailable("The disk is full.")
-        await super().forget(before)
-
 
 @frozen
 class Recording:
@@ -196,11 +191,6 @@ def test_a_failed_write_is_logged_and_the_next_use_is_written(
     run_sync(recorder.flush())
     expected = {recording.keys[0]: KeyUse(recording.keys[0], 0.0, Client("127.0.0.0/24", "curl"))}
     assert run_sync(uses.list(recording.owner)) == expected
-
-
-def test_a_failed_deletion_is_left_to_the_timer(recording: Recording) -> None:
-    with pytest.raises(Unavailable, match="The disk is full"):
-        run_sync(recording.recorder.forget())
 
 
 @pytest.mark.usefixtures("works")

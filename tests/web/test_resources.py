@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
-from directory_server.run_sync import run_sync
-
 from .conftest import MAIL, META, POSTGRES, POSTGRES_ID, Response, Server, entry
 
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
@@ -137,21 +134,6 @@ def test_a_stateless_read_repeats_its_uri_in_a_header(server: Server) -> None:
         assert server.post(message, headers={**headers, **name}).json["error"]["code"] == -32020
 
 
-def test_reads_in_a_batch(server: Server) -> None:
-    _, key = server.new_key(limit=1)
-    read = {"jsonrpc": "2.0", "method": "resources/read", "params": {"uri": POSTGRES_URI}}
-    responses = server.post([{**read, "id": 1}, {**read, "id": 2}], key=key).json
-    assert "contents" in responses[0]["result"]
-    assert responses[1]["error"]["data"]["error"] == "rate_limited"
-
-
 @PROTOCOLS
 def test_subscriptions_by_uri_are_unsupported(server: Server, protocol: str) -> None:
     assert send(server, protocol, "resources/subscribe", uri=POSTGRES_URI).json["error"]["code"] == -32601
-
-
-def test_a_removed_entry_is_not_listed(server: Server) -> None:
-    removed = Entry(POSTGRES.server, {OFFICIAL: {"status": "deleted"}})
-    run_sync(server.directory.publish("local", [removed]))
-    assert [each["name"] for each in listed(server)] == [MAIL.name]
-    assert mcp_id_of(POSTGRES.name) == POSTGRES_ID

@@ -149,15 +149,6 @@ def test_pages_of_large_fields_end_early_and_lose_no_hit(server: Server, monkeyp
     assert len(seen) == 9
 
 
-def test_rest_errors_name_no_mcp_tool(server: Server) -> None:
-    paths = [f"/api/open/v1/entries/{UNKNOWN}", "/api/open/v1/entries/x", SEARCH, f"{SEARCH}?keywords=a&cursor=x"]
-    for path in [*paths, f"{SEARCH}?keywords=a&fields=x", "/api/open/v1/changes?since=99", "/api/open/v1/none"]:
-        response = server.get(path)
-        assert response.status >= 400
-        assert b"_mcp" not in response.body
-    assert b"search_mcp" not in server.get("/api/open/openapi.json").body
-
-
 def test_mcp_errors_name_the_tool_that_returns_ids(server: Server) -> None:
     result = server.call("get_mcp_detail", {"mcp_id": UNKNOWN})
     assert "search_mcp" in result["content"][0]["text"]
@@ -170,13 +161,6 @@ def test_a_cursor_of_another_search_is_rejected(server: Server) -> None:
     response = server.get(f"{SEARCH}?keywords=other&cursor={cursor}")
     assert response.status == 400
     assert "'weather'" in response.json["message"]
-
-
-def test_a_key_in_the_url_is_rejected_before_authentication(server: Server) -> None:
-    for query in (f"keywords=a&key={server.key}", f"keywords={server.key}", "keywords=a&access_token=x"):
-        response = server.get(f"{SEARCH}?{query}", key=None)
-        assert (response.status, response.json["error"]) == (400, "key_in_url")
-        assert server.key not in response.body.decode()
 
 
 def encodings_of(key: str) -> list[str]:
@@ -267,22 +251,9 @@ def test_an_unknown_entry_is_404(server: Server) -> None:
     assert UNKNOWN in response.json["message"]
 
 
-@pytest.mark.parametrize("wrong", ["1", "urn:uuid:" + UNKNOWN, UNKNOWN + "0", "%00"])
-def test_an_invalid_id_is_400(server: Server, wrong: str) -> None:
-    response = server.get(f"/api/open/v1/entries/{wrong}")
-    assert (response.status, response.json["error"]) == (400, "bad_request")
-
-
 def test_an_entry_takes_no_parameters(server: Server) -> None:
     response = server.get(f"/api/open/v1/entries/{POSTGRES_ID}?x=1")
     assert (response.status, "'x'" in response.json["message"]) == (400, True)
-
-
-def test_options_lists_the_methods_of_a_path(server: Server) -> None:
-    response = server.request("OPTIONS", SEARCH, key=None)
-    assert (response.status, response.body) == (204, b"")
-    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
-    assert response.headers["Content-Length"] is None
 
 
 def test_an_unsupported_method_is_405(server: Server) -> None:

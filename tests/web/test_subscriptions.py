@@ -7,10 +7,6 @@ from typing import Any
 
 import pytest
 
-from directory_server import sqlite
-from directory_server.run_sync import inline, run_sync
-from directory_server.search import TextAnalysis
-
 from .conftest import META, Connection, Server, entry, parse_response
 
 MCP = "/api/open/mcp"
@@ -65,13 +61,6 @@ def test_the_first_change_is_announced_at_once_and_later_ones_once_a_minute(quie
     assert set(counts) == {0, 1}
 
 
-def test_without_a_change_nothing_is_announced(quiet: Server) -> None:
-    stream = connect(quiet)
-    run_sync(quiet.directory.publish("local", []))
-    later(quiet, 200)
-    assert CHANGED not in stream.received()
-
-
 def test_an_announcement_is_spread_over_time(quiet: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.streams._channel.BATCH", 1)
     keys = [quiet.new_key()[1] for _ in range(5)]
@@ -85,22 +74,6 @@ def test_an_announcement_is_spread_over_time(quiet: Server, monkeypatch: pytest.
         reached.append(sum(b"list_changed" in stream.transport.value() for stream in streams))
         quiet.clock.advance(1)
     assert reached == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10]
-
-
-def test_changes_of_another_process_are_announced_within_a_second(quiet: Server) -> None:
-    stream = connect(quiet)
-    database = sqlite.Database(quiet.folder, "directory")
-    run_sync(sqlite.sqlite_store(database, inline, TextAnalysis()).publish("b", [entry("x/0")]))
-    database.close()
-    quiet.clock.pump([0.25] * 4)
-    assert stream.received() == CHANGED
-
-
-def test_the_list_is_current_when_it_is_announced(quiet: Server) -> None:
-    connect(quiet)
-    quiet.publish(entry("x/0"))
-    listed = quiet.post({"jsonrpc": "2.0", "id": 1, "method": "resources/list"}).json["result"]["resources"]
-    assert listed[0]["name"] == "x/0"
 
 
 def test_a_subscription_is_acknowledged_before_its_notifications(quiet: Server) -> None:
@@ -193,24 +166,9 @@ def test_a_subscription_has_no_maximum_age(server: Server) -> None:
     assert len(server.hub) == 1
 
 
-def test_a_lost_connection_cancels_the_subscription(quiet: Server) -> None:
-    stream = listen(quiet)
-    stream.received()
-    stream.close()
-    assert len(quiet.hub) == 0
-    change(quiet, 1)
-    later(quiet, 10)
-    assert stream.received() == b""
-
-
 def test_too_many_streams_are_an_error_with_status_200(server: Server) -> None:
     connect(server)
     assert b"200 OK" in listen(server).received()
     response = parse_response(listen(server).received())
     assert (response.status, response.json["id"], response.json["error"]["code"]) == (200, "s1", -32600)
     assert response.json["error"]["data"] == {"error": "too_many_streams"}
-
-
-def test_the_stateful_protocol_has_no_subscriptions(server: Server) -> None:
-    message = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"notifications": REQUESTED}}
-    assert server.post(message).json["error"]["code"] == -32601
