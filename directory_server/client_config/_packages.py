@@ -121,12 +121,12 @@ def package_config(package: Mapping[str, Any]) -> ServerConfig:
     if len(version) > MAX_VERSION:
         raise Unusable("version", version)
     if kind == "oci":
-        found = _image(name, version, base)
+        program = _image(name, version, base)
     elif kind in RUNNERS:
-        found = _named(RUNNERS[kind], name, version, base)
+        program = _named(RUNNERS[kind], name, version, base)
     else:
         raise Unusable("kind", kind)
-    return _PackageReader(kind, found).server(package)
+    return _PackageReader(kind, program).server(package)
 
 
 def _named(runner: Runner, name: str, version: str, base: str) -> Package:
@@ -147,8 +147,8 @@ def _named(runner: Runner, name: str, version: str, base: str) -> Package:
 
 
 def _image(reference: str, version: str, base: str) -> Package:
-    found = identifiers.image(reference)
-    domain, tag, digest = found["domain"], found["tag"], found["digest"]
+    parts = identifiers.image(reference)
+    domain, tag, digest = parts["domain"], parts["tag"], parts["digest"]
     if base and (base not in _DOCKER.bases or domain not in (None, base)):
         raise Unusable("registry", base)
     if version and not identifiers.image_tag(version):
@@ -160,7 +160,7 @@ def _image(reference: str, version: str, base: str) -> Package:
     warnings = [] if digest else [warning("tag")]
     if not any(fnmatchcase(host, registry) for registry in _REGISTRIES):
         warnings.append(warning("image_registry", host))
-    names = {reference, exact, *(each.partition("@")[0] for each in (reference, exact))}
+    names = {reference, exact, *(word.partition("@")[0] for word in (reference, exact))}
     names |= {name.removeprefix("docker.io/") for name in names}
     names |= {re.sub(r":[^:/]*$", "", name) for name in names}
     return Package(_DOCKER, exact, names.__contains__, warnings)
@@ -168,8 +168,8 @@ def _image(reference: str, version: str, base: str) -> Package:
 
 def _base(url: str) -> str:
     """Return the host of a registry's base URL, or the text if it is not such a URL; empty for the default."""
-    found = re.fullmatch(r"https://([a-z0-9.-]+)(?:/[A-Za-z0-9./_-]*)?", url)
-    return found[1] if found else url
+    match = re.fullmatch(r"https://([a-z0-9.-]+)(?:/[A-Za-z0-9./_-]*)?", url)
+    return match[1] if match else url
 
 
 def _bundle(package: Mapping[str, Any], url: str) -> Unusable:

@@ -68,8 +68,8 @@ def _rule(config: ServerConfig) -> Rule | NoRule:
     url = display(config.url)
     if "*" in url:
         return "wildcard"
-    found = _URL.fullmatch(url)
-    if found is None or _DOTS.search(found["path"]):
+    parts = _URL.fullmatch(url)
+    if parts is None or _DOTS.search(parts["path"]):
         return "url"
-    port = "" if found["port"] is None or int(found["port"]) == _PORTS[found["scheme"]] else f":{int(found['port'])}"
-    return Rule(url=f"{found['scheme']}://{found['host']}{port}{found['path'] or '/'}{found['query']}")
+    port = "" if parts["port"] is None or int(parts["port"]) == _PORTS[parts["scheme"]] else f":{int(parts['port'])}"
+    return Rule(url=f"{parts['scheme']}://{parts['host']}{port}{parts['path'] or '/'}{parts['query']}")

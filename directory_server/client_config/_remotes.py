@@ -47,12 +47,12 @@ def remote_config(remote: Mapping[str, Any]) -> ServerConfig:
 def _checked(url: Template) -> tuple[Template, list[Notice]]:
     """Return `url` with its host in ASCII, and warnings about it. Raises Unusable."""
     whole = flat(url)
-    found = _URL.fullmatch(whole)
-    port = found["port"] if found else None
-    if not found or (port and port != INPUT and not 0 < int(port) < 65_536):
+    parts = _URL.fullmatch(whole)
+    port = parts["port"] if parts else None
+    if not parts or (port and port != INPUT and not 0 < int(port) < 65_536):
         raise Unusable("url", display(url))
-    host, warnings = found["host"], []
-    if found["scheme"].lower() == "http":
+    host, warnings = parts["host"], []
+    if parts["scheme"].lower() == "http":
         warnings.append(warning("unencrypted"))
     if host == INPUT:
         return url, warnings
@@ -65,19 +65,19 @@ def _checked(url: Template) -> tuple[Template, list[Notice]]:
         warnings.append(warning("private_address", host.replace(INPUT, "…")))
     if INPUT not in host:
         host = read.name
-    written = f"{found['scheme'].lower()}://{host}{whole[found.end('host') :]}"
+    written = f"{parts['scheme'].lower()}://{host}{whole[parts.end('host') :]}"
     return _refilled(written, url), warnings
 
 
 def _read(host: str, url: str) -> hosts.Host:
     # A name with an input must not be local, whether the input is a word or a number.
     try:
-        known = [hosts.read(host.strip("[]").replace(INPUT, each)) for each in ("x", "1")]
+        known = [hosts.read(host.strip("[]").replace(INPUT, text)) for text in ("x", "1")]
     except ValueError:
         raise Unusable("url", url) from None
-    if any(each.scope == "local" for each in known):
+    if any(reading.scope == "local" for reading in known):
         raise Unusable("address", url)
-    return max(known, key=lambda each: each.scope == "private")
+    return max(known, key=lambda reading: reading.scope == "private")
 
 
 def _refilled(written: str, text: Template) -> Template:

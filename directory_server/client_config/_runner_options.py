@@ -120,7 +120,7 @@ class Options:
 
     def read(self, specs: Iterable[Mapping[str, Any]]) -> list[Template]:
         """Return the options as arguments. Raises Unusable for an option that is not allowed."""
-        found: list[Template] = []
+        options: list[Template] = []
         rest = deque(specs)
         while rest:
             spec = rest.popleft()
@@ -133,8 +133,8 @@ class Options:
                     self.rest = list(rest)
                     break
                 continue
-            found += self._option(spec, word, bool(name), rest)
-        return found
+            options += self._option(spec, word, bool(name), rest)
+        return options
 
     def _is_repeated(self, spec: Mapping[str, Any], word: str) -> bool:
         """Return whether a word in front of the package names the package. Raises Unusable for all other words."""

@@ -85,7 +85,7 @@ class ServerConfig:
         templates = (*self.arguments, self.url, *self.env_or_headers.values(), tuple(self.env_or_headers))
         texts = sum(len(part.name if isinstance(part, Input) else part) for text in templates for part in text)
         input_texts = sum(
-            len(each.description) + len(each.default) + sum(map(len, each.choices)) for each in self.inputs
+            len(item.description) + len(item.default) + sum(map(len, item.choices)) for item in self.inputs
         )
         return texts + input_texts + 8 * len(self.arguments)
 
@@ -161,7 +161,7 @@ class Inputs:
             default if _is_literal(default) else "",
             ()
             if ignore_defaults
-            else tuple(literal(choice) for each in _bounded_list(spec.get("choices")) if (choice := as_text(each))),
+            else tuple(literal(choice) for item in _bounded_list(spec.get("choices")) if (choice := as_text(item))),
         )
         known = self._named.get(name)
         if known:
@@ -218,7 +218,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 def mappings(value: object) -> Iterator[Mapping[str, Any]]:
     """Return the objects of an array. Raises Unusable if there are too many."""
-    return (each for each in _bounded_list(value) if isinstance(each, dict))
+    return (item for item in _bounded_list(value) if isinstance(item, dict))
 
 
 def _bounded_list(value: object) -> Sequence[Any]:

@@ -77,10 +77,10 @@ def setups(names: Names, server: ServerConfig, editors: Sequence[Editor] = EDITO
     The variables are ours: a publisher who could choose a name could read a variable that the user already has.
     """
     whole = whole_server(names, server)
-    used, variables = {each.name for each in server.used_inputs}, whole.variables
+    used, variables = {item.name for item in server.used_inputs}, whole.variables
     inputs = [
-        SetupInput(each.name, each.description, each.secret, variables.get(each.name, ""), is_used=each.name in used)
-        for each in whole.config.inputs
+        SetupInput(item.name, item.description, item.secret, variables.get(item.name, ""), is_used=item.name in used)
+        for item in whole.config.inputs
     ]
     written = [
         (editor, editor.write(editor, whole) if whole.transport in editor.transports else None) for editor in editors
@@ -95,23 +95,23 @@ def setups(names: Names, server: ServerConfig, editors: Sequence[Editor] = EDITO
 
 def whole_server(names: Names, server: ServerConfig) -> Server:
     """Return `server` with the variables of its secrets, of which it has those that a configuration contains."""
-    used = {each.name: each for each in server.used_inputs}
-    variables = dict(_variables(names.variables, (each for each in used.values() if _is_secret(each))))
+    used = {item.name: item for item in server.used_inputs}
+    variables = dict(_variables(names.variables, (item for item in used.values() if _is_secret(item))))
     # VS Code hides what is entered for a secret.
-    marked = [evolve(each, secret=_is_secret(each)) for each in server.inputs]
+    marked = [evolve(item, secret=_is_secret(item)) for item in server.inputs]
     return Server(names, evolve(server, inputs=marked), variables)
 
 
-def _is_secret(each: Input) -> bool:
-    return each.secret or bool(_SECRET_NAME.search(each.name))
+def _is_secret(item: Input) -> bool:
+    return item.secret or bool(_SECRET_NAME.search(item.name))
 
 
 def _variables(prefix: str, inputs: Iterator[Input]) -> Iterator[tuple[str, str]]:
     taken: set[str] = set()
-    for each in inputs:
-        name = f"{prefix}_{re.sub('[^A-Z0-9]+', '_', each.name.upper()).strip('_')}"
+    for item in inputs:
+        name = f"{prefix}_{re.sub('[^A-Z0-9]+', '_', item.name.upper()).strip('_')}"
         name = next(
             candidate for number in count(1) if (candidate := name if number == 1 else f"{name}_{number}") not in taken
         )
         taken.add(name)
-        yield each.name, name
+        yield item.name, name

@@ -193,7 +193,7 @@ def _body(server: ServerConfig, url: str, fill: Fill) -> dict[str, Any]:
 
 def _prompts(prefix: str, server: ServerConfig) -> Sequence[Mapping[str, Any]]:
     """Return the inputs of VS Code for the inputs that the configuration contains."""
-    known = {each.name: each for each in server.inputs}
+    known = {item.name: item for item in server.inputs}
     return [_prompt(prefix, known[name]) for name in dict.fromkeys(used.name for used in server.used_inputs)]
 
 

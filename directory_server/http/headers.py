@@ -14,14 +14,14 @@ def values(request: Request, name: str) -> list[str]:
 
 def value(request: Request, name: str) -> str | None:
     """Return the last value of a header, or None if it is absent."""
-    found = request.received.get(_key(name))
-    return found[-1].decode("latin-1") if found else None
+    received = request.received.get(_key(name))
+    return received[-1].decode("latin-1") if received else None
 
 
 def cookie(request: Request, name: str) -> str | None:
     """Return the value of the first cookie called `name` (RFC 6265, section 5.4), or None if it is absent."""
     pairs = (part.strip().partition("=") for header in values(request, "Cookie") for part in header.split(";"))
-    return next((found for key, _, found in pairs if key == name), None)
+    return next((text for key, _, text in pairs if key == name), None)
 
 
 def query(request: Request) -> bytes:

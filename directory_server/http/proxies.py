@@ -54,8 +54,8 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
 
 def _without_port(forwarded: str) -> str:
     """Return an address of X-Forwarded-For without its port and brackets, or another text unchanged."""
-    found = _WITH_PORT.fullmatch(forwarded)
-    return forwarded if found is None else found[1] or found[2]
+    match = _WITH_PORT.fullmatch(forwarded)
+    return forwarded if match is None else match[1] or match[2]
 
 
 def network_of(address: str, ipv6_prefix: int = IPV6_PREFIX, ipv4_prefix: int = 32) -> str:
@@ -101,14 +101,14 @@ class Proxies:
 
         It has no port, because each connection of a client has another one.
         """
-        found = str(getattr(request.client, "host", ""))
+        address = str(getattr(request.client, "host", ""))
         trusted = self._trusts_peer(request.client)
         if trusted:
-            forwarded = [each.strip() for value in values(request, "X-Forwarded-For") for each in value.split(",")]
+            forwarded = [part.strip() for value in values(request, "X-Forwarded-For") for part in value.split(",")]
             while forwarded and trusted:
-                found = _without_port(forwarded.pop())
-                trusted = self.trusts(found)
-        return found
+                address = _without_port(forwarded.pop())
+                trusted = self.trusts(address)
+        return address
 
     def client(self, request: Request) -> str:
         """Return the network of the client's address; see `network_of`."""

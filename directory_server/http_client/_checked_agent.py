@@ -144,10 +144,10 @@ class CheckedAgent:
         """Look `host` up, unless this was done before. Raises NotAllowed if one of its addresses is not allowed."""
         if host in self._checked:
             return
-        found: Sequence[Any] = ()
+        records: Sequence[Any] = ()
         with suppress(gaierror, UnicodeError):
-            found = await self._network.lookup(self._network.resolve, host, None, type=SOCK_STREAM)
-        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+            records = await self._network.lookup(self._network.resolve, host, None, type=SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(record[4][0]) for record in records))
         if not addresses:
             raise NotAllowed(_HIDDEN) if self._network.hides_names else DNSLookupError(host)
         if len(addresses) > MAX_ADDRESSES:

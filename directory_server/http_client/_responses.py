@@ -166,15 +166,15 @@ def failed_exchange(error: Exception) -> BadResponse:
         cause = os.strerror(error.osError) if error.osError else str(error).rstrip(".")
         return BadResponse(f"It cannot be reached ({cause[:1].lower()}{cause[1:]}).", is_passing=True)
     causes = [failure.value for failure in getattr(error, "reasons", [])] or [error]
-    for each in causes:
-        if isinstance(each, BadResponse):
-            return each
-        if isinstance(each, BadCertificate):
+    for reported in causes:
+        if isinstance(reported, BadResponse):
+            return reported
+        if isinstance(reported, BadCertificate):
             # It may be renewed.
-            return BadResponse(each.message, is_passing=True)
-        if isinstance(each, CancelledError):
-            raise each
-        if isinstance(each, SSL.Error | SSLError):
+            return BadResponse(reported.message, is_passing=True)
+        if isinstance(reported, CancelledError):
+            raise reported
+        if isinstance(reported, SSL.Error | SSLError):
             return BadResponse("No TLS connection was possible.", is_passing=True)
     reason = str(causes[-1]).rstrip(".") or type(causes[-1]).__name__
     return BadResponse(f"Its response broke off: {reason}.", is_passing=True)

@@ -113,10 +113,10 @@ class Issuer:
     def _wake(self) -> None:
         self._paused_until = self._clock.seconds() + PAUSE
         waiting, self._waiting = self._waiting or [], None
-        for each in waiting:
+        for deferred in waiting:
             # A request whose client has left is cancelled.
-            if not each.called:
-                each.callback(None)
+            if not deferred.called:
+                deferred.callback(None)
 
     async def _load(self) -> None:
         try:

@@ -78,7 +78,7 @@ def read_header(token: str) -> TokenHeader:
     if not isinstance(header, dict):
         raise InvalidToken("The header of the token is not a JSON object.")
     algorithm, kid, kind = (header.get(name, "") for name in ("alg", "kid", "typ"))
-    if not all(isinstance(each, str) for each in (algorithm, kid, kind)):
+    if not all(isinstance(text, str) for text in (algorithm, kid, kind)):
         raise InvalidToken("The members alg, kid and typ of the header must be strings.")
     if algorithm not in ALGORITHMS:
         raise InvalidToken(f"The algorithm of the token must be one of {', '.join(ALGORITHMS)}.")
@@ -126,7 +126,8 @@ def check_claims(claims: Mapping[str, Any], issuer: str, audiences: Collection[s
     if claims.get("iss") != issuer:
         raise InvalidToken(f"The issuer of the token must be {issuer}.")
     named = claims.get("aud")
-    if not any(isinstance(each, str) and each in audiences for each in (named if isinstance(named, list) else [named])):
+    named = named if isinstance(named, list) else [named]
+    if not any(isinstance(audience, str) and audience in audiences for audience in named):
         raise InvalidToken(f"The audience of the token must be {next(iter(audiences), 'set')}.")
     expires, begins, issued = (_time(claims, name) for name in ("exp", "nbf", "iat"))
     if expires is None:

@@ -202,8 +202,8 @@ class Stream:
 
 def _fire(backlog: _Backlog) -> None:
     waiting, backlog.drained = backlog.drained, []
-    for each in waiting:
-        each.callback(None)
+    for deferred in waiting:
+        deferred.callback(None)
 
 
 SEND_BUFFER = 16 * 1024

@@ -17,13 +17,13 @@ MAX_FIELDS = 20
 """Maximum number of fields of a form."""
 
 
-def same_site_fields(request: Request, most: int = MAX_FORM) -> dict[str, str]:
-    """Return the fields of a form of at most `most` bytes.
+def same_site_fields(request: Request, max_bytes: int = MAX_FORM) -> dict[str, str]:
+    """Return the fields of a form of at most `max_bytes` bytes.
 
     Raises Forbidden if the form comes from another site, and BadInput if the body is not a valid form.
     """
     _check_same_site(request)
-    return _read(request, most)
+    return _read(request, max_bytes)
 
 
 def _check_same_site(request: Request) -> None:
@@ -35,12 +35,12 @@ def _check_same_site(request: Request) -> None:
         raise Forbidden("Forms are accepted only from pages of this server.", code="form_foreign")
 
 
-def _read(request: Request, most: int) -> dict[str, str]:
+def _read(request: Request, max_bytes: int) -> dict[str, str]:
     media_type = (header(request, "Content-Type") or "").partition(";")[0].strip().lower()
     body = request.body
-    if media_type != "application/x-www-form-urlencoded" or len(body) > most:
+    if media_type != "application/x-www-form-urlencoded" or len(body) > max_bytes:
         raise BadInput(
-            f"The body must be a form (application/x-www-form-urlencoded) of at most {most:,} bytes.",
+            f"The body must be a form (application/x-www-form-urlencoded) of at most {max_bytes:,} bytes.",
             code="form_wrong",
         )
     try:

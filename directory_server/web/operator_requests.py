@@ -72,13 +72,13 @@ def row_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else None
 
 
-def page_of(found: Sequence[T]) -> Sequence[T]:
+def page_of(rows: Sequence[T]) -> Sequence[T]:
     """Return the rows of a page. PER_PAGE + 1 rows are read, to find out whether there is another page."""
-    return found[:PER_PAGE]
+    return rows[:PER_PAGE]
 
 
-def next_url(path: str, found: Sequence[object], after: str, **values: str) -> str:
-    """Return the URL of the page after the row `after`; empty if `found` has no more rows than a page."""
-    if len(found) <= PER_PAGE:
+def next_url(path: str, rows: Sequence[object], after: str, **values: str) -> str:
+    """Return the URL of the page after the row `after`; empty if `rows` has no more rows than a page."""
+    if len(rows) <= PER_PAGE:
         return ""
     return f"{path}?{urlencode({**{name: text for name, text in values.items() if text}, 'after': after})}"

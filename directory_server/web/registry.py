@@ -136,10 +136,10 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         name = path_text(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
-        found = await self._catalogue.of(request).store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
-        page = found[: parameters.limit]
-        versions = [each for each in page if self._is_visible(each, parameters.include_deleted)]
-        more = len(found) > parameters.limit or _size(found) >= PAGE_BYTES
+        versions_read = await self._catalogue.of(request).store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
+        page = versions_read[: parameters.limit]
+        versions = [version for version in page if self._is_visible(version, parameters.include_deleted)]
+        more = len(versions_read) > parameters.limit or _size(versions_read) >= PAGE_BYTES
         if not (versions or after or more):
             raise NotFound(f"Unknown server {name[:200]!r}.")
         cursor = serialization.encode_registry_cursor(parameters, (name, page[-1].version)) if more else None
@@ -150,10 +150,10 @@ class RegistryHandlers:
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_look_up_parameters(query(request))
         name, version = path_text(name), path_text(version)
-        found = await self._catalogue.of(request).store.version(name, version)
-        if found is None or not self._is_visible(found, include_deleted):
+        stored = await self._catalogue.of(request).store.version(name, version)
+        if stored is None or not self._is_visible(stored, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
-        return await self._response(request, self._encoded(request, found))
+        return await self._response(request, self._encoded(request, stored))
 
     async def edit(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Respond that versions are neither replaced nor deleted: the contract allows that with 501."""
@@ -188,22 +188,22 @@ class RegistryHandlers:
 
     async def _search(self, directory: Directory, parameters: serialization.RegistryQuery, client: str) -> VersionPage:
         """Return a page of search results, best first, with the requested or the latest version of each server."""
-        found: list[Version] = []
+        visible: list[Version] = []
         position = Position(*parameters.after) if parameters.after else None
         requested = "latest" if parameters.version == "all" else parameters.version
         for _ in range(MAX_SEARCH_PAGES):
-            query = Query(parameters.search, parameters.limit - len(found), position)
-            most = PAGE_BYTES - _size(found)
-            versions, position = await directory.search_versions(query, most, ("registry", client), version=requested)
-            found += [
+            query = Query(parameters.search, parameters.limit - len(visible), position)
+            left = PAGE_BYTES - _size(visible)
+            versions, position = await directory.search_versions(query, left, ("registry", client), version=requested)
+            visible += [
                 version
                 for version in versions
                 if self._is_visible(version, parameters.include_deleted)
                 and version.updated_at >= (parameters.updated_since or 0)
             ]
-            if position is None or len(found) == parameters.limit or _size(found) >= PAGE_BYTES:
+            if position is None or len(visible) == parameters.limit or _size(visible) >= PAGE_BYTES:
                 break
-        return found, (position.score, position.name) if position else None
+        return visible, (position.score, position.name) if position else None
 
     async def _response(self, request: Request, body: bytes) -> bytes:
         is_public = self._access.mode == "public" and b"authorization" not in request.received

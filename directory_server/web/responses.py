@@ -40,7 +40,7 @@ def entity_tag(body: bytes, coding: str = "") -> str:
 
 def is_known(request: Request, etag: str) -> bool:
     """Return whether the client has the body with this entity tag (RFC 9110, section 13.1.2)."""
-    known = [each.strip().removeprefix("W/") for each in (header(request, "If-None-Match") or "").split(",")]
+    known = [tag.strip().removeprefix("W/") for tag in (header(request, "If-None-Match") or "").split(",")]
     return etag in known or known == ["*"]
 
 

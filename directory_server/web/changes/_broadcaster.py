@@ -61,8 +61,8 @@ class Broadcaster:
             elif events[watch]:
                 channel.send(events[watch])
         waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            each.callback(None)
+        for follower in waiting:
+            follower.callback(None)
 
     def follow(self, stream: Stream, since: int, watch: Watch) -> None:
         """Send the changes after `since` to an open stream, then new ones, until it ends."""

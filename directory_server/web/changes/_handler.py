@@ -125,9 +125,9 @@ class ChangesHandler:
         size, end = limit, since + MAX_SCANNED
         if keywords is not None:
             size = min(max(limit, FIRST_SCAN), SCAN_SIZE)
-        found: list[bytes] = []
+        items: list[bytes] = []
         left = PAGE_BYTES
-        while len(found) < limit and left > 0 and since < end:
+        while len(items) < limit and left > 0 and since < end:
             changes = await store.changes(since, min(size, end - since))
             if not changes:
                 break
@@ -137,14 +137,14 @@ class ChangesHandler:
                 keywords,
                 self._matching,
                 serialization.change_item,
-                limit=limit - len(found),
+                limit=limit - len(items),
                 max_bytes=left,
             )
-            found += more
+            items += more
             left -= sum(map(len, more))
             if keywords is not None:
                 size = min(2 * size, SCAN_SIZE)
-        return found, since
+        return items, since
 
 
 def wants_stream(accepted: Sequence[str]) -> bool:

@@ -95,7 +95,7 @@ def encode_events(
     for watch in watches:
         by_scope.setdefault(watch.scope, []).append(watch.keywords)
     for scope, filters in by_scope.items():
-        seen = [change for each in changes if (change := change_within(each, scope)) is not None]
+        seen = [change for original in changes if (change := change_within(original, scope)) is not None]
         encoded = _events(seen, filters, matching, log, max_bytes)
         events |= {Watch(keywords, scope): data for keywords, data in encoded.items()}
     return events
@@ -105,19 +105,19 @@ def _events(
     changes: Sequence[Change], filters: Collection[Keywords], matching: Matching, log: str, max_bytes: int
 ) -> dict[Keywords, bytes]:
     """Return the events of `changes` for each of `filters`."""
-    events: dict[Keywords, list[bytes]] = {each: [] for each in filters}
+    events: dict[Keywords, list[bytes]] = {keywords: [] for keywords in filters}
     left = dict.fromkeys(filters, max_bytes)
-    queries = [each for each in filters if each is not None]
+    queries = [keywords for keywords in filters if keywords is not None]
     unfiltered = {None} & events.keys()
     for change in changes:
         matched = queries if change.kind == "removed" else matching(change, queries)
         if matched or unfiltered:
             event = serialization.change_event(change, log)
-            for each in (*unfiltered, *matched):
-                if left[each] >= 0:
-                    events[each].append(event)
-                    left[each] -= len(event)
-    return {each: b"".join(parts) for each, parts in events.items()}
+            for keywords in (*unfiltered, *matched):
+                if left[keywords] >= 0:
+                    events[keywords].append(event)
+                    left[keywords] -= len(event)
+    return {keywords: b"".join(parts) for keywords, parts in events.items()}
 
 
 def split_events(data: bytes, size: int = CHUNK_BYTES) -> list[bytes]:

@@ -168,19 +168,19 @@ def _found(page: Page) -> bytes:
 
 
 async def _search_tools(directory: Directory, query: Any, client: str) -> bytes:
-    found = await directory.search_tools(query, ("MCP", client))
-    data = [_found_tool(each) for each in found]
+    hits = await directory.search_tools(query, ("MCP", client))
+    data = [_tool_item(hit) for hit in hits]
     message = {} if data else {"message": NO_TOOL}
     return serialization.tool_result(
         serialization.encode({"success": True, "data": data, "count": len(data), **message})
     )
 
 
-def _found_tool(found: ToolHit) -> dict[str, Any]:
-    tool = found.tool
+def _tool_item(row: ToolHit) -> dict[str, Any]:
+    tool = row.tool
     values = {"title": tool.title, "description": tool.description, "takes": tool.takes, "hints": tool.hints}
     given = {name: value for name, value in values.items() if value}
-    return {"mcp_id": found.hit.mcp_id, "server": found.hit.name, "name": tool.name, **given}
+    return {"mcp_id": row.hit.mcp_id, "server": row.hit.name, "name": tool.name, **given}
 
 
 async def _detail(directory: Directory, mcp_id: str, client: str) -> bytes:

@@ -141,10 +141,10 @@ class Gauges(Collector):
             "Time of the latest successful sync run.",
             labels=["upstream"],
         )
-        for each in self._upstreams():
-            failing.add_metric([each.name], float(bool(each.error)))
-            entries.add_metric([each.name], each.entries)
-            success.add_metric([each.name], each.last_success or 0.0)
+        for upstream in self._upstreams():
+            failing.add_metric([upstream.name], float(bool(upstream.error)))
+            entries.add_metric([upstream.name], upstream.entries)
+            success.add_metric([upstream.name], upstream.last_success or 0.0)
         yield from (failing, entries, success)
 
 

@@ -186,10 +186,10 @@ def reference(of: type) -> Schema:
 def parameters(of: type, location: str = "query") -> list[dict[str, Any]]:
     """Return the parameter objects of the fields of `of`."""
     required = required_fields(of)
-    found = []
+    objects = []
     for name, schema in argument_schemas(of).items():
         parameter = {"name": name, "in": location, "description": schema.pop("description"), "schema": schema}
         # A list is one parameter, separated by commas.
         style = {"style": "form", "explode": False} if schema["type"] == "array" else {}
-        found.append({**parameter, **style, **({"required": True} if name in required else {})})
-    return found
+        objects.append({**parameter, **style, **({"required": True} if name in required else {})})
+    return objects

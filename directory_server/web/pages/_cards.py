@@ -121,7 +121,7 @@ def filter_url(value: str, name: str) -> str:
 def package_types(entry: Entry) -> Sequence[str]:
     """Return the known types of the packages of an entry, at most MAX_KINDS."""
     kinds = [package.get("registryType") for package in entry.packages]
-    return [each for each in PACKAGES if each in kinds][:MAX_KINDS]
+    return [kind for kind in PACKAGES if kind in kinds][:MAX_KINDS]
 
 
 def card_tags(entry: Entry, language: str) -> Sequence[str]:

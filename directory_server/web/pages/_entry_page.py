@@ -162,8 +162,8 @@ class EntryPage:
 async def _versions(directory: Directory, entry: Entry) -> Sequence[Version]:
     """Return the last versions, none if there is only one."""
     versions = await directory.store.versions(entry.name, limit=MAX_VERSIONS, most=VERSIONS_BYTES)
-    found = [version for version in versions if not version.deleted]
-    return found if len(found) > 1 else []
+    remaining = [version for version in versions if not version.deleted]
+    return remaining if len(remaining) > 1 else []
 
 
 async def _find_similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
@@ -199,4 +199,4 @@ _EMPTY = frozenset({"mcp", "server", "servers", "the", "for", "and", "of", "a", 
 
 def _words(text: str) -> Sequence[str]:
     """Return the words of a text. Quotes, colons and hyphens, which have a meaning in queries, separate them."""
-    return [word[:30] for word in "".join(each if each.isalnum() else " " for each in text).split()]
+    return [word[:30] for word in "".join(character if character.isalnum() else " " for character in text).split()]

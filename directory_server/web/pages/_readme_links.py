@@ -41,9 +41,8 @@ def with_links(html: str) -> str:
     The ids are ours: a publisher could choose one that another part of the page has.
     """
     numbers = iter(range(1, html.count("<h") + 1))
-    html = _HEADING.sub(
-        lambda found: f'<h{found[1]} id="readme-{next(numbers)}">{found[2]}</h{found[1]}>', _EMPTY_LINK.sub(r"\1", html)
-    )
+    html = _EMPTY_LINK.sub(r"\1", html)
+    html = _HEADING.sub(lambda part: f'<h{part[1]} id="readme-{next(numbers)}">{part[2]}</h{part[1]}>', html)
     parts, depth, left = [], 0, MAX_LINKS
     for part in _TAG.split(html):
         if part.startswith("<"):
@@ -51,7 +50,7 @@ def with_links(html: str) -> str:
             if name and name[1] in _OWN_TEXT:
                 depth += -1 if part.startswith("</") else 1
         elif not depth and left and "://" in part:
-            part, count = _ADDRESS.subn(lambda found: _linked(found[0]), part, count=left)
+            part, count = _ADDRESS.subn(lambda address: _linked(address[0]), part, count=left)
             left -= count
         parts.append(part)
     return "".join(parts)
@@ -60,7 +59,7 @@ def with_links(html: str) -> str:
 def contents(html: Markup) -> Sequence[tuple[str, Markup]]:
     """Return the ids and the texts of the upper headings of a README, none if there are few."""
     headings = [
-        (found[2], Markup(text)) for found in _NUMBERED.finditer(html) if (text := _TAG.sub("", found[3]).strip())
+        (heading[2], Markup(text)) for heading in _NUMBERED.finditer(html) if (text := _TAG.sub("", heading[3]).strip())
     ]
     return headings[:MAX_HEADINGS] if len(headings) >= MIN_HEADINGS else []
 

@@ -175,8 +175,8 @@ class SearchPage:
 
     def _offered(self) -> Mapping[str, Sequence[str]]:
         """Return the filters that suggestions offer, and their values. Some find entries only because of a feature."""
-        found = {name for part in self._parts for name in part.filters()}
-        offered = {name: values for name, values in FILTERS.items() if name != "status" or name in found}
+        added = {name for part in self._parts for name in part.filters()}
+        offered = {name: values for name, values in FILTERS.items() if name != "status" or name in added}
         return {**offered, "package": PACKAGES}
 
 
@@ -204,5 +204,5 @@ def _page_number(given: Mapping[str, str]) -> int:
 
 def _corrected(words: str, corrected: Mapping[str, str]) -> str:
     """Return the search words with those that were corrected, an empty text if none was."""
-    found = " ".join(corrected.get(word.casefold(), word) for word in words.split())
-    return found if found != words else ""
+    text = " ".join(corrected.get(word.casefold(), word) for word in words.split())
+    return text if text != words else ""
