@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..modules import BENCH, PROJECT, Module, Rule, breaks, read_module
-from ..test_code_rules import coroutines_are_async_def, files_are_short
+from ..test_code_rules import files_are_short
 from ..test_imports import private_modules_stay_private
 from ..test_layers import DOMAIN, layer_of
 
@@ -58,7 +58,6 @@ def bench_imports_only_go_down(module: Module) -> Iterator[str]:
 BENCH_RULES: list[Rule] = [
     bench_imports_only_go_down,
     private_modules_stay_private,
-    coroutines_are_async_def,
     files_are_short,
 ]
 
