@@ -187,7 +187,7 @@ class DirectoryService(MultiService):
 
     def _is_of_metrics(self, port: object) -> bool:
         """Return whether only the endpoint of the metrics has `port`: a number, or the path of a socket."""
-        having = [each for each in self._config.listen if str(port) in endpoints.read(each).arguments]
+        having = [listen for listen in self._config.listen if str(port) in endpoints.read(listen).arguments]
         return not having and str(port) in endpoints.read(self._config.metrics.listen).arguments
 
     def _fail(self, reason: str) -> NoReturn:

@@ -18,9 +18,9 @@ def compiled(name: str, version: int = 1) -> ModuleType | None:
         module = import_module(f".{name}", __package__)
     except ImportError:
         module = None
-    found = module if getattr(module, "VERSION", 1) == version else None
-    _used[name] = found is not None
-    return found
+    usable = module if getattr(module, "VERSION", 1) == version else None
+    _used[name] = usable is not None
+    return usable
 
 
 def compiled_modules() -> Mapping[str, bool]:

@@ -78,8 +78,8 @@ def running_servers(folder: Path) -> Sequence[RunningServer]:
         paths = sorted((folder / FOLDER).glob("*.json"))[:MAX_PROCESSES]
     except OSError:
         return []
-    found = [server for path in paths if (server := _read(path)) is not None]
-    return sorted(found, key=lambda server: server.started_at)
+    servers = [server for path in paths if (server := _read(path)) is not None]
+    return sorted(servers, key=lambda server: server.started_at)
 
 
 def _read(path: Path) -> RunningServer | None:

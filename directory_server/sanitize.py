@@ -172,8 +172,8 @@ class Cleaner:
         return value
 
     def _clean(self, text: str) -> str:
-        most = min(_MANY, self._left // _COST + 1)
-        cleaned, count = _cleaned(text, most)
+        limit = min(_MANY, self._left // _COST + 1)
+        cleaned, count = _cleaned(text, limit)
         self.changed = self.changed or cleaned != text
         self._left -= count * _COST
         if self._left < 0:
@@ -188,17 +188,17 @@ def _is_clean(text: str) -> bool:
     return flat.isprintable() and (flat.isascii() or _IGNORABLE.search(flat) is None)
 
 
-def _cleaned(text: str, most: int) -> tuple[str, int]:
+def _cleaned(text: str, limit: int) -> tuple[str, int]:
     """Return `text` cleaned, and the number of matches. With `most` matches, all unsafe characters are removed."""
-    cleaned, count = _UNSAFE.subn(_replacement, text, count=most)
-    if count >= most:
+    cleaned, count = _UNSAFE.subn(_replacement, text, count=limit)
+    if count >= limit:
         return _IGNORABLE.sub("", "".join(filter(str.isprintable, text))), count
     return cleaned, count
 
 
 def _replacement(match: Any) -> str:
-    found: str = match[0]
-    return _REPLACEMENTS.get(match.lastgroup, found)
+    text: str = match[0]
+    return _REPLACEMENTS.get(match.lastgroup, text)
 
 
 def _cut(text: str, limit: int, longer: bool) -> str:

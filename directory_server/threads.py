@@ -39,11 +39,11 @@ def detached(work: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
 
 
 class Limited:
-    """An Offload that runs at most `most` functions of `offload` at once. Further ones wait in their order."""
+    """An Offload that runs at most `limit` functions of `offload` at once. Further ones wait in their order."""
 
-    def __init__(self, offload: runtime.Offload, most: int) -> None:
+    def __init__(self, offload: runtime.Offload, limit: int) -> None:
         self._offload = offload
-        self._slots = DeferredSemaphore(most)
+        self._slots = DeferredSemaphore(limit)
 
     async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         await self._slots.acquire()
@@ -57,26 +57,26 @@ class Limited:
 
 
 class OwnThreads:
-    """An Offload with at most `most` own threads, started on demand.
+    """An Offload with at most `limit` own threads, started on demand.
 
     While the reactor does not run, functions run at once in the thread of the caller. A process that ends without
     `stop`, because its start failed, does not wait for the threads. If `waiting` functions already wait for a thread,
     a further call raises Unavailable.
     """
 
-    def __init__(self, reactor: Any, most: int, waiting: int) -> None:
+    def __init__(self, reactor: Any, limit: int, waiting: int) -> None:
         self._reactor = reactor
         self._waiting = waiting
         self._asked = 0
-        self._most = most
-        self._pool = ThreadPool(0, most)
+        self._limit = limit
+        self._pool = ThreadPool(0, limit)
         self._pool.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
         self._pool.start()
 
     async def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         if not self._reactor.running:
             return function(*args, **kwargs)
-        if self._asked >= self._most + self._waiting:
+        if self._asked >= self._limit + self._waiting:
             raise Unavailable("Too much waits for the storage at the moment. Try again in a few seconds.")
         self._asked += 1
         try:

@@ -55,24 +55,24 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
     somebody else, use --revoke-keys.
     """
     context = command_context(ctx)
-    found = _find(context.storage.accounts, email)
-    if found.disabled_at is not None:
+    account = _find(context.storage.accounts, email)
+    if account.disabled_at is not None:
         raise disabled_account()
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
-        wait_for(context.storage.accounts.set_password(found.id, None))
-    keys = _valid_keys(context.storage.keys, found)
+        wait_for(context.storage.accounts.set_password(account.id, None))
+    keys = _valid_keys(context.storage.keys, account)
     if revoke_keys:
         for key in keys:
             wait_for(context.storage.keys.revoke(key.id))
-        echo(f"{counted(len(keys), 'key')} of {found.email} revoked; password and sessions ended.", err=True)
+        echo(f"{counted(len(keys), 'key')} of {account.email} revoked; password and sessions ended.", err=True)
     elif keys:
         echo(
-            f"{counted(len(keys), 'key')} of {found.email} can still be used. "
-            f"To revoke them: account reset {found.email} --revoke-keys",
+            f"{counted(len(keys), 'key')} of {account.email} can still be used. "
+            f"To revoke them: account reset {account.email} --revoke-keys",
             err=True,
         )
-    _print_link(context, found)
+    _print_link(context, account)
 
 
 @account.command("list")
@@ -85,13 +85,13 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     print_listing(
         (
             {
-                "email": each.account.email,
-                "role": each.account.role,
-                "state": each.account.state,
-                "keys": each.keys,
-                "created_at": each.account.created_at,
+                "email": listed.account.email,
+                "role": listed.account.role,
+                "state": listed.account.state,
+                "keys": listed.keys,
+                "created_at": listed.account.created_at,
             }
-            for each in paged(lambda after: roster.all_accounts(after=after, limit=PAGE))
+            for listed in paged(lambda after: roster.all_accounts(after=after, limit=PAGE))
         ),
         {
             "EMAIL": itemgetter("email"),
@@ -109,7 +109,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def disable(ctx: click.Context, email: str) -> None:
     """Disable the account EMAIL: its sessions end, and sign-in and its keys are rejected within a second."""
-    _change(ctx, email, lambda accounts, found: accounts.disable(found), "disabled")
+    _change(ctx, email, lambda accounts, account: accounts.disable(account), "disabled")
 
 
 @account.command()
@@ -117,7 +117,7 @@ def disable(ctx: click.Context, email: str) -> None:
 @click.pass_context
 def enable(ctx: click.Context, email: str) -> None:
     """Enable the account EMAIL: sign-in and its keys work again."""
-    _change(ctx, email, lambda accounts, found: accounts.enable(found), "enabled")
+    _change(ctx, email, lambda accounts, account: accounts.enable(account), "enabled")
 
 
 @account.command()
@@ -125,7 +125,7 @@ def enable(ctx: click.Context, email: str) -> None:
 @click.pass_context
 def approve(ctx: click.Context, email: str) -> None:
     """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
-    _change(ctx, email, lambda accounts, found: accounts.approve(found), "approved")
+    _change(ctx, email, lambda accounts, account: accounts.approve(account), "approved")
 
 
 @account.command()
@@ -137,7 +137,7 @@ def role(ctx: click.Context, email: str, role: Role) -> None:
 
     An auditor reads these pages and all entries, and changes nothing. It counts from the next request.
     """
-    _change(ctx, email, lambda accounts, found: accounts.set_role(found, role), f"{_ARTICLES[role]} {role}")
+    _change(ctx, email, lambda accounts, account: accounts.set_role(account, role), f"{_ARTICLES[role]} {role}")
 
 
 @account.command()
@@ -147,7 +147,7 @@ def role(ctx: click.Context, email: str, role: Role) -> None:
 def limit(ctx: click.Context, email: str, limit: int) -> None:
     """Set the limit of all keys of the account EMAIL, and of its new ones, to LIMIT requests in any 60 minutes."""
     state = f"limited to {limit:,} requests per key"
-    _change(ctx, email, lambda accounts, found: accounts.set_limit(found, limit), state)
+    _change(ctx, email, lambda accounts, account: accounts.set_limit(account, limit), state)
 
 
 @account.command()
@@ -157,10 +157,10 @@ def limit(ctx: click.Context, email: str, limit: int) -> None:
 def delete(ctx: click.Context, email: str) -> None:
     """Delete the account EMAIL with its sessions and keys: its keys are rejected within a second."""
     storage = command_context(ctx).storage
-    found = _find(storage.accounts, email)
-    keys = _valid_keys(storage.keys, found)
-    wait_for(storage.accounts.delete(found.id))
-    echo(f"The account {found.email} is deleted; {counted(len(keys), 'key')} revoked.", err=True)
+    account = _find(storage.accounts, email)
+    keys = _valid_keys(storage.keys, account)
+    wait_for(storage.accounts.delete(account.id))
+    echo(f"The account {account.email} is deleted; {counted(len(keys), 'key')} revoked.", err=True)
 
 
 _Action = Callable[[StoredAccounts, str], Coroutine[Any, Any, None]]
@@ -169,16 +169,16 @@ _Action = Callable[[StoredAccounts, str], Coroutine[Any, Any, None]]
 def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None:
     """Call `action` with the id of the account `email` and print its new state."""
     accounts = command_context(ctx).storage.accounts
-    found = _find(accounts, email)
-    wait_for(action(accounts, found.id))
-    echo(f"The account {found.email} is {state}.", err=True)
+    account = _find(accounts, email)
+    wait_for(action(accounts, account.id))
+    echo(f"The account {account.email} is {state}.", err=True)
 
 
 def _find(accounts: StoredAccounts, email: str) -> Account:
-    found = wait_for(accounts.find(email))
-    if found is None:
+    account = wait_for(accounts.find(email))
+    if account is None:
         raise NotFound(f"There is no account with the e-mail address {email!r}.")
-    return found
+    return account
 
 
 def _valid_keys(keys: StoredKeyRing, owner: Account) -> Sequence[ApiKey]:
@@ -188,9 +188,9 @@ def _valid_keys(keys: StoredKeyRing, owner: Account) -> Sequence[ApiKey]:
     return [key for key in owned if key.id in live]
 
 
-def _print_link(context: CommandContext, found: Account) -> None:
-    link = wait_for(create_link(context, found))
-    echo(f"One-time link for {found.email}, valid for {duration(context.config.accounts.link)}:", err=True)
+def _print_link(context: CommandContext, account: Account) -> None:
+    link = wait_for(create_link(context, account))
+    echo(f"One-time link for {account.email}, valid for {duration(context.config.accounts.link)}:", err=True)
     echo(link)
 
 

@@ -41,8 +41,8 @@ def add(ctx: click.Context, file: str) -> None:
     """Add the entries of FILE (- for standard input) as local entries; they override upstream entries by name."""
     entries = _read(file)
     outcomes = wait_for(command_context(ctx, new=True).storage.store.publish(LOCAL, entries))
-    for each, outcome in zip(entries, outcomes, strict=True):
-        echo(f"{each.name} {each.version}: {outcome.replace('_', ' ')}")
+    for entry, outcome in zip(entries, outcomes, strict=True):
+        echo(f"{entry.name} {entry.version}: {outcome.replace('_', ' ')}")
 
 
 @entry.command()
@@ -62,10 +62,10 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
     if file is not None:
         (edited,) = _only(_read(file), name)
     else:
-        found = wait_for(store.version(name, "latest"))
-        if found is None or found.deleted:
+        version = wait_for(store.version(name, "latest"))
+        if version is None or version.deleted:
             raise NotFound(f"No entry is called {name!r}.")
-        edited = serialization.edited(serialization.restore_entry(found.body), _values(fields))
+        edited = serialization.edited(serialization.restore_entry(version.body), _values(fields))
     (outcome,) = wait_for(store.publish(LOCAL, [edited]))
     echo(f"{edited.name} {edited.version}: {outcome.replace('_', ' ')}")
 
@@ -126,11 +126,11 @@ def show(ctx: click.Context, name: str) -> None:
     NAME may also be the mcp_id of an entry. The source is local, published, or the name of an upstream.
     """
     store = command_context(ctx).storage.store
-    found = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
-    if found is None:
+    version = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
+    if version is None:
         raise NotFound(f"No visible entry is called {name!r}.")
-    detail = serialization.decode(serialization.encode_detail(detail_of(found)))
-    preferred = wait_for(store.preferred(found.name))
+    detail = serialization.decode(serialization.encode_detail(detail_of(version)))
+    preferred = wait_for(store.preferred(version.name))
     print_json({"source": preferred and preferred[0], **detail})
 
 
@@ -157,14 +157,14 @@ def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: boo
 def _read(file: str) -> list[Entry]:
     """Return the entries of `file`. Raises BadInput where one of them cannot be read."""
     report = importer.ImportReport()
-    entries = [each for batch in importer.batches([file], report) for each in batch]
+    entries = [entry for batch in importer.batches([file], report) for entry in batch]
     for rejection in report.rejections:
         raise BadInput(f"{file}{'' if rejection.line is None else f':{rejection.line}'}: {rejection.reason}")
     return entries
 
 
 def _only(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
-    if [each.name for each in entries] != [name]:
+    if [entry.name for entry in entries] != [name]:
         raise BadInput(f"The file must contain exactly one entry, called {name!r}.")
     return entries
 

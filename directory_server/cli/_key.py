@@ -42,7 +42,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     context = command_context(ctx)
     roster = context.storage.roster
     print_listing(
-        (_record(context, each) for each in paged(lambda after: roster.all_keys(after=after, limit=PAGE))),
+        (_record(context, key) for key in paged(lambda after: roster.all_keys(after=after, limit=PAGE))),
         {
             "ID": itemgetter("id"),
             "LABEL": itemgetter("label"),

@@ -47,7 +47,7 @@ def quickstart(ctx: click.Context, check: bool) -> None:
     if check:
         check_ports(configuration(ctx))
     context = command_context(ctx, new=True)
-    upstreams = [each for each in configured_upstreams(context.config) if wait_for(_is_new(context, each))]
+    upstreams = [upstream for upstream in configured_upstreams(context.config) if wait_for(_is_new(context, upstream))]
     if upstreams:
         run_in_reactor(lambda reactor: _sync_and_begin(reactor, context, upstreams))
     else:
@@ -76,7 +76,7 @@ async def _begin(context: CommandContext) -> None:
     secret = None
     if not await storage.roster.all_keys(limit=1):
         _, secret = await storage.keys.create("first key", limit=context.config.quota.limit, expires_at=None)
-    listed = [each.account for each in await storage.roster.all_accounts(limit=PAGE)]
+    listed = [row.account for row in await storage.roster.all_accounts(limit=PAGE)]
     link = ""
     if not listed:
         operator = await storage.accounts.add(OPERATOR)

@@ -42,11 +42,11 @@ def status(ctx: click.Context, as_json: bool) -> None:
     """
     context = command_context(ctx)
     processes, upstreams = servers_of(context.config), wait_for(context.storage.mirrors.all())
-    found = _status(context, processes, upstreams)
+    status = _status(context, processes, upstreams)
     if as_json:
-        print_json(found)
+        print_json(status)
         return
-    for name, text in _lines(context, found, processes, upstreams):
+    for name, text in _lines(context, status, processes, upstreams):
         echo(f"{name:16}{text}")
 
 
@@ -71,23 +71,23 @@ def _status(
 
 def _lines(
     context: CommandContext,
-    found: dict[str, Any],
+    status: dict[str, Any],
     processes: Sequence[RunningServer],
     upstreams: Sequence[UpstreamState],
 ) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the lines."""
-    server = found["server"]
+    server = status["server"]
     yield "server", f"{server['state']}{' at ' + server['url'] if server['url'] else ''}"
-    yield "software", found["software"]
+    yield "software", status["software"]
     for running in processes:
         yield "process", server_line(running).removeprefix("process ")
-    yield ("database" if context.config.database else "data directory"), found["storage"]
-    if found["bytes"] is not None:
-        yield "disk", f"{found['bytes'] / 1e6:,.1f} MB"
-    yield "entries", f"{found['entries']:,}"
-    yield "last change", f"{found['last_change']:,}"
-    yield "keys", f"{found['keys']['valid']:,} valid, {found['keys']['total']:,} total"
-    yield "accounts", ", ".join(f"{count:,} {state}" for state, count in found["accounts"].items()) or "none"
+    yield ("database" if context.config.database else "data directory"), status["storage"]
+    if status["bytes"] is not None:
+        yield "disk", f"{status['bytes'] / 1e6:,.1f} MB"
+    yield "entries", f"{status['entries']:,}"
+    yield "last change", f"{status['last_change']:,}"
+    yield "keys", f"{status['keys']['valid']:,} valid, {status['keys']['total']:,} total"
+    yield "accounts", ", ".join(f"{count:,} {state}" for state, count in status["accounts"].items()) or "none"
     for line in wait_for(context.storage.describe()):
         name, _, text = line.partition("  ")
         yield name, text.strip()
@@ -134,10 +134,10 @@ def _get(url: str, host: str) -> tuple[int | None, Any]:
                 code, body = response.status, response.read(_HEALTH_BYTES)
         except HTTPError as error:
             code, body = error.code, error.read(_HEALTH_BYTES)
-        found = serialization.decode(body)
+        answer = serialization.decode(body)
     except (OSError, HTTPException, BadInput):
         return None, None
-    return (code, found) if isinstance(found, dict) else (None, None)
+    return (code, answer) if isinstance(answer, dict) else (None, None)
 
 
 def _size(folder: Path) -> int:

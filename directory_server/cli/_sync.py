@@ -32,9 +32,9 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
     A running server on the same data serves new entries within seconds. The exit code is 1 if a sync fails.
     """
     context = command_context(ctx, new=True)
-    upstreams = [each for each in configured_upstreams(context.config) if name in (None, each.name)]
+    upstreams = [upstream for upstream in configured_upstreams(context.config) if name in (None, upstream.name)]
     if not upstreams:
-        known = ", ".join(each.name for each in context.config.upstream)
+        known = ", ".join(upstream.name for upstream in context.config.upstream)
         raise click.ClickException(
             f"No upstream {name} is configured; there are: {known}."
             if known
@@ -52,7 +52,7 @@ def configured_upstreams(config: Config) -> list[mirror.Upstream]:
     """Return the upstreams of `config`."""
     from .. import mirror
 
-    return [mirror.Upstream(**attrs.asdict(each)) for each in config.upstream]
+    return [mirror.Upstream(**attrs.asdict(upstream)) for upstream in config.upstream]
 
 
 async def sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mirror.Upstream], *, full: bool) -> bool:

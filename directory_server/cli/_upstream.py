@@ -26,7 +26,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
     """List all upstreams that were ever synced, by name."""
     mirrors = command_context(ctx).storage.mirrors
     print_listing(
-        [upstream_record(each) for each in wait_for(mirrors.all())],
+        [upstream_record(state) for state in wait_for(mirrors.all())],
         {
             "NAME": itemgetter("name"),
             "ENTRIES": lambda record: f"{record['entries']:,}",
@@ -45,11 +45,11 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 def log(ctx: click.Context, name: str | None, as_json: bool) -> None:
     """Show the last 20 sync runs of each upstream, or of the one called NAME, newest first."""
     mirrors = command_context(ctx).storage.mirrors
-    names = [each.name for each in wait_for(mirrors.all()) if name in (None, each.name)]
+    names = [state.name for state in wait_for(mirrors.all()) if name in (None, state.name)]
     if name is not None and not names:
         raise NotFound(f"No upstream {name!r} was ever synced.")
     print_listing(
-        [_run_record(each, run) for each in names for run in wait_for(mirrors.runs(each))],
+        [_run_record(upstream, run) for upstream in names for run in wait_for(mirrors.runs(upstream))],
         {
             "UPSTREAM": itemgetter("upstream"),
             "START": lambda record: moment(record["started_at"]),

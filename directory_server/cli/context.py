@@ -44,7 +44,7 @@ PROXY = "http://ADDRESS"
 
 def base_url(listen: Sequence[str]) -> str:
     """Return the local URL of the first endpoint in `listen` that has one."""
-    return next(filter(None, (endpoints.read(each).url for each in listen)), PROXY)
+    return next(filter(None, (endpoints.read(endpoint).url for endpoint in listen)), PROXY)
 
 
 def servers_of(config: Config) -> Sequence[RunningServer]:

@@ -66,11 +66,11 @@ def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings:
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir, sections=SECTIONS)
 
 
-for each in (
+for command in (
     *(account, after_restore, config, database, entry, import_, key),
     *(quickstart, registry, status, sync, upstream),
 ):
-    main.add_command(each)
+    main.add_command(command)
 for feature in FEATURES:
     if feature.command:
         main.add_command(feature.part(feature.command))

@@ -186,8 +186,8 @@ def _upstreams(core: Core) -> list[UpstreamService]:
         core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ, core.trace
     )
     return [
-        mirror.UpstreamService(following, mirror.Upstream(**asdict(each)), core.reactor, runtime.now)
-        for each in core.config.upstream
+        mirror.UpstreamService(following, mirror.Upstream(**asdict(settings)), core.reactor, runtime.now)
+        for settings in core.config.upstream
     ]
 
 

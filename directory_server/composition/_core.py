@@ -173,7 +173,7 @@ def machine_runtime(reactor: Any) -> Runtime:
     """Return the runtime of a server process: the machine's clocks, and threads."""
     offload = threads.Offload(reactor)
     # These writes may wait for a lock or a disk. With threads of their own, they block no thread of the reactor's pool.
-    writes = threads.OwnThreads(reactor, most=2, waiting=100)
+    writes = threads.OwnThreads(reactor, limit=2, waiting=100)
     now = anchored(time.time, time.monotonic)
     return Runtime(
         reactor=reactor,

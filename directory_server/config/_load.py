@@ -94,7 +94,7 @@ def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = (), sect
         elif name in values:
             arguments[field.name] = values[name]
         elif "doc" not in field.metadata:
-            arguments[field.name] = {key: _instance(each, values, (key,)) for key, each in sections.items()}
+            arguments[field.name] = {key: _instance(kind, values, (key,)) for key, kind in sections.items()}
     return cls(**arguments)
 
 
@@ -148,7 +148,7 @@ def _tables(item: SourceValue, cls: type[C], metadata: Mapping[str, Any]) -> tup
     return tuple(
         build(
             cls,
-            [SourceValue((key,), each, f"{item.source}, table {number}", spell=spell) for key, each in table.items()],
+            [SourceValue((key,), text, f"{item.source}, table {number}", spell=spell) for key, text in table.items()],
         )
         for number, table in enumerate(value, 1)
     )
@@ -225,7 +225,7 @@ def from_file(file: Path | None, environ: Mapping[str, str]) -> Iterator[SourceV
         raise ConfigError(f"{source}: must be TOML: {error}") from None
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from (SourceValue((key, inner), each, source) for inner, each in value.items())
+            yield from (SourceValue((key, inner), item, source) for inner, item in value.items())
         else:
             yield SourceValue((key,), value, source)
 

@@ -127,7 +127,7 @@ def settings_tables(sections: Sections) -> str:
     for name, field in known.items():
         if cls := table_class(field.type):
             parts += [f"#### Tables [[{'.'.join(name)}]]\n", f"{_summary(cls)}\n"]
-            parts.append(_table({(*name, *inner): each for inner, each in _table_settings(field).items()}, names))
+            parts.append(_table({(*name, *inner): setting for inner, setting in _table_settings(field).items()}, names))
     return "\n".join(parts)
 
 
@@ -146,7 +146,7 @@ def _table(settings: Mapping[Name, Setting], names: re.Pattern[str]) -> str:
                 f"`{'.'.join(name)}`",
                 _type_name(field),
                 f"`{default}`" if default else "",
-                names.sub(lambda found: f"`{found[0]}`", field.metadata["doc"]),
+                names.sub(lambda match: f"`{match[0]}`", field.metadata["doc"]),
             ]
         )
     return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)

@@ -70,12 +70,12 @@ def each_matches(pattern: str, description: str, *, allow_empty: bool = True) ->
     return validate
 
 
-def line(most: int) -> Validator:
+def line(maximum: int) -> Validator:
     """Return a validator of a printable text of at most `most` characters."""
 
     def validate(_: object, __: object, text: str) -> None:
-        if len(text) > most or not text.isprintable():
-            raise ValueError(f"must have at most {most} characters, all of them printable")
+        if len(text) > maximum or not text.isprintable():
+            raise ValueError(f"must have at most {maximum} characters, all of them printable")
 
     return validate
 

@@ -61,8 +61,8 @@ def read(description: str) -> Endpoint:
     """Return the endpoint of `description`; for the PROXY protocol, the inner endpoint."""
     kind, *arguments = _SEPARATOR.split(description.removeprefix("haproxy:"))
     unescaped = [re.sub(r"\\(.)", r"\1", argument) for argument in arguments]
-    named = [each.partition("=")[::2] for each in unescaped if _NAMED.match(each)]
-    return Endpoint(kind, tuple(each for each in unescaped if not _NAMED.match(each)), dict(named))
+    named = [argument.partition("=")[::2] for argument in unescaped if _NAMED.match(argument)]
+    return Endpoint(kind, tuple(argument for argument in unescaped if not _NAMED.match(argument)), dict(named))
 
 
 def with_backlog(description: str) -> str:

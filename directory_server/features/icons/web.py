@@ -91,7 +91,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     icons = None
     if kernel.config.of(IconsConfig).fetch:
         # Entries name the hosts. A slow look-up outlives its deadline, so it must not take a thread of the reactor.
-        lookup = OwnThreads(kernel.reactor, most=CONCURRENCY, waiting=MAX_WAITING)
+        lookup = OwnThreads(kernel.reactor, limit=CONCURRENCY, waiting=MAX_WAITING)
         icons = icons_of(kernel.reactor, lookup, kernel.now)
     return Endpoints({"icons": IconHandlers(kernel.access, kernel.catalogue, icons)})
 

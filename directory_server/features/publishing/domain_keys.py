@@ -90,7 +90,7 @@ def text_records(reactor: Any) -> TextRecords:
 def well_known_file(reactor: Any, allowed_networks: Sequence[str]) -> WellKnownFile:
     """Return a reader of files, which connects to public addresses and to those in `allowed_networks` only."""
     # The threads are daemons, so that a look-up does not delay the end of the process.
-    lookup = OwnThreads(reactor, most=LOOKUPS, waiting=WAITING)
+    lookup = OwnThreads(reactor, limit=LOOKUPS, waiting=WAITING)
     allowed = networks(allowed_networks)
     network = CheckedNetwork(reactor, CertificatePolicy(), allowed, lookup, CONNECT, hides_names=True)
     return WellKnownFile(lambda: CheckedAgent(network), reactor)

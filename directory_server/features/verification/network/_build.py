@@ -39,7 +39,7 @@ def network_checkers(config: Config, reactor: Any, now: Callable[[], float]) -> 
     """Return what checks remotes and packages over the network. `now` returns seconds since the epoch."""
     settings = config.of(VerifyConfig)
     # They are daemons and are not stopped, so that a look-up does not delay the end of the process.
-    lookup = threads.OwnThreads(reactor, most=LOOKUPS, waiting=1_000)
+    lookup = threads.OwnThreads(reactor, limit=LOOKUPS, waiting=1_000)
     contact = settings.contact or config.web.url
     return checkers(reactor, now, threads.Offload(reactor), lookup, settings.allowed_networks, contact=contact)
 
