@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from attrs import field, fields, frozen, has
+from attrs import define, field, fields, has
 
 from ..sanitize import Cleaner, clean, clean_line, clean_text
 
@@ -50,7 +50,7 @@ def url(text: str) -> str:
     return text if len(text) <= URL and clean_line(text, URL) == text else ""
 
 
-@frozen
+@define(eq=False)
 class DetailFields:
     """Sanitizes and truncates the fields of an entry's detail; records in `omitted` the fields that lost something.
 

@@ -7,7 +7,7 @@ from random import Random
 from secrets import token_hex
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field
 from twisted.internet.defer import Deferred, TimeoutError, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -50,7 +50,7 @@ JITTER = 0.1
 """The random share of a delay, so that directories do not all send requests at once."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Mirror:
     """Runner of sync runs. `now` returns seconds since the epoch; `holder` identifies this process in leases."""
 

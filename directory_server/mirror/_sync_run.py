@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field
 
 from .. import importer
 from ..domain.entries import Entry
@@ -43,7 +43,7 @@ MAX_OVER_LIMIT = 10_000
 """Entries beyond what is stored of an upstream after which a sync run is aborted."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class SyncRun:
     """A sync run of `upstream`.
 

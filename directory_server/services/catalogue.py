@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import define, field
 
 from ..domain.ports.access import Scopes
 from ..domain.scopes import Scope
@@ -21,7 +21,7 @@ class ScopedRequest(Protocol):
     list_name: str
 
 
-@frozen
+@define(eq=False)
 class Catalogue:
     """Gives each request the directory within its scope.
 

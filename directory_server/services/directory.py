@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field
 
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
@@ -38,7 +38,7 @@ OpenObserver = Callable[[str], None]
 """Called with the id of each entry that was opened."""
 
 
-@frozen
+@define(eq=False)
 class Directory:
     """Search, look up and publish entries. `additions` are what features add to the views of entries.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 from twisted.internet.defer import DeferredLock
 
 from ...config import Config
@@ -88,7 +88,7 @@ async def hidden_names(ruled: RuledNames, rules: PolicyRules) -> AsyncIterator[t
         after = names[-1]
 
 
-@frozen
+@define(eq=False)
 class DryRun:
     """Dry runs for pages, one at a time: each of them reads all entries."""
 

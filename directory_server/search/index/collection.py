@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from weakref import proxy
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field
 
 from ..text.analysis import stem
 from ..text.thesaurus import Thesaurus
@@ -31,7 +31,7 @@ FEW = 16
 """Terms that are faster to look up one by one."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Collection:
     """Segments that are searched together, with their vocabulary, lexicon and thesaurus.
 

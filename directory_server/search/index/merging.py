@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from threading import local
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field
 
 from . import arrays
 from .arrays import Bools, Doubles, Floats, Ints, Longs, Offsets, Shorts
@@ -34,7 +34,7 @@ CHUNK = 1_000_000
 _SCALE = np.float32(1 / UNIT)
 
 
-@frozen(eq=False)
+@define(eq=False)
 class PostingLists:
     """The postings of all terms of a segment with so many `documents`.
 

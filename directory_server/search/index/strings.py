@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field
 from numpy.typing import NDArray
 
 from . import arrays
@@ -32,7 +32,7 @@ _BITS = {chr(code): 1 << (code & 63) for code in range(128)}
 """The same for a character of a string."""
 
 
-@frozen(eq=False)
+@define(eq=False)
 class StringTable:
     """Different strings in the order of their code points.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from attrs import field, frozen
+from attrs import define, field
 from twisted.internet.defer import DeferredSemaphore
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
@@ -44,7 +44,7 @@ MAX_CONCURRENT_SCANS = 2
 and pages without keywords must not wait for it."""
 
 
-@frozen
+@define(eq=False)
 class ChangesHandler:
     """Handler of `/api/open/v1/changes`. `_store` has the whole log, whose numbers and bounds all readers share."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field
 from markupsafe import Markup
 
 from ... import serialization
@@ -44,7 +44,7 @@ Card = tuple[Entry, Hit, Sequence[OfferedTool]]
 """An entry of a list, its record, and its tools that match."""
 
 
-@frozen
+@define(eq=False)
 class SearchPage:
     """Handles `/`. `_generation` changes with the entries, `_now` is the Unix time."""
 
