@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
-from urllib.parse import urlencode
 
 import click
 from attrs import asdict
@@ -145,7 +144,7 @@ def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: boo
     KEYWORDS are the search words of a client, with the same filters: 'tag:mail', 'runs:local', '-word', '"exact
     phrase"'. Write -- before them if one begins with a hyphen: entry search -- github -slack.
     """
-    query = serialization.search_parameters(urlencode({"keywords": " ".join(keywords), "limit": limit}).encode())
+    query = serialization.search_query(" ".join(keywords), limit)
     page = wait_for(search_once(command_context(ctx), query))
     print_listing(
         [serialization.identified(hit) for hit in page.hits],

@@ -157,7 +157,9 @@ def _type_name(field: Setting) -> str:
         return ", ".join(f"`{choice}`" for choice in get_args(field.type))
     if table_class(field.type):
         return "tables, or URLs" if field.metadata["table_of_text"] else "tables"
-    name = next(name for type_, name in _TYPE_NAMES if type_ == field.type)
+    name = next((name for type_, name in _TYPE_NAMES if type_ == field.type), "")
+    if not name:
+        raise TypeError(f"{field.name}: settings have no type {field.type}; _TYPE_NAMES lists them")
     if not isinstance(field.validator, AtLeast) or field.validator.minimum == 0:
         return name
     first, space, rest = name.partition(" or ")

@@ -50,7 +50,6 @@ from ._parameters import (
     changes_parameters,
     entry_id,
     no_parameters,
-    search_fields,
     search_parameters,
     search_query,
     url_parameters,

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
 from ._json import structure
-from ._keywords import KEYWORDS, checked_keywords
-from ._parameters import LIMIT, MAX_LIMIT, entry_id, within
+from ._keywords import checked_keywords
+from ._parameters import MAX_LIMIT, SearchParameters, entry_id, within
 
 DEFAULT_TOOLS, MAX_TOOLS = 10, 50
 """Tools in one response, by default and at most."""
+
+
+_URL = fields(SearchParameters)
+"""What the parameters of a URL mean, for the arguments of the same name."""
 
 
 @frozen
 class SearchArguments:
     """Arguments of the tool for searches."""
 
-    keywords: str = field(metadata=KEYWORDS)
+    keywords: str = field(metadata=_URL.keywords.metadata)
     # Some models write 50.0 for 50, and their clients check it against the schema.
-    limit: int = field(default=DEFAULT_LIMIT, metadata={"type": "number", **LIMIT})
+    limit: int = field(default=DEFAULT_LIMIT, metadata={"type": "number", **_URL.limit.metadata})
 
 
 @frozen
 class ToolSearchArguments:
     """Arguments of the tool that searches tools."""
 
-    keywords: str = field(metadata=KEYWORDS)
+    keywords: str = field(metadata=_URL.keywords.metadata)
     limit: int = field(
         default=DEFAULT_TOOLS,
         metadata={

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import attrs
 import orjson
@@ -166,10 +166,23 @@ def _require_boolean(value: Any, _: type) -> bool:
     return value
 
 
+def _is_choice(type_: Any) -> bool:
+    origin: Any = get_origin(type_)
+    return origin is Literal
+
+
+def _require_choice(value: Any, type_: Any) -> Any:
+    choices = get_args(type_)
+    if value not in choices:
+        raise ValueError(f"must be {' or '.join(map(str, choices))}")
+    return value
+
+
 _CONVERTER = Converter(forbid_extra_keys=True)
 _CONVERTER.register_structure_hook(str, _require_string)
 _CONVERTER.register_structure_hook(int, _require_integer)
 _CONVERTER.register_structure_hook(bool, _require_boolean)
+_CONVERTER.register_structure_hook_func(_is_choice, _require_choice)
 
 
 _SEPARATOR = re.compile(rb'(?:[^"\[\]{},]++|"(?:[^"\\]++|\\.)*+"?+)*+([\[\]{},])', re.DOTALL)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from attrs import field, fields, frozen
 
@@ -132,6 +132,19 @@ class ChangesParameters:
     )
 
 
+@frozen
+class SearchRequest:
+    """A search of a URL: its query, and the fields to return of each entry, None for the default ones."""
+
+    query: Query
+    fields: Sequence[str] | None
+    _given: Mapping[str, str]
+
+    def next_page(self, cursor: str) -> str:
+        """Return the query string of the page that begins at `cursor`: the given parameters, with this cursor."""
+        return urlencode({**self._given, "cursor": cursor})
+
+
 _SEARCH_NAMES = tuple(attribute.name for attribute in fields(SearchParameters))
 _CHANGES_NAMES = tuple(attribute.name for attribute in fields(ChangesParameters))
 
@@ -141,20 +154,21 @@ def search_query(keywords: str, limit: int) -> Query:
     return Query(checked_keywords(keywords), limit)
 
 
-def search_parameters(query: bytes, now: float = 0.0) -> Query:
-    """Return the search query in the query string of a URL. Raises BadInput, also for repeated parameters.
+def search_parameters(query: bytes, now: float = 0.0) -> SearchRequest:
+    """Return the search in the query string of a URL. Raises BadInput, also for repeated parameters.
 
     `now` is in seconds since the epoch, for the order by dates: later dates count as unknown.
     """
     values = url_parameters(query, *_SEARCH_NAMES)
-    keywords = _matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
+    keywords = matching(values.get("match", "entries"), checked_keywords(values.get("keywords", "")))
     limit = limit_of(values["limit"], MAX_LIMIT) if "limit" in values else DEFAULT_LIMIT
     sort = order(values["sort"]) if "sort" in values else DEFAULT_ORDER
     after = decode_cursor(values["cursor"], keywords, sort) if "cursor" in values else None
-    return Query(keywords, limit, after).sorted_by(sort, now)
+    selected = fields_of(values["fields"]) if "fields" in values else None
+    return SearchRequest(Query(keywords, limit, after).sorted_by(sort, now), selected, values)
 
 
-def _matching(match: str, keywords: str) -> str:
+def matching(match: str, keywords: str) -> str:
     """Return `keywords` with the filter for `match`. Raises BadInput."""
     if match not in MATCHES:
         raise BadInput(f"match: must be {' or '.join(MATCHES)}, not {match[:50]!r}.")
@@ -168,14 +182,6 @@ def order(text: str) -> Order:
             return known
     *others, last = ORDERS
     raise BadInput(f"sort: must be {', '.join(others)} or {last}, not {text[:50]!r}.")
-
-
-def search_fields(query: bytes) -> Sequence[str] | None:
-    """Return the names in the `fields` parameter of a query string, or None without one. Raises BadInput."""
-    if b"fields" not in query:
-        return None
-    values = url_parameters(query, *_SEARCH_NAMES)
-    return fields_of(values["fields"]) if "fields" in values else None
 
 
 def changes_parameters(query: bytes, last_event_id: str | None) -> ChangesQuery:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from urllib.parse import urlencode
 
 from attrs import evolve, frozen
 
 from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
-from ..domain.search import DEFAULT_ORDER, Match, Page, Position, Query
+from ..domain.search import Match, Page, Position, Query
 from ..http import Request
 from ..http.headers import query
 from ..services.catalogue import Catalogue
@@ -33,8 +32,8 @@ class RestHandlers:
     async def search(self, request: Request) -> bytes:
         """Respond with a page of hits; the Link header has the URL of the next page (RFC 8288)."""
         async with self._authenticator.authenticate(request) as authenticated:
-            search = serialization.search_parameters(query(request), self._now())
-            fields = serialization.search_fields(query(request))
+            asked = serialization.search_parameters(query(request), self._now())
+            search, fields = asked.query, asked.fields
             await authenticated.charge()
             directory = self._catalogue.of(request)
             source = "REST", authenticated.key.client_id
@@ -45,10 +44,7 @@ class RestHandlers:
                 page = await directory.search(search, source)
                 body, position = await self._selected_fields(directory, search, page, fields)
         if position is not None:
-            selected = {} if fields is None else {"fields": ",".join(fields)}
-            sort = {} if search.sort == DEFAULT_ORDER else {"sort": search.sort}
-            parameters = {"keywords": search.keywords, "limit": search.limit, **sort, **selected}
-            link = urlencode({**parameters, "cursor": serialization.encode_cursor(search, position)})
+            link = asked.next_page(serialization.encode_cursor(search, position))
             request.setHeader("Link", f'<{list_path(request)}{SEARCH}?{link}>; rel="next"')
         return json_response(request, body)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.domain.errors import BadInput
 from directory_server.domain.views import Hit
+from directory_server.serialization._json import structure
 
 VALUES = st.recursive(
     st.none()
@@ -66,16 +68,30 @@ def test_invalid_json_is_rejected(body: bytes, message: str) -> None:
 
 def test_messages_repeat_few_names_of_members_and_shorten_them() -> None:
     with pytest.raises(BadInput) as many:
-        serialization.search_arguments({"keywords": "a"} | {f"k{number}": 1 for number in range(4_000)})
+        serialization.detail_arguments({"mcp_id": "a"} | {f"k{number}": 1 for number in range(4_000)})
     assert many.value.message == (
-        "arguments: unknown member 'k0', 'k1', 'k10', 'k100', 'k1000' and 3,995 more; allowed: keywords, limit."
+        "arguments: unknown member 'k0', 'k1', 'k10', 'k100', 'k1000' and 3,995 more; allowed: mcp_id."
     )
     with pytest.raises(BadInput) as long:
-        serialization.search_arguments({"keywords": "a", "k" * 60_000: 1})
-    assert long.value.message == f"arguments: unknown member '{'k' * 100}'; allowed: keywords, limit."
+        serialization.detail_arguments({"mcp_id": "a", "k" * 60_000: 1})
+    assert long.value.message == f"arguments: unknown member '{'k' * 100}'; allowed: mcp_id."
     with pytest.raises(BadInput, match="twice") as twice:
         serialization.decode(b'{"%b": 1, "%b": 2}' % (b"k" * 60_000, b"k" * 60_000))
     assert len(twice.value.message) < 200
+
+
+@frozen
+class Choices:
+    match: Literal["entries", "tools"] = "entries"
+
+
+def test_choices_are_named_and_the_wrong_value_is_not_repeated() -> None:
+    assert structure({"match": "tools"}, Choices, what="arguments").match == "tools"
+    values: list[object] = ["x" * 60_000, ["tools"], {}]
+    for value in values:
+        with pytest.raises(BadInput) as caught:
+            structure({"match": value}, Choices, what="arguments")
+        assert caught.value.message == "arguments.match: must be entries or tools."
 
 
 NAMES = st.sampled_from(["a", "b", ":", '":', "é"])

@@ -23,11 +23,11 @@ def test_cursor_round_trip(keywords: str, score: float, name: str, sort: Order) 
     cursor = serialization.encode_cursor(Query(keywords, sort=sort), position)
     assert cursor.isascii()
     query = urlencode({"keywords": keywords, "cursor": cursor, "sort": sort}).encode()
-    assert serialization.search_parameters(query).after == position
+    assert serialization.search_parameters(query).query.after == position
 
 
 def test_a_semicolon_is_part_of_a_value() -> None:
-    assert serialization.search_parameters(b"keywords=a;b").keywords == "a;b"
+    assert serialization.search_parameters(b"keywords=a;b").query.keywords == "a;b"
 
 
 def test_too_many_parameters_are_rejected() -> None:
@@ -42,7 +42,7 @@ def test_limits_that_are_allowed(limit: float) -> None:
 
 def test_the_default_limit_is_fifty() -> None:
     assert serialization.search_arguments({"keywords": "a"}).limit == 50
-    assert serialization.search_parameters(b"keywords=a").limit == 50
+    assert serialization.search_parameters(b"keywords=a").query.limit == 50
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_invalid_watch_parameters(query: bytes, last: str | None, message: str) 
 
 def test_searches_have_more_keywords_than_changes() -> None:
     text = "a" * serialization.MAX_KEYWORDS
-    assert serialization.search_parameters(f"keywords={text}".encode()).keywords == text
+    assert serialization.search_parameters(f"keywords={text}".encode()).query.keywords == text
     assert serialization.search_arguments({"keywords": text}).keywords == text
     words = "a" * serialization.MAX_WORDS
     assert serialization.changes_parameters(f"keywords={words}".encode(), None).keywords == words
@@ -109,6 +109,6 @@ def test_a_cursor_of_long_keywords_is_short() -> None:
     keywords = "雨" * serialization.MAX_KEYWORDS
     cursor = serialization.encode_cursor(Query(keywords), Position(1.0, "a/b"))
     assert len(cursor) < 100
-    assert serialization.search_parameters(urlencode({"keywords": keywords, "cursor": cursor}).encode()).after
+    assert serialization.search_parameters(urlencode({"keywords": keywords, "cursor": cursor}).encode()).query.after
     with pytest.raises(BadInput, match="cursor: belongs to a search"):
         serialization.search_parameters(urlencode({"keywords": keywords[1:], "cursor": cursor}).encode())

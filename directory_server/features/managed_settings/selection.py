@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from urllib.parse import urlencode
 
 from attrs import evolve, field, frozen
 
@@ -48,7 +47,7 @@ class Selection:
         An empty allow list would block all servers.
         """
         if keywords:
-            serialization.search_parameters(urlencode({"keywords": keywords}).encode())
+            serialization.search_query(keywords, 1)
         builder = PolicyBuilder()
         await self._add_all(self._selected(), keywords, builder.allow)
         if not builder.has_entries:
