@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import lru_cache
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from ..domain.changes import Change
 from ..domain.policy import PolicyRules
 from ..serialization import restore_entry
-from .index.document import Document
 from .index.packing import TextAnalysis
 from .index.verified import document_of
 from .query.parsing import parse
@@ -29,16 +28,29 @@ class _Requirements:
     phrases: Collection[str]
     excluded: Set[str]
 
-    def are_met_by(self, document: Document, words: Set[str]) -> bool:
-        """Return whether a document with these terms of `words` has all of them. Without any, no document has."""
-        terms = set(document.special_terms)
-        return (
-            bool(self.words or self.filters or self.phrases or self.excluded)
-            and self.words <= words
-            and self.excluded.isdisjoint(words)
-            and not any(terms.isdisjoint(alternatives) for alternatives in self.filters)
-            and all(phrase in document.row.phrases for phrase in self.phrases)
-        )
+    def __bool__(self) -> bool:
+        return bool(self.words or self.filters or self.phrases or self.excluded)
+
+
+@define(eq=False)
+class _Words:
+    """The terms of the words of an entry. A word is stemmed only when a term with its first letter is looked for.
+
+    The stemmer never changes the first letter. Most words of an entry have another one than the words of a query.
+    """
+
+    _words: Collection[str]
+    _stems: dict[str, Set[str]] = field(factory=dict, init=False)
+
+    def __contains__(self, term: str) -> bool:
+        letter = term[:1]
+        stems = self._stems.get(letter)
+        if stems is None:
+            stems = self._stems[letter] = {stem(word) for word in self._words if word[0] == letter}
+        return term in stems
+
+    def has_all(self, terms: Iterable[str]) -> bool:
+        return all(term in self for term in terms)
 
 
 def percolate(change: Change, queries: Collection[str]) -> Set[str]:
@@ -47,11 +59,25 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     Words are compared by their terms, without completion, correction or expansion. A query without words, phrases,
     filters and exclusions matches no entry.
     """
-    document = document_of(change) if queries else None
-    if document is None:
+    if change.analysed is None or not queries:
         return frozenset()
-    words = frozenset(map(stem, document.words.split()))
-    return {query for query in queries if _requirements(query).are_met_by(document, words)}
+    # Checks add words. Without them the words alone are read first: most entries do not have those of a query.
+    document = None if change.verified is None else document_of(change)
+    words = _Words((_words_of(change.analysed) if document is None else document.words).split())
+    required = {query: _requirements(query) for query in queries}
+    found = {query for query, each in required.items() if each and words.has_all(each.words)}
+    if not found:
+        return found
+    document = document or document_of(change)
+    assert document is not None, "the change has the analysis of an entry"
+    special_terms, phrases = set(document.special_terms), document.row.phrases
+    return {
+        query
+        for query in found
+        if not any(special_terms.isdisjoint(terms) for terms in required[query].filters)
+        and not any(term in words for term in required[query].excluded)
+        and all(phrase in phrases for phrase in required[query].phrases)
+    }
 
 
 @frozen
@@ -73,6 +99,11 @@ class EntryPolicy:
         if change.analysed is None:
             change = evolve(change, analysed=self._analyse(restore_entry(change.body)))
         return self.rules.rule_of(percolate(change, self.rules.queries))
+
+
+def _words_of(packed: bytes) -> str:
+    """Return the words of a document without decoding its other parts, see `packing.pack`."""
+    return packed.split(b"\n", 2)[1].decode()
 
 
 # The parts of a query are limited in number and length, so this is at most about 20 MB.

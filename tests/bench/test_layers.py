@@ -13,7 +13,10 @@ from ..test_layers import DOMAIN, layer_of
 
 BENCH_MAY_IMPORT: dict[str, set[str] | None] = {
     "bench.measurement": set(),
-    "bench.engines": {"domain", "domain.ports", "features", "run_sync", "search", "serialization"},
+    "bench.engines": {
+        *("domain", "domain.ports", "features", "run_sync", "serialization"),
+        *("search", "search.index", "search.query", "search.ranking"),
+    },
     "bench.catalogue": DOMAIN | {"sample", "search.index", "serialization"},
     "bench.clients": {"bench.measurement"},
     "bench.servers.peers": set(),
