@@ -11,15 +11,14 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
 from ...domain.errors import QuotaExceeded
-from ...domain.ports.runtime import Offload
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query as query_string
-from ...services.catalogue import Catalogue, decide_scope
+from ...services.catalogue import decide_scope
 from ...web.authentication import Authenticator
-from ...web.pages import Layout
+from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response, list_path
 from ...web.throttling import AddressLimiter
 from . import documents
@@ -35,6 +34,7 @@ from .requests import (
     next_token,
     search_request,
 )
+from .settings import ArdConfig
 
 MAX_AGE = 3_600
 """Seconds for which the manifest and cards may be cached."""
@@ -95,13 +95,8 @@ class ArdHandlers:
     """Handlers of the paths of the registry, and of the documents that lead to it."""
 
     _access: ArdAccess
-    _catalogue: Catalogue
-    _layout: Layout
-    _offload: Offload
-    _now: Callable[[], float]
-    _referrals: Sequence[str]
-    _listed: int
-    """The number of entries in the manifest, at most MAX_PAGE."""
+    _kernel: Kernel
+    _settings: ArdConfig
 
     async def search(self, request: Request) -> bytes:
         """Respond with the entries that match a query, best first."""
@@ -113,7 +108,9 @@ class ArdHandlers:
             token = None
             if query is not None:
                 results, token = await self._results(request, query, caller.client)
-        referrals = [documents.referral(url) for url in self._referrals] if asked.federation == "referrals" else []
+        referrals = (
+            [documents.referral(url) for url in self._settings.referrals] if asked.federation == "referrals" else []
+        )
         return json_response(
             request,
             {
@@ -130,8 +127,8 @@ class ArdHandlers:
             await caller.charge()
             summary = None
             if asked.query is not None:
-                summary = (await self._catalogue.of(request).search(asked.query)).summary
-            facets = await self._offload(_facets, summary, asked.facets)
+                summary = (await self._kernel.catalogue.of(request).search(asked.query)).summary
+            facets = await self._kernel.offload(_facets, summary, asked.facets)
         return json_response(request, {"resultType": "facets", "facets": facets})
 
     async def agents(self, request: Request) -> bytes:
@@ -140,12 +137,14 @@ class ArdHandlers:
         With `offset`, the response has the members that VS Code's client reads.
         """
         async with self._access.caller(request) as caller:
-            asked = list_request(serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._now())
+            asked = list_request(
+                serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._kernel.now()
+            )
             await caller.charge()
             items: list[dict[str, Any]] = []
             total, token = 0, None
             if asked.query is not None:
-                summary = (await self._catalogue.of(request).search(asked.query)).summary
+                summary = (await self._kernel.catalogue.of(request).search(asked.query)).summary
                 total = 0 if summary is None else summary.total
                 items, token = await self._items(request, asked.query)
         if asked.offset is None:
@@ -160,8 +159,8 @@ class ArdHandlers:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query_string(request))
             await caller.charge()
-            directory = self._catalogue.of(request)
-            detail = await self._offload(directory.summary_of, await directory.entry(entry_id))
+            directory = self._kernel.catalogue.of(request)
+            detail = await self._kernel.offload(directory.summary_of, await directory.entry(entry_id))
             card = documents.server_card(detail, self._base_url(request))
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, card, CARD_TYPE, is_public=is_public)
@@ -169,27 +168,27 @@ class ArdHandlers:
     async def own_card(self, request: Request) -> bytes:
         """Respond with the server card of the MCP endpoint, which needs no key."""
         self._access.check_on()
-        return _document(request, documents.own_card(self._layout.base_url(request)), CARD_TYPE)
+        return _document(request, documents.own_card(self._kernel.layout.base_url(request)), CARD_TYPE)
 
     async def manifest(self, request: Request) -> bytes:
         """Respond with the manifest, which needs no key. If it has entries, it costs what the list costs."""
         self._access.check_on()
         listed: list[dict[str, Any]] = []
-        if self._listed and self._access.mode == "public":
+        if (size := self._settings.manifest_entries) and self._access.mode == "public":
             async with self._access.caller(request) as caller:
                 await caller.charge()
-                asked = list_request({"pageSize": str(self._listed)}, self._now())
+                asked = list_request({"pageSize": str(size)}, self._kernel.now())
                 listed = (await self._items(request, asked.query))[0] if asked.query else []
-        return _document(request, documents.manifest(self._layout.base_url(request), listed))
+        return _document(request, documents.manifest(self._kernel.layout.base_url(request), listed))
 
     async def mcp_catalog(self, request: Request) -> bytes:
         """Respond with the catalog of MCP endpoints, which needs no key."""
         self._access.check_on()
-        return _document(request, documents.mcp_catalog(self._layout.base_url(request)))
+        return _document(request, documents.mcp_catalog(self._kernel.layout.base_url(request)))
 
     async def _results(self, request: Request, query: Query, client: str) -> tuple[list[dict[str, Any]], str | None]:
         """Return the results of a page of a search, and the token of the next page."""
-        directory = self._catalogue.of(request)
+        directory = self._kernel.catalogue.of(request)
         query = await directory.prepare(query)
         page = await directory.search(query, ("ARD", client))
         relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance, strict=True))
@@ -203,17 +202,17 @@ class ArdHandlers:
 
     async def _items(self, request: Request, query: Query) -> tuple[list[dict[str, Any]], str | None]:
         """Return the entries of a page of the list, and the token of the next page."""
-        versions, position = await self._catalogue.of(request).search_versions(query)
+        versions, position = await self._kernel.catalogue.of(request).search_versions(query)
         return await self._entries(request, versions), next_token(query, position)
 
     async def _entries(self, request: Request, versions: Sequence[Version]) -> list[dict[str, Any]]:
-        return await self._offload(
-            _catalog_entries, versions, self._base_url(request), self._catalogue.of(request).summary_of
+        return await self._kernel.offload(
+            _catalog_entries, versions, self._base_url(request), self._kernel.catalogue.of(request).summary_of
         )
 
     def _base_url(self, request: Request) -> str:
         """Return the URL of the server, or of the list that a request names."""
-        return f"{self._layout.base_url(request)}{list_path(request)}"
+        return f"{self._kernel.layout.base_url(request)}{list_path(request)}"
 
 
 def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Callable[..., Any]) -> list[Any]:

@@ -17,11 +17,7 @@ ARD = Api("ARD", any_origin="write", error_body=error_body)
 def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(ArdConfig)
     access = ArdAccess(settings.access, kernel.authenticator, kernel.registry_reads)
-    handlers = ArdHandlers(
-        *(access, kernel.catalogue, kernel.layout, kernel.offload, kernel.now),
-        *(settings.referrals, settings.manifest_entries),
-    )
-    return Endpoints({"ard": handlers})
+    return Endpoints({"ard": ArdHandlers(access, kernel, settings)})
 
 
 def _robots(config: Config) -> RobotsLines:

@@ -12,12 +12,9 @@ from ... import serialization
 from ...domain.accounts import Account
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, NotFound
-from ...domain.ports.runtime import Bus
-from ...domain.ports.storage import Store
 from ...domain.versions import LOCAL
 from ...domain.visibility import CuratedName, Mark
 from ...http import Request
-from ...services.directory import Directory
 from ...tables import StoredCuration
 from ...web.account import Next, Sent, SessionCookies, form, page
 from ...web.audit import Values, changing
@@ -65,10 +62,8 @@ class EntryPages:
     """Handles the list of curated entries, the page of an entry, and its forms."""
 
     _requests: OperatorRequests
+    _kernel: Kernel
     _curation: StoredCuration
-    _store: Store
-    _directory: Directory
-    _bus: Bus
 
     @page("list")
     async def get(self, sent: Sent) -> Values:
@@ -103,7 +98,7 @@ class EntryPages:
         await self._find(name)
         async with changing(sent.request, lambda: self._flags(name)):
             await self._curation.mark(name, mark, on == "yes")
-        self._bus.announce()
+        self._kernel.bus.announce()
         return Next(_url(name), f"{mark}_{on}")
 
     @form(_page_of_entry)
@@ -119,7 +114,7 @@ class EntryPages:
             return Next(_url(name), "entry_unchanged")
         if sent.request.audit is not None:
             sent.request.audit.set_values(_fields(entry), _fields(edited))
-        await self._directory.publish(LOCAL, [edited])
+        await self._kernel.directory.publish(LOCAL, [edited])
         return Next(_url(name), "entry_edited")
 
     @page("disown")
@@ -135,7 +130,7 @@ class EntryPages:
         name = sent.fields.get("name", "")
         async with changing(sent.request, lambda: self._flags(name)):
             await self._curation.disown(name)
-        self._bus.announce()
+        self._kernel.bus.announce()
         return Next(ENTRIES, "entry_removed")
 
     async def _flags(self, name: str) -> Values:
@@ -147,7 +142,7 @@ class EntryPages:
 
         Raises NotFound for other names.
         """
-        version = await self._store.version(name, "latest", include_hidden=True)
+        version = await self._kernel.storage.store.version(name, "latest", include_hidden=True)
         if version is not None and not version.deleted:
             return serialization.restore_entry(version.body)
         if _is_curated(await self._curation.find(name)):
@@ -174,15 +169,9 @@ NAME = "curation"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    storage = kernel.storage
-    pages = EntryPages(
-        kernel.operators.of_folder(NAME),
-        curation=storage.curation,
-        store=storage.store,
-        directory=kernel.directory,
-        bus=kernel.bus,
-    )
-    bar = CurationBar(kernel.operators.cookies, storage.curation)
+    curation = kernel.storage.curation
+    pages = EntryPages(kernel.operators.of_folder(NAME), kernel, curation)
+    bar = CurationBar(kernel.operators.cookies, curation)
     return Endpoints({"curation": pages}, entry_bars=[EntryBar(f"{NAME}/bar.html", bar.read)])
 
 

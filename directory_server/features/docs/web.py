@@ -9,7 +9,7 @@ from .pages import DocsPages, paths
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints({"docs": DocsPages(kernel.layout, kernel.access, kernel.openapi)})
+    return Endpoints({"docs": DocsPages(kernel)})
 
 
 PART = WebPart(

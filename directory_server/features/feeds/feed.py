@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ... import serialization
 from ...domain.entries import mcp_id_of
-from ...domain.ports.runtime import Offload
 from ...domain.versions import Version
 from ...domain.withholding import shown_entry
 from ...http import Request
-from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ...web.forms import parameters
-from ...web.pages import Layout, PageAccess, owner, plain, search_url, search_words
+from ...web.pages import owner, plain, search_url, search_words
+from ...web.parts import Kernel
 from ...web.responses import conditional_response
 
 PATH = "/feed.atom"
@@ -54,22 +53,19 @@ class Item:
 
 @frozen
 class Feeds:
-    """Handles `/feed.atom`; `_now` returns the seconds since the epoch."""
+    """Handles `/feed.atom`."""
 
-    _layout: Layout
-    _access: PageAccess
-    _catalogue: Catalogue
-    _offload: Offload
-    _now: Callable[[], float]
+    _kernel: Kernel
 
     async def get(self, request: Request) -> bytes:
         """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
-        viewer = await self._access.authenticate(request)
+        kernel = self._kernel
+        viewer = await kernel.access.authenticate(request)
         keywords = search_words(parameters(request))
-        directory = self._catalogue.of(request)
+        directory = kernel.catalogue.of(request)
         versions = await directory.store.latest(await self._ids(directory, keywords))
-        language = self._layout.translations(request).language
-        items = await self._offload(_items, versions, language)
+        language = kernel.layout.translations(request).language
+        items = await kernel.offload(_items, versions, language)
         values: dict[str, Any] = {
             "keywords": keywords,
             # The id of a feed never changes, also when the server moves (RFC 4287, section 4.2.6).
@@ -79,15 +75,15 @@ class Feeds:
             "items": items,
             "updated": max((item.updated for item in items), default=serialization.rfc3339(0.0)),
         }
-        body = self._layout.render(request, "feeds/feed.xml", values)
-        scope = "public" if self._access.is_public and viewer is None else "private"
+        body = kernel.layout.render(request, "feeds/feed.xml", values)
+        scope = "public" if kernel.access.is_public and viewer is None else "private"
         return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", **HEADERS)
 
     async def _ids(self, directory: Directory, keywords: str) -> Sequence[str]:
         """Return the ids of the entries of a feed, in order."""
         if not keywords:
             return await directory.store.newest(ITEMS, lambda entry: entry.mcp_id)
-        query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._now())
+        query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._kernel.now())
         return [hit.mcp_id for hit in (await directory.search(query)).hits]
 
 

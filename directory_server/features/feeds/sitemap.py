@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from attrs import frozen
 
 from ...domain.errors import NotFound
-from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http import Request
-from ...services.catalogue import Catalogue
 from ...web.forms import parameters
-from ...web.pages import Layout, PageAccess
+from ...web.parts import Kernel
 from ...web.responses import accepts_gzip, conditional_response, gzip
 
 PATH = "/sitemap.xml"
@@ -41,16 +39,9 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 @frozen
 class Sitemap:
-    """Handles `/sitemap.xml`: an index of parts, and each part as `?page=`.
+    """Handles `/sitemap.xml`: an index of parts, and each part as `?page=`."""
 
-    `_pages` returns the paths of the pages beside those of entries.
-    """
-
-    _layout: Layout
-    _access: PageAccess
-    _catalogue: Catalogue
-    _pages: Callable[[], Sequence[str]]
-    _offload: Offload
+    _kernel: Kernel
 
     async def get(self, request: Request) -> bytes:
         """Return the index, or the part `page`.
@@ -58,10 +49,11 @@ class Sitemap:
         Raises NotFound for an unknown part, without public pages, and without the setting web.url: sitemaps have
         absolute URLs.
         """
-        viewer = await self._access.identify(request)
-        if not self._access.is_public or not self._layout.url:
+        kernel = self._kernel
+        viewer = await kernel.access.identify(request)
+        if not kernel.access.is_public or not kernel.layout.url:
             raise NotFound("The sitemap needs the setting web.url and public pages.")
-        store = self._catalogue.of(request).store
+        store = kernel.catalogue.of(request).store
         parts = max(1, -(-await store.count() // USUAL_URLS))
         page = parameters(request).get("page")
         if page is None:
@@ -72,14 +64,14 @@ class Sitemap:
             paths = await self._paths(store, page, parts)
         is_gzip = accepts_gzip(request)
         # A part has 450 KB, which take 20 ms to write and compress.
-        body = await self._offload(_document, root, item, self._layout.url, paths, is_gzip)
+        body = await kernel.offload(_document, root, item, kernel.layout.url, paths, is_gzip)
         headers = HEADERS | ({"Content-Encoding": "gzip"} if is_gzip else {})
         return conditional_response(request, body, _HOUR if viewer is None else "private, no-cache", **headers)
 
     async def _paths(self, store: Store, page: str, parts: int) -> list[str]:
         """Return the paths of a part. Raises NotFound."""
         if page == _DOCS:
-            return ["/", *self._pages()]
+            return ["/", *self._kernel.public_paths()]
         number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
         if not 1 <= number <= parts:
             raise NotFound("The sitemap has no such part.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -10,8 +9,8 @@ from attrs import frozen
 
 from ...domain.errors import NotFound
 from ...http import Request
-from ...web.pages import Extension, Layout, PageAccess
-from ...web.parts import Endpoints, Kernel, RobotsLines, WebPart
+from ...web.pages import Extension
+from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
 from ...web.routes import PAGES, Route
 from .feed import Feeds
@@ -20,14 +19,7 @@ from .sitemap import Sitemap
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    layout, access, catalogue = kernel.layout, kernel.access, kernel.catalogue
-    return Endpoints(
-        {
-            "feeds": Feeds(layout, access, catalogue, kernel.offload, kernel.now),
-            "site_files": SiteFiles(layout, access, kernel.robots),
-            "sitemap": Sitemap(layout, access, catalogue, kernel.public_paths, kernel.offload),
-        }
-    )
+    return Endpoints({"feeds": Feeds(kernel), "site_files": SiteFiles(kernel), "sitemap": Sitemap(kernel)})
 
 
 PART = WebPart(
@@ -77,20 +69,19 @@ Disallow: /
 class SiteFiles:
     """Handles `/robots.txt`, `/favicon.ico` and `/opensearch.xml`."""
 
-    _layout: Layout
-    _access: PageAccess
-    _robots: Sequence[RobotsLines]
+    _kernel: Kernel
 
     async def robots(self, request: Request) -> bytes:
         """Return the rules for robots. They need no sign-in, and do not count as a page."""
-        text = _OPEN if self._access.is_public else _OFF if self._access.is_off else _CLOSED
-        allowed = [path for lines in self._robots for path in lines.allowed]
-        documents = [("Sitemap", SITEMAP)] if self._access.is_public else []
-        documents += [document for lines in self._robots for document in lines.documents]
+        access, url, robots = self._kernel.access, self._kernel.layout.url, self._kernel.robots
+        text = _OPEN if access.is_public else _OFF if access.is_off else _CLOSED
+        allowed = [path for lines in robots for path in lines.allowed]
+        documents = [("Sitemap", SITEMAP)] if access.is_public else []
+        documents += [document for lines in robots for document in lines.documents]
         # Before the others: some robots obey the first rule that matches, not the longest.
         text = _GROUP + "".join(f"Allow: {path}\n" for path in allowed) + text
-        if self._layout.url and documents:
-            text += "\n" + "".join(f"{name}: {self._layout.url}{path}\n" for name, path in documents)
+        if url and documents:
+            text += "\n" + "".join(f"{name}: {url}{path}\n" for name, path in documents)
         return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
 
     async def icon(self, request: Request) -> bytes:
@@ -102,10 +93,10 @@ class SiteFiles:
 
         Raises NotFound without the setting web.url: the URLs in it must be absolute.
         """
-        await self._access.identify(request)
-        if not self._layout.url:
+        await self._kernel.access.identify(request)
+        if not self._kernel.layout.url:
             raise NotFound("The search description needs the setting web.url.")
-        body = self._layout.render(request, "feeds/opensearch.xml", {})
+        body = self._kernel.layout.render(request, "feeds/opensearch.xml", {})
         kind = "application/opensearchdescription+xml; charset=utf-8"
         headers = {"Content-Type": kind, "Vary": "Accept-Language, Cookie"}
         return conditional_response(request, body, _DAY, **headers)

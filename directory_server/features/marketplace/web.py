@@ -7,15 +7,12 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
 from ...domain.errors import BadInput
-from ...domain.ports.runtime import Offload
 from ...domain.search import Query
 from ...http import Request
 from ...http.headers import query as query_string
-from ...services.catalogue import Catalogue
 from ...web.openapi import OpenApiPart, registry_read
-from ...web.pages import Layout
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.registry import MAX_AGE, RegistryAccess
+from ...web.registry import MAX_AGE
 from ...web.responses import conditional_response
 from ...web.routes import REGISTRY, Route
 from .documents import marketplace
@@ -31,28 +28,23 @@ MAX_PLUGINS = 100
 
 @frozen
 class MarketplaceHandlers:
-    """Handlers of the marketplace for clients of the registry API, and of the repository of all plugins.
+    """Handlers of the marketplace for clients of the registry API, and of the repository of all plugins."""
 
-    With `curated`, the marketplace has curated entries only.
-    """
-
-    _access: RegistryAccess
-    _catalogue: Catalogue
-    _layout: Layout
-    _offload: Offload
-    _curated: bool
+    _kernel: Kernel
 
     async def get(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the marketplace of the best hits, without `q` of the best known entries."""
-        client = await self._access.authenticate(request, token)
+        kernel = self._kernel
+        client = await kernel.registry_access.authenticate(request, token)
         parameters = serialization.url_parameters(query_string(request), "q", "limit")
         keywords, limit = parameters.get("q", "").strip(), _limit(parameters.get("limit", ""))
         asked = serialization.search_query(keywords, limit) if keywords else Query("", limit, browse=True)
-        versions, _ = await self._catalogue.of(request).search_versions(asked, source=("registry", client))
-        listed = [version for version in versions if version.curated or not self._curated]
-        base_url = self._layout.base_url(request)
-        body = await self._offload(marketplace, listed, base_url, f"{base_url}{REPOSITORY}", keywords)
-        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        versions, _ = await kernel.catalogue.of(request).search_versions(asked, source=("registry", client))
+        all_listed = kernel.config.registry.listed != "curated"
+        listed = [version for version in versions if version.curated or all_listed]
+        base_url = kernel.layout.base_url(request)
+        body = await kernel.offload(marketplace, listed, base_url, f"{base_url}{REPOSITORY}", keywords)
+        is_public = kernel.registry_access.mode == "public" and b"authorization" not in request.received
         return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
 
     async def refs(self, request: Request) -> bytes:
@@ -64,7 +56,7 @@ class MarketplaceHandlers:
         return self._git(request, upload_pack(request.body), "result")
 
     def _git(self, request: Request, body: bytes, kind: str) -> bytes:
-        if self._access.mode == "off":
+        if self._kernel.registry_access.mode == "off":
             raise UnknownPath
         content_type = f"application/x-git-upload-pack-{kind}"
         return conditional_response(request, body, "no-cache", **{"Content-Type": content_type})
@@ -79,9 +71,7 @@ def _limit(text: str) -> int:
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    curated = kernel.config.registry.listed == "curated"
-    handlers = MarketplaceHandlers(kernel.registry_access, kernel.catalogue, kernel.layout, kernel.offload, curated)
-    return Endpoints({"marketplace": handlers})
+    return Endpoints({"marketplace": MarketplaceHandlers(kernel)})
 
 
 PART = WebPart(

@@ -12,10 +12,10 @@ from ...domain.keys import limit_of
 from ...domain.quota import WINDOW
 from ...domain.roster import MAX_COUNTED, ListedAccount
 from ...http import Request
-from ...tables import StoredAccounts, StoredRoster
 from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
+from ...web.parts import Kernel
 
 ACCOUNTS = f"{ADMIN}/accounts"
 ACCOUNT = f"{ACCOUNTS}/{{account_id}}"
@@ -26,25 +26,17 @@ MAX_KEYS = 50
 
 @frozen
 class AccountPages:
-    """Handles the list of accounts, the page of an account, and its forms.
-
-    `_limit` is the limit of new keys of an account without one of its own. A link to set a password is valid for
-    `_lifetime` seconds.
-    """
+    """Handles the list of accounts, the page of an account, and its forms."""
 
     _requests: OperatorRequests
-    _accounts: StoredAccounts
-    _roster: StoredRoster
-    _now: Callable[[], float]
-    _limit: int | None
-    _lifetime: float
+    _kernel: Kernel
 
     @page("accounts")
     async def get(self, sent: Sent) -> Values:
         """Return a page of the accounts whose address has the text `q`."""
         text, is_pending = sent.fields.get("q", ""), sent.fields.get("state") == "pending"
         after = sent.fields.get("after", "")
-        found = await self._roster.accounts(text, pending=is_pending, after=after, limit=PER_PAGE + 1)
+        found = await self._kernel.storage.roster.accounts(text, pending=is_pending, after=after, limit=PER_PAGE + 1)
         rows = page_of(found)
         state = "pending" if is_pending else ""
         return {
@@ -52,7 +44,7 @@ class AccountPages:
             "text": text,
             "email": "",
             "is_pending": is_pending,
-            "counts": await self._roster.counts(MAX_COUNTED),
+            "counts": await self._kernel.storage.roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
             "next_url": next_url(ACCOUNTS, found, rows[-1].account.id if rows else "", q=text, state=state),
         }
@@ -60,7 +52,7 @@ class AccountPages:
     @form(ACCOUNTS, "email")
     async def invite(self, sent: Sent) -> Next:
         """Create the account of a member, and go to its page."""
-        account = await self._accounts.add(sent.text("email"))
+        account = await self._kernel.storage.accounts.add(sent.text("email"))
         if sent.request.audit is not None:
             sent.request.audit.set_values({}, await self._state(account.id))
         return Next(f"{ACCOUNTS}/{account.id}", "account_invited")
@@ -75,13 +67,14 @@ class AccountPages:
             listed = await self._find(account_id)
             if listed.account.is_operator:
                 raise BadInput("Only the command line creates links for operators.", code="operator_link")
-            token = await self._accounts.link(account_id, lifetime=self._lifetime)
+            lifetime = self._kernel.config.accounts.link
+            token = await self._kernel.storage.accounts.link(account_id, lifetime=lifetime)
         except DirectoryError:
             return self._requests.form_error(request, f"{ACCOUNTS}/{account_id}")
         values = {
             "row": listed,
             "link": f"{self._requests.base_url(request)}/account/invitation/{token}",
-            "hours": round(self._lifetime / 3_600),
+            "hours": round(lifetime / 3_600),
         }
         return self._requests.page(request, member.session, "link", values)
 
@@ -89,11 +82,11 @@ class AccountPages:
     async def get_one(self, sent: Sent, account_id: str) -> Values:
         """Return the page of an account."""
         listed = await self._find(account_id)
-        limit = listed.account.key_limit(self._limit)
+        limit = listed.account.key_limit(self._kernel.config.quota.limit)
         return {
             "row": listed,
-            "keys": await self._roster.keys(owner=account_id, limit=MAX_KEYS),
-            "now": self._now(),
+            "keys": await self._kernel.storage.roster.keys(owner=account_id, limit=MAX_KEYS),
+            "now": self._kernel.now(),
             "is_own": sent.member.account.id == account_id,
             "limit": "" if limit is None else str(limit),
             "minutes": WINDOW // 60,
@@ -102,7 +95,7 @@ class AccountPages:
     @form(ACCOUNT)
     async def approve(self, sent: Sent, account_id: str) -> Next:
         """Approve an account, and go to its page."""
-        return await self._change(sent, account_id, "account_approved", self._accounts.approve)
+        return await self._change(sent, account_id, "account_approved", self._kernel.storage.accounts.approve)
 
     @form(ACCOUNT, "limit")
     async def set_limit(self, sent: Sent, account_id: str) -> Next:
@@ -110,7 +103,9 @@ class AccountPages:
         if sent.member.account.id == account_id:
             raise BadInput("You cannot change the limit of your own account.", code="own_limit")
         limit = limit_of(sent.fields.get("limit", ""))
-        return await self._change(sent, account_id, "account_limit_changed", self._accounts.set_limit, limit)
+        return await self._change(
+            sent, account_id, "account_limit_changed", self._kernel.storage.accounts.set_limit, limit
+        )
 
     @form(ACCOUNT)
     async def set_role(self, sent: Sent, account_id: str) -> Next:
@@ -121,7 +116,9 @@ class AccountPages:
         role: Role = "auditor" if sent.fields.get("role") == "auditor" else "member"
         if (await self._find(account_id)).account.is_operator:
             raise BadInput("Only the command line ends the role of an operator.", code="operator_role")
-        return await self._change(sent, account_id, "account_role_changed", self._accounts.set_role, role)
+        return await self._change(
+            sent, account_id, "account_role_changed", self._kernel.storage.accounts.set_role, role
+        )
 
     @page("disable")
     async def get_disable(self, sent: Sent, account_id: str) -> Values:
@@ -133,12 +130,12 @@ class AccountPages:
         """Disable an account, except the operator's own one, and go to its page."""
         if sent.member.account.id == account_id:
             raise BadInput("You cannot disable your own account.", code="own_account")
-        return await self._change(sent, account_id, "account_disabled", self._accounts.disable)
+        return await self._change(sent, account_id, "account_disabled", self._kernel.storage.accounts.disable)
 
     @form(ACCOUNT)
     async def enable(self, sent: Sent, account_id: str) -> Next:
         """Enable an account, and go to its page."""
-        return await self._change(sent, account_id, "account_enabled", self._accounts.enable)
+        return await self._change(sent, account_id, "account_enabled", self._kernel.storage.accounts.enable)
 
     async def _change(
         self, sent: Sent, account_id: str, notice: str, change: Callable[..., Awaitable[None]], *values: object
@@ -149,14 +146,14 @@ class AccountPages:
         return Next(f"{ACCOUNTS}/{account_id}", notice)
 
     async def _find(self, account_id: str) -> ListedAccount:
-        listed = await self._roster.account(account_id)
+        listed: ListedAccount | None = await self._kernel.storage.roster.account(account_id)
         if listed is None:
             raise NotFound(f"No account has the id {account_id[:20]!r}.")
         return listed
 
     async def _state(self, account_id: str) -> Values:
         """Return the values of an account for the audit log."""
-        listed = await self._roster.account(account_id)
+        listed = await self._kernel.storage.roster.account(account_id)
         if listed is None:
             return {}
         account = listed.account

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from attrs import frozen
 
 from ...domain.errors import BadInput, DirectoryError, NotFound
 from ...domain.keys import MAX_LIMIT, limit_of
-from ...domain.ports.access import Quota
 from ...domain.roster import ListedKey
 from ...http import Request
-from ...tables import StoredKeyRing, StoredRoster
 from ...web.account import Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
-from ...web.pages import KeyPartValues
+from ...web.pages import read_key_parts
+from ...web.parts import Kernel
 
 KEYS = f"{ADMIN}/keys"
 KEY = f"{KEYS}/{{key_id}}"
@@ -28,21 +25,17 @@ class KeyPages:
     """Handles the list of keys, the page of a key, and its forms."""
 
     _requests: OperatorRequests
-    _keys: StoredKeyRing
-    _roster: StoredRoster
-    _quota: Quota
-    _now: Callable[[], float]
-    _read_parts: Callable[[str], Awaitable[KeyPartValues]]
+    _kernel: Kernel
 
     @page("keys")
     async def get(self, sent: Sent) -> Values:
         """Return a page of the keys whose label, owner or id has the text `q`."""
         text = sent.fields.get("q", "")
-        found = await self._roster.keys(text, after=sent.fields.get("after", ""), limit=PER_PAGE + 1)
+        found = await self._kernel.storage.roster.keys(text, after=sent.fields.get("after", ""), limit=PER_PAGE + 1)
         rows = page_of(found)
         return {
             "rows": rows,
-            "now": self._now(),
+            "now": self._kernel.now(),
             "text": text,
             "next_url": next_url(KEYS, found, rows[-1].key.id if rows else "", q=text),
         }
@@ -50,20 +43,20 @@ class KeyPages:
     @page("key")
     async def get_one(self, sent: Sent, key_id: str) -> Values:
         """Return the page of a key with the form of its limit."""
-        listed = await self._find(key_id)
-        key = listed.key
-        allowance = await self._quota.peek(key.quota_id, key.limit)
+        listed, now = await self._find(key_id), self._kernel.now()
+        key, storage = listed.key, self._kernel.storage
+        allowance = await storage.quota.peek(key.quota_id, key.limit)
         return {
             "row": listed,
-            "now": self._now(),
+            "now": now,
             "allowance": allowance,
             "minutes": allowance.window // 60,
-            "last_used": await self._quota.last(key.quota_id),
+            "last_used": await storage.quota.last(key.quota_id),
             "is_shared": key.shared is not None,
             "limit": UNLIMITED if key.limit is None else str(key.limit),
             "max_limit": MAX_LIMIT,
             "is_own": key.owner == sent.member.account.id,
-            "key_parts": await self._read_parts(key.id),
+            "key_parts": await read_key_parts(self._kernel.key_parts, storage, now, [key.id]),
         }
 
     async def set_limit(self, request: Request, key_id: str) -> bytes:
@@ -76,7 +69,9 @@ class KeyPages:
                 # A stolen session could create a key, raise its limit, and use it after the session has ended.
                 raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
             async with changing(request, lambda: self._state(key_id)):
-                await self._keys.set_limit(listed.key.id, None if text.strip() == UNLIMITED else limit_of(text))
+                await self._kernel.storage.keys.set_limit(
+                    listed.key.id, None if text.strip() == UNLIMITED else limit_of(text)
+                )
         except BadInput:
             return self._requests.form_error(request, f"{KEYS}/{key_id}", limit=text)
         except DirectoryError:
@@ -92,18 +87,18 @@ class KeyPages:
     async def revoke(self, sent: Sent, key_id: str) -> Next:
         """Revoke a key, and go to the list of keys."""
         async with changing(sent.request, lambda: self._state(key_id)):
-            await self._keys.revoke((await self._find(key_id)).key.id)
+            await self._kernel.storage.keys.revoke((await self._find(key_id)).key.id)
         return Next(KEYS, "key_revoked")
 
     async def _find(self, key_id: str) -> ListedKey:
-        listed = await self._roster.key(key_id)
+        listed: ListedKey | None = await self._kernel.storage.roster.key(key_id)
         if listed is None:
             raise NotFound(f"No key has the id {key_id[:20]!r}.")
         return listed
 
     async def _state(self, key_id: str) -> Values:
         """Return the values of a key for the audit log."""
-        listed = await self._roster.key(key_id)
+        listed = await self._kernel.storage.roster.key(key_id)
         if listed is None:
             return {}
         key = listed.key

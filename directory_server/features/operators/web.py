@@ -12,7 +12,7 @@ from ...domain.roster import MAX_COUNTED
 from ...storage import place
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import Extension, KeyPartValues, read_key_parts
+from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
 from .account_pages import ACCOUNT, ACCOUNTS, AccountPages
@@ -78,30 +78,12 @@ NAME = "operators"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    requests, storage, now = kernel.operators.of_folder(NAME), kernel.storage, kernel.now
-
-    async def read_parts(key_id: str) -> KeyPartValues:
-        return await read_key_parts(kernel.key_parts, storage, now(), [key_id])
-
+    requests = kernel.operators.of_folder(NAME)
     return Endpoints(
         {
-            "operator_server": ServerPages(requests, now(), kernel, place(kernel.config)),
-            "operator_accounts": AccountPages(
-                requests,
-                accounts=storage.accounts,
-                roster=storage.roster,
-                now=now,
-                limit=kernel.config.quota.limit,
-                lifetime=kernel.config.accounts.link,
-            ),
-            "operator_keys": KeyPages(
-                requests,
-                keys=storage.keys,
-                roster=storage.roster,
-                quota=storage.quota,
-                now=now,
-                read_parts=read_parts,
-            ),
+            "operator_server": ServerPages(requests, kernel.now(), kernel, place(kernel.config)),
+            "operator_accounts": AccountPages(requests, kernel),
+            "operator_keys": KeyPages(requests, kernel),
         }
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import frozen
 
 from ...domain.errors import BadInput
 from ...domain.keys import limit_of
-from ...domain.ports.access import Attempts
 from ...domain.quota import WINDOW
 from ...domain.throttling import AttemptLimit
 from ...web.account import AccountRequests, Next, Sent, form, page
@@ -29,7 +28,6 @@ class OperatorPages:
     _requests: OperatorRequests
     _asked: QuotaRequests
     _kernel: Kernel
-    _limit: int | None
 
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
@@ -38,7 +36,7 @@ class OperatorPages:
         for asked in await self._asked.open(PER_PAGE):
             listed = await self._kernel.storage.roster.account(asked.account)
             if listed is not None:
-                rows.append((asked, listed, listed.account.key_limit(self._limit)))
+                rows.append((asked, listed, listed.account.key_limit(self._kernel.config.quota.limit)))
         return {"rows": rows, "count": await self._asked.count(), "own_id": sent.member.account.id}
 
     @form(REQUESTS)
@@ -66,20 +64,18 @@ _BY_ACCOUNT = AttemptLimit("quota request", rate=5 / 86_400.0, burst=5)
 
 @frozen
 class MemberPages:
-    """Handles `/account/quota`. `_limit` is the limit of keys of an account without one of its own."""
+    """Handles `/account/quota`."""
 
     _requests: AccountRequests
     _asked: QuotaRequests
-    _attempts: Attempts
-    _now: Callable[[], float]
-    _limit: int | None
+    _kernel: Kernel
 
     @page("member")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page."""
         account = sent.member.account
         return {
-            "present": account.key_limit(self._limit),
+            "present": account.key_limit(self._kernel.config.quota.limit),
             "minutes": WINDOW // 60,
             "pending": not account.approved,
             "last": await self._asked.find(account.id),
@@ -92,9 +88,9 @@ class MemberPages:
     async def post(self, sent: Sent) -> Next:
         """Store a request, and go to the page."""
         wanted, reason = limit_of(sent.fields.get("limit", "")), sent.fields.get("reason", "")
-        asked = QuotaRequest(sent.member.account.id, wanted, reason, self._now()).checked()
+        asked = QuotaRequest(sent.member.account.id, wanted, reason, self._kernel.now()).checked()
         # An invalid request does not count.
-        await self._attempts.charge(_BY_ACCOUNT, sent.member.account.id)
+        await self._kernel.storage.attempts.charge(_BY_ACCOUNT, sent.member.account.id)
         await self._asked.put(asked)
         return Next(QUOTA, "sent")
 
@@ -103,13 +99,12 @@ NAME = "quota_requests"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    limit = kernel.config.quota.limit
     requests = QuotaRequests(kernel.storage.tables)
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
         {
-            "quota": MemberPages(members, requests, kernel.storage.attempts, kernel.now, limit),
-            "quota_requests": OperatorPages(kernel.operators.of_folder(NAME), requests, kernel, limit),
+            "quota": MemberPages(members, requests, kernel),
+            "quota_requests": OperatorPages(kernel.operators.of_folder(NAME), requests, kernel),
         }
     )
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from attrs import frozen
 from twisted.python.failure import Failure
 
 from ... import serialization
 from ...domain.accounts import Account, check_not_auditor
 from ...domain.errors import DirectoryError, NotFound
-from ...domain.ports.access import Attempts
 from ...domain.throttling import AttemptLimit
 from ...domain.views import Detail
 from ...http import Request
-from ...http.proxies import Proxies
-from ...services.catalogue import Catalogue
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
-from ...web.pages import Layout, PageAccess, plain
+from ...web.pages import plain
+from ...web.parts import Kernel
 from ...web.responses import empty_response
 from .tables import MAX_TEXT, REASONS, Report, Reports
 
@@ -39,13 +35,8 @@ class ReaderPages:
     shown again in the response, because its text is too long for a cookie.
     """
 
-    _layout: Layout
-    _access: PageAccess
-    _catalogue: Catalogue
+    _kernel: Kernel
     _reports: Reports
-    _attempts: Attempts
-    _proxies: Proxies
-    _now: Callable[[], float]
     _is_on: bool
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
@@ -60,13 +51,14 @@ class ReaderPages:
             check_not_auditor(viewer)
         fields = same_site_fields(request, MAX_REPORT_FORM)
         reason, text = fields.get("reason", ""), fields.get("text", "")
-        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._now())
+        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._kernel.now())
         try:
             # An invalid report does not count.
             report.checked()
             # The address first: attempts that are rejected for one address do not use up the limit of its network.
-            await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
-            await self._attempts.charge(_BY_NETWORK, self._proxies.network(request))
+            attempts, proxies = self._kernel.storage.attempts, self._kernel.proxies
+            await attempts.charge(_BY_ADDRESS, proxies.client(request))
+            await attempts.charge(_BY_NETWORK, proxies.network(request))
             await self._reports.add(report)
         except DirectoryError:
             return self._form(request, viewer, detail, reason, text, Failure())
@@ -78,13 +70,13 @@ class ReaderPages:
         """Return the confirmation. Raises NotFound."""
         viewer, detail = await self._entry(request, mcp_id)
         values = {"mcp_id": detail.mcp_id, "name": _name(detail)}
-        return self._layout.page(request, "reports/sent.html", values, account=viewer)
+        return self._kernel.layout.page(request, "reports/sent.html", values, account=viewer)
 
     async def _entry(self, request: Request, mcp_id: str) -> tuple[Account | None, Detail]:
-        viewer = await self._access.authenticate(request)
+        viewer = await self._kernel.access.authenticate(request)
         if not self._is_on:
             raise NotFound("Reports are turned off in this directory.")
-        directory = self._catalogue.of(request)
+        directory = self._kernel.catalogue.of(request)
         return viewer, await directory.detail_of(await directory.entry(serialization.entry_id(mcp_id)))
 
     def _form(
@@ -112,7 +104,7 @@ class ReaderPages:
             "error": error,
             "retry_after": retry_after,
         }
-        return self._layout.page(request, "reports/form.html", values, account=viewer, status=status)
+        return self._kernel.layout.page(request, "reports/form.html", values, account=viewer, status=status)
 
 
 def _name(detail: Detail) -> str:

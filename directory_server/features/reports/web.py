@@ -62,19 +62,9 @@ NAME = "reports"
 
 def _serve(kernel: Kernel) -> Endpoints:
     reports, is_enabled = Reports(kernel.storage.tables), kernel.config.of(ReportsConfig).enabled
-    reader_pages = ReaderPages(
-        layout=kernel.layout,
-        access=kernel.access,
-        catalogue=kernel.catalogue,
-        reports=reports,
-        attempts=kernel.storage.attempts,
-        proxies=kernel.proxies,
-        now=kernel.now,
-        is_on=is_enabled,
-    )
     return Endpoints(
         handlers={
-            "reports": reader_pages,
+            "reports": ReaderPages(kernel, reports, is_enabled),
             "report_list": OperatorPages(kernel.operators.of_folder(NAME), reports, kernel.now),
         },
         entry_links=[EntryLink("report", f"{NAME}.link")] if is_enabled else [],

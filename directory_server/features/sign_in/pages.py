@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,15 +15,14 @@ from ...domain.accounts import Account
 from ...domain.audit import Actor
 from ...domain.errors import BadInput, DirectoryError, SignInRefused
 from ...domain.keys import UNKNOWN
-from ...domain.ports.access import Attempts
 from ...domain.throttling import AttemptLimit
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query
-from ...http.proxies import Proxies
 from ...sanitize import clean_text
-from ...tables import StoredIdentities, StoredSessions
+from ...tables import StoredIdentities
 from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
+from ...web.parts import Kernel
 from ...web.responses import conditional_response
 from ...web.routing import no_oauth
 from .attempts import Attempt, delete_attempt, read_attempt
@@ -66,24 +65,18 @@ class Method:
 
 @frozen
 class SignInPages:
-    """Handles the sign-ins of `_providers`, by their names. The addresses of the directory begin with `_base_url`."""
+    """Handles the sign-ins of `_providers`, by their names."""
 
     _log = Logger()
 
     _requests: AccountRequests
     _providers: Mapping[str, Provider]
-    _identities: StoredIdentities
-    _sessions: StoredSessions
-    _attempts: Attempts
-    _proxies: Proxies
-    _now: Callable[[], float]
-    _base_url: str
-    _records_clients: bool
+    _kernel: Kernel
 
     async def start(self, request: Request, issuer: str) -> bytes:
         """Redirect to the issuer, and set a cookie that binds its response to this browser."""
         provider, back = self._provider(issuer), local_path(_parameters(request).get("next", KEYS), KEYS)
-        attempt = Attempt(issuer, back, self._now())
+        attempt = Attempt(issuer, back, self._kernel.now())
         try:
             url = await provider.authorization_url(attempt)
         except SignInFailed as error:
@@ -96,11 +89,11 @@ class SignInPages:
         provider, secure = self._provider(issuer), self._requests.cookies.is_secure(request)
         attempt, parameters = read_attempt(request, secure=secure), _parameters(request)
         delete_attempt(request, secure=secure)
-        if attempt is None or not attempt.is_answered_by(issuer, parameters.get("state", ""), self._now()):
+        if attempt is None or not attempt.is_answered_by(issuer, parameters.get("state", ""), self._kernel.now()):
             return self._failed(request, issuer, KEYS, SignInFailed("It has expired.", code="sign_in_expired"))
         back = local_path(attempt.back, KEYS)
         try:
-            await self._attempts.charge(_BY_ADDRESS, self._proxies.client(request))
+            await self._kernel.storage.attempts.charge(_BY_ADDRESS, self._kernel.proxies.client(request))
             if request.audit is not None:
                 request.audit.note(Actor("anonymous"), {"issuer": issuer})
             account = await self._account(provider, await self._person(provider, attempt, parameters))
@@ -108,14 +101,14 @@ class SignInPages:
             return self._failed(request, issuer, back, error)
         if request.audit is not None:
             request.audit.identify(account)
-        client = self._requests.cookies.client(request) if self._records_clients else UNKNOWN
-        self._requests.cookies.set(request, await self._sessions.open(account.id, client))
+        client = self._requests.cookies.client(request) if self._kernel.config.accounts.session_clients else UNKNOWN
+        self._requests.cookies.set(request, await self._kernel.storage.sessions.open(account.id, client))
         return self._requests.redirect(request, back)
 
     async def signed_out(self, request: Request, issuer: str) -> bytes:
         """Return the page for somebody who has signed out here, with a link to sign out of the issuer as well."""
         provider = self._provider(issuer)
-        url = await provider.sign_out_url(self._base_url + SIGN_IN)
+        url = await provider.sign_out_url(self._kernel.config.web.url.rstrip("/") + SIGN_IN)
         if not url:
             return self._requests.redirect(request, SIGN_IN)
         session = await self._requests.cookies.load_or_create(request)
@@ -138,7 +131,9 @@ class SignInPages:
 
     async def _account(self, provider: Provider, person: Person) -> Account:
         creates = provider.settings.create
-        account = await self._identities.sign_in(person.identity, person.email, creates=creates, role=person.role)
+        account: Account | None = await self._kernel.storage.identities.sign_in(
+            person.identity, person.email, creates=creates, role=person.role
+        )
         if account is None or account.disabled_at is not None:
             raise NotAllowed("There is no account for the person, or it is disabled.")
         return account

@@ -29,17 +29,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     config, storage = kernel.config, kernel.storage
     settings, base_url = config.of(SignInConfig), config.web.url.rstrip("/")
     providers = {issuer.name: _provider(kernel, issuer, base_url) for issuer in settings.sign_in_issuers}
-    pages = SignInPages(
-        requests=AccountRequests(kernel.operators.cookies, kernel.layout, NAME),
-        providers=providers,
-        identities=storage.identities,
-        sessions=storage.sessions,
-        attempts=storage.attempts,
-        proxies=kernel.proxies,
-        now=kernel.now,
-        base_url=base_url,
-        records_clients=config.accounts.session_clients,
-    )
+    pages = SignInPages(AccountRequests(kernel.operators.cookies, kernel.layout, NAME), providers, kernel)
     issuers = tuple(settings.token_issuers)
     hint = f"The authorization servers of this directory are listed in {base_url}{METADATA}."
     return Endpoints(
