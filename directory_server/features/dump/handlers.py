@@ -11,8 +11,7 @@ from twisted.web.http import datetimeToString, stringToDatetime
 from ...domain.errors import NotFound
 from ...http import Request
 from ...http.headers import value as header
-from ...services.catalogue import Catalogue
-from ...web.registry import RegistryAccess
+from ...web.parts import Kernel
 from ...web.responses import conditional_response, empty_response, is_known
 from .builder import Dumps
 from .download import Downloads
@@ -27,14 +26,13 @@ _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 class DumpHandlers:
     """Handlers for clients of the registry API. `dumps` is None if the settings name no folder."""
 
-    _access: RegistryAccess
-    _catalogue: Catalogue
+    _kernel: Kernel
     _dumps: Dumps | None
     _downloads: Downloads
 
     async def get(self, request: Request, token: str | None = None) -> bytes | None:
         """Respond with the dump or a range of it (RFC 9110, section 14)."""
-        client = await self._access.authenticate(request, token)
+        client = await self._kernel.registry_access.authenticate(request, token)
         dump = await self._current(request)
         etag, modified = f'"{dump.sha256}"', datetimeToString(dump.date).decode()
         fields = {
@@ -63,7 +61,7 @@ class DumpHandlers:
 
     async def checksum(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the SHA-256 of the dump, in the form that `sha256sum --check` reads."""
-        await self._access.authenticate(request, token)
+        await self._kernel.registry_access.authenticate(request, token)
         dump = await self._current(request)
         body = f"{dump.sha256}  {NAME}\n".encode("ascii")
         return conditional_response(
@@ -71,14 +69,14 @@ class DumpHandlers:
         )
 
     async def _current(self, request: Request) -> Dump:
-        if self._catalogue.scope_of(request) is not None:
+        if self._kernel.catalogue.scope_of(request) is not None:
             raise NotFound("There is no dump: it would have all entries, and you may read those of some lists.")
         if self._dumps is None:
             raise NotFound("There is no dump: the operator has not set dump.folder.")
         return await self._dumps.current()
 
     def _scope(self, request: Request) -> str:
-        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        is_public = self._kernel.registry_access.mode == "public" and b"authorization" not in request.received
         return "public" if is_public else "private"
 
 

@@ -29,7 +29,7 @@ def _serve(kernel: Kernel) -> Endpoints:
             kernel.now,
             curated=config.registry.listed == "curated",
         )
-    handlers = DumpHandlers(kernel.registry_access, kernel.catalogue, dumps, Downloads(kernel.offload, clock))
+    handlers = DumpHandlers(kernel, dumps, Downloads(kernel.offload, clock))
     return Endpoints({"dump": handlers})
 
 

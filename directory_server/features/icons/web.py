@@ -11,9 +11,8 @@ from ...domain.errors import DirectoryError, NotFound
 from ...feature import Host, Running
 from ...http import Request
 from ...http_client import target_of
-from ...services.catalogue import Catalogue
 from ...threads import OwnThreads
-from ...web.pages import ASSET_POLICY, PageAccess
+from ...web.pages import ASSET_POLICY
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
 from ...web.routes import PAGES, Route
@@ -71,14 +70,13 @@ _DAY = "private, max-age=86400"
 class IconHandlers:
     """Serves icons to those who may see the pages. `icons` is None where icons are not fetched."""
 
-    _access: PageAccess
-    _catalogue: Catalogue
+    _kernel: Kernel
     _icons: Icons | None
 
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the icon of the entry `mcp_id`. Raises NotFound."""
-        await self._access.authenticate(request)
-        url = icon_url(await self._catalogue.of(request).entry(mcp_id)) if self._icons is not None else ""
+        await self._kernel.access.authenticate(request)
+        url = icon_url(await self._kernel.catalogue.of(request).entry(mcp_id)) if self._icons is not None else ""
         if self._icons is None or not url:
             raise NotFound(NO_ICON)
         icon = await self._icons.get(url)
@@ -93,7 +91,7 @@ def _serve(kernel: Kernel) -> Endpoints:
         # Entries name the hosts. A slow look-up outlives its deadline, so it must not take a thread of the reactor.
         lookup = OwnThreads(kernel.reactor, limit=CONCURRENCY, waiting=MAX_WAITING)
         icons = icons_of(kernel.reactor, lookup, kernel.now)
-    return Endpoints({"icons": IconHandlers(kernel.access, kernel.catalogue, icons)})
+    return Endpoints({"icons": IconHandlers(kernel, icons)})
 
 
 PART = WebPart(routes=(Route(PATH + "{mcp_id}", "GET", PAGES, "icons.get"),), serve=_serve)

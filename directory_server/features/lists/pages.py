@@ -14,6 +14,7 @@ from ...web.parts import Kernel
 from .approvers import Approvers
 from .groups import Groups
 from .readers import name_of, reader_of
+from .request_tables import ListRequests
 from .rules import MAX_RULE, MAX_TITLE, new_list
 from .scopes import ReaderScopes
 from .tables import Lists
@@ -28,23 +29,31 @@ MAX_SHOWN = 200
 
 
 @frozen
+class Stored:
+    """What is stored of lists. `scopes` decide what members see; None while all readers see all entries."""
+
+    lists: Lists
+    approvers: Approvers
+    requests: ListRequests
+    scopes: ReaderScopes | None
+
+
+@frozen
 class ListPages:
     """Handles the pages of operators."""
 
     _requests: OperatorRequests
-    _lists: Lists
-    _groups: Groups
-    _approvers: Approvers
     _kernel: Kernel
-    _is_on: bool
+    _stored: Stored
+    _groups: Groups
 
     @page("lists")
     async def get(self, sent: Sent) -> Values:
         """Return all lists and groups, and the forms that add one."""
         return {
-            "lists": await self._lists.all(),
+            "lists": await self._stored.lists.all(),
             "groups": await self._groups.all(),
-            "is_on": self._is_on,
+            "is_on": self._stored.scopes is not None,
             "longest_title": MAX_TITLE,
             "longest_rule": MAX_RULE,
         }
@@ -59,12 +68,12 @@ class ListPages:
     @page("list")
     async def get_one(self, sent: Sent, name: str) -> Values:
         """Return the page of a list."""
-        found = await self._lists.find(name)
-        picks = (await self._lists.picks([name])).get(name, ())
+        found = await self._stored.lists.find(name)
+        picks = (await self._stored.lists.picks([name])).get(name, ())
         return {
             "list": found,
-            "approvers": await self._approvers.texts(name),
-            "count": await self._lists.count(name),
+            "approvers": await self._stored.approvers.texts(name),
+            "count": await self._stored.lists.count(name),
             "picks": picks[:MAX_SHOWN],
             "more": max(len(picks) - MAX_SHOWN, 0),
             "longest_title": MAX_TITLE,
@@ -80,24 +89,24 @@ class ListPages:
     @form(LIST)
     async def pick(self, sent: Sent, name: str) -> Next:
         """Add an entry to a list by hand, and go to its page."""
-        await self._lists.pick(name, sent.text("entry"))
+        await self._stored.lists.pick(name, sent.text("entry"))
         return self._changed(f"{LISTS}/{name}", "picked")
 
     @form(LIST)
     async def unpick(self, sent: Sent, name: str) -> Next:
         """Undo `pick`, and go to the page of the list."""
-        await self._lists.unpick(name, sent.fields.get("entry", ""))
+        await self._stored.lists.unpick(name, sent.fields.get("entry", ""))
         return self._changed(f"{LISTS}/{name}", "unpicked")
 
     @page("remove")
     async def get_remove(self, sent: Sent, name: str) -> Values:
         """Return the page that asks to confirm the removal of a list."""
-        return {"name": (await self._lists.find(name)).name, "path": LISTS}
+        return {"name": (await self._stored.lists.find(name)).name, "path": LISTS}
 
     @form(LISTS)
     async def remove(self, sent: Sent, name: str) -> Next:
         """Remove a list, and go to all lists."""
-        await self._lists.remove(name)
+        await self._stored.lists.remove(name)
         return self._changed(LISTS, "removed")
 
     @form(LISTS)
@@ -147,7 +156,7 @@ class ListPages:
         return self._changed(LISTS, "removed")
 
     async def _put(self, name: str, fields: Mapping[str, str], is_new: bool) -> None:
-        approvers = await self._approvers.read(fields.get("approvers", "").split())
+        approvers = await self._stored.approvers.read(fields.get("approvers", "").split())
         wanted = new_list(
             name,
             fields.get("title", ""),
@@ -157,9 +166,9 @@ class ListPages:
             now=self._kernel.now(),
             holds_versions=bool(fields.get("holds_versions")),
         )
-        await self._lists.put(wanted, is_new=is_new)
-        await self._lists.set_groups(name, fields.get("groups", "").split())
-        await self._approvers.set(name, approvers)
+        await self._stored.lists.put(wanted, is_new=is_new)
+        await self._stored.lists.set_groups(name, fields.get("groups", "").split())
+        await self._stored.approvers.set(name, approvers)
 
     def _changed(self, path: str, notice: str) -> Next:
         """Tell other processes of a change; return the page that follows."""
@@ -172,14 +181,15 @@ class OwnLists:
     """Handles `/account/lists`: the lists that a member sees, and their addresses."""
 
     _requests: AccountRequests
-    _lists: Lists
-    _scopes: ReaderScopes | None
-    """Decides what a member sees; None while all readers see all entries."""
+    _stored: Stored
 
     @page("own")
     async def get(self, sent: Sent) -> Values:
         """Return the page."""
-        names = await self._scopes.names(sent.member.account.id) if self._scopes is not None else ()
-        shown = [entry_list for entry_list in await self._lists.all() if entry_list.name in names] if names else []
+        scopes = self._stored.scopes
+        names = await scopes.names(sent.member.account.id) if scopes is not None else ()
+        shown = (
+            [entry_list for entry_list in await self._stored.lists.all() if entry_list.name in names] if names else []
+        )
         base_url = self._requests.base_url(sent.request)
-        return {"lists": shown, "is_on": self._scopes is not None, "base_url": base_url}
+        return {"lists": shown, "is_on": scopes is not None, "base_url": base_url}

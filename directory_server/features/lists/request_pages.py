@@ -16,14 +16,11 @@ from ...http import Request
 from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.parts import Kernel
-from .approvers import Approvers
 from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
-from .request_tables import ListRequests
+from .pages import Stored
 from .requests import MAX_TEXT, EventKind, ListRequest, State, unknown_request
 from .rules import EntryList
-from .scopes import ReaderScopes
-from .tables import Lists
 
 MAX_OWN, MAX_WAITING = 50, 100
 """Requests of a member, and requests that wait for an approver, on a page."""
@@ -37,17 +34,14 @@ _OF_APPROVER: Mapping[str, EventKind] = {"approve": "approved", "question": "que
 
 @frozen
 class RequestPages:
-    """Handles `/account/requests`. `_scopes` is None while lists are off, and then there are no requests.
+    """Handles `/account/requests`. While lists are off there are no requests.
 
     The directory of the kernel has all entries: an approver reads those that are asked for, whatever lists she sees.
     """
 
     _requests: AccountRequests
     _kernel: Kernel
-    _lists: Lists
-    _approvers: Approvers
-    _asked: ListRequests
-    _scopes: ReaderScopes | None
+    _stored: Stored
     _mails: RequestMails
 
     @page("requests")
@@ -55,9 +49,9 @@ class RequestPages:
         """Return the requests of the member, those that wait for her as an approver, and the form that adds one."""
         account = sent.member.account
         return {
-            "is_on": self._scopes is not None,
-            "own": await self._asked.of_account(account.id, MAX_OWN),
-            "waiting": await self._asked.waiting(sorted(await self._deciding(account)), MAX_WAITING),
+            "is_on": self._stored.scopes is not None,
+            "own": await self._stored.requests.of_account(account.id, MAX_OWN),
+            "waiting": await self._stored.requests.waiting(sorted(await self._deciding(account)), MAX_WAITING),
             "lists": await self._requestable(account),
             "longest": MAX_TEXT,
             "entry": sent.fields.get("entry", ""),
@@ -76,8 +70,10 @@ class RequestPages:
             raise BadInput("entry: is on this list.", code="listed")
         # An invalid request does not count.
         await self._kernel.storage.attempts.charge(_BY_ACCOUNT, account.id)
-        added = await self._asked.add(account.id, list_name, name, sent.fields.get("reason", ""), self._kernel.now())
-        await self._mails.tell_approvers([await self._asked.find(added)])
+        added = await self._stored.requests.add(
+            account.id, list_name, name, sent.fields.get("reason", ""), self._kernel.now()
+        )
+        await self._mails.tell_approvers([await self._stored.requests.find(added)])
         return Next(REQUESTS, "requested")
 
     @page("request")
@@ -87,7 +83,7 @@ class RequestPages:
         asked, is_approver = await self._find(account, request_id)
         return {
             "asked": asked,
-            "events": await self._asked.events(asked.id),
+            "events": await self._stored.requests.events(asked.id),
             "is_approver": is_approver,
             "is_own": asked.account == account.id,
             "longest": MAX_TEXT,
@@ -110,7 +106,9 @@ class RequestPages:
             async with changing(request, lambda: self._state(asked.id)):
                 if is_members:
                     kind = _OF_MEMBER[action]
-                    answered = await self._asked.answer(asked.id, kind, member.account.id, text, self._kernel.now())
+                    answered = await self._stored.requests.answer(
+                        asked.id, kind, member.account.id, text, self._kernel.now()
+                    )
                     if answered.is_open:
                         await self._mails.tell_approvers([answered])
                 elif is_own:
@@ -129,20 +127,22 @@ class RequestPages:
         """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
         text = form.get("text", "")
         if action != "approve":
-            return [await self._asked.answer(asked.id, _OF_APPROVER[action], approver, text, self._kernel.now())]
+            return [
+                await self._stored.requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._kernel.now())
+            ]
         entry = await self._entry(asked.name, within=None)
         if entry is None:
             raise BadInput("This directory has no such entry.", code="entry_unknown")
         approval = approval_of(entry, self._kernel.now())
         if approval.digest != form.get("digest", ""):
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
-        if (await self._lists.find(asked.list)).is_all:
+        if (await self._stored.lists.find(asked.list)).is_all:
             raise BadInput("The list has all entries.", code="listed")
-        return await self._asked.approve(asked.id, approval, approver, text)
+        return await self._stored.requests.approve(asked.id, approval, approver, text)
 
     async def _find(self, account: Account, request_id: str) -> tuple[ListRequest, bool]:
         """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
-        asked = await self._asked.find(request_id)
+        asked = await self._stored.requests.find(request_id)
         is_approver = asked.list in await self._deciding(account)
         if asked.account != account.id and not is_approver:
             raise unknown_request()
@@ -150,25 +150,25 @@ class RequestPages:
 
     async def _deciding(self, account: Account) -> Collection[str]:
         """Return the names of the lists whose requests an account reads: as an approver, an operator or an auditor."""
-        if self._scopes is None:
+        if self._stored.scopes is None:
             return ()
         if account.sees_all:
-            return [entry_list.name for entry_list in await self._lists.all()]
-        return await self._scopes.decided_by(account.id)
+            return [entry_list.name for entry_list in await self._stored.lists.all()]
+        return await self._stored.scopes.decided_by(account.id)
 
     async def _requestable(self, account: Account) -> Sequence[EntryList]:
         """Return the lists on which an account may want entries: those that it sees and that have approvers."""
-        if self._scopes is None:
+        if self._stored.scopes is None:
             return []
-        names = (await self._approvers.lists()).intersection(await self._scopes.names(account.id))
-        return [entry_list for entry_list in await self._lists.all() if entry_list.name in names]
+        names = (await self._stored.approvers.lists()).intersection(await self._stored.scopes.names(account.id))
+        return [entry_list for entry_list in await self._stored.lists.all() if entry_list.name in names]
 
     async def _entry(self, name: str, *, within: Scope) -> Entry | None:
         return await self._kernel.directory.within(within).store.entry(mcp_id_of(name))
 
     async def _seen(self, asked: ListRequest, account: Account) -> Mapping[str, Any]:
         """Return what a member sees of the entry: nothing if it is outside of her scope."""
-        scope = NOTHING if self._scopes is None else await self._scopes.of(account.id)
+        scope = NOTHING if self._stored.scopes is None else await self._stored.scopes.of(account.id)
         entry = await self._entry(asked.name, within=scope)
         return {"entry_id": "" if entry is None else entry.mcp_id, "entry": None}
 
@@ -177,7 +177,7 @@ class RequestPages:
         listed = await self._kernel.storage.roster.account(asked.account) if asked.account else None
         entry, approved = (
             await self._entry(asked.name, within=None),
-            await self._asked.approval(asked.list, asked.name),
+            await self._stored.requests.approval(asked.list, asked.name),
         )
         values = {"email": "" if listed is None else listed.account.email, "approved": approved, "entry_id": ""}
         if entry is None:
@@ -194,7 +194,7 @@ class RequestPages:
 
     async def _state(self, request_id: str) -> Values:
         """Return the values of a request for the audit log."""
-        asked = await self._asked.find(request_id)
+        asked = await self._stored.requests.find(request_id)
         return {"list": asked.list, "entry": asked.name, "state": asked.state}
 
 
@@ -202,22 +202,19 @@ class RequestPages:
 class RequestBar:
     """The lines on the page of an entry: for each list that the viewer sees, whether the entry is on it, or waits."""
 
-    _lists: Lists
-    _approvers: Approvers
-    _requests: ListRequests
-    _scopes: ReaderScopes | None
+    _stored: Stored
 
     async def read(self, request: Request, viewer: Account | None, name: str) -> Mapping[str, Any] | None:
         """Return the values of the bar; None if there is no line."""
-        if self._scopes is None:
+        if self._stored.scopes is None:
             return None
-        names = await self._scopes.names("" if viewer is None else viewer.id)
-        lists = [one for one in await self._lists.all() if one.name in names and not one.is_all]
+        names = await self._stored.scopes.names("" if viewer is None else viewer.id)
+        lists = [one for one in await self._stored.lists.all() if one.name in names and not one.is_all]
         if not lists:
             return None
         shown = [entry_list.name for entry_list in lists]
-        listed, last = await self._requests.listed(name, shown), await self._requests.states(name, shown)
-        open_for = frozenset() if viewer is None else await self._approvers.lists()
+        listed, last = await self._stored.requests.listed(name, shown), await self._stored.requests.states(name, shown)
+        open_for = frozenset() if viewer is None else await self._stored.approvers.lists()
         rows = []
         for entry_list in lists:
             asked = last.get(entry_list.name)

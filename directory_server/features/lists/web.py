@@ -12,7 +12,7 @@ from ...web.routes import PAGES, Route
 from .approvers import Approvers
 from .groups import Groups
 from .notices import REQUESTS, mails_of
-from .pages import GROUP, GROUPS, LIST, LISTS, OWN, ListPages, OwnLists
+from .pages import GROUP, GROUPS, LIST, LISTS, OWN, ListPages, OwnLists, Stored
 from .request_pages import RequestBar, RequestPages
 from .request_tables import ListRequests
 from .scopes import ReaderScopes
@@ -23,26 +23,18 @@ NAME = "lists"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    settings, storage = kernel.config.of(ListsConfig), kernel.storage
-    lists, is_on = Lists(storage.tables), settings.enabled
-    approvers, requests = Approvers(storage.tables, storage), ListRequests(storage.tables)
+    is_on, storage = kernel.config.of(ListsConfig).enabled, kernel.storage
     scopes = ReaderScopes(storage.tables) if is_on else None
+    stored = Stored(Lists(storage.tables), Approvers(storage.tables, storage), ListRequests(storage.tables), scopes)
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
+    mails = mails_of(kernel.config, storage, stored.approvers, kernel.reactor, kernel.now)
     return Endpoints(
         {
-            NAME: ListPages(kernel.operators.of_folder(NAME), lists, Groups(storage.tables), approvers, kernel, is_on),
-            "own_lists": OwnLists(members, lists, scopes),
-            "list_requests": RequestPages(
-                requests=members,
-                kernel=kernel,
-                lists=lists,
-                approvers=approvers,
-                asked=requests,
-                scopes=scopes,
-                mails=mails_of(kernel.config, storage, approvers, kernel.reactor, kernel.now),
-            ),
+            NAME: ListPages(kernel.operators.of_folder(NAME), kernel, stored, Groups(storage.tables)),
+            "own_lists": OwnLists(members, stored),
+            "list_requests": RequestPages(members, kernel, stored, mails),
         },
-        entry_bars=[EntryBar(f"{NAME}/entry.html", RequestBar(lists, approvers, requests, scopes).read)],
+        entry_bars=[EntryBar(f"{NAME}/entry.html", RequestBar(stored).read)],
     )
 
 

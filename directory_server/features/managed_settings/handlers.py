@@ -15,15 +15,15 @@ from ...domain.errors import DirectoryError
 from ...domain.scopes import Scope
 from ...http import Request
 from ...http.headers import query
-from ...services.catalogue import Catalogue
-from ...tables import Tables, ready_lists, scope_of_list
+from ...tables import ready_lists, scope_of_list
 from ...web.account import Sent, page
-from ...web.authentication import Authenticator
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
+from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response
 from .documents import FILES, FileName, Policy
 from .selection import Selection
+from .settings import ManagedSettingsConfig
 
 PATH = "/api/open/v1/managed-settings"
 PAGE = f"{ADMIN}/managed-settings"
@@ -70,22 +70,23 @@ class Policies:
 class ManagedSettingsHandlers:
     """Handles the files for clients with an API key, and the page and downloads of operators."""
 
-    _is_on: bool
-    _authenticator: Authenticator
-    _catalogue: Catalogue
     _requests: OperatorRequests
+    _kernel: Kernel
     _policies: Policies
-    _tables: Tables
+
+    @property
+    def _is_on(self) -> bool:
+        return self._kernel.config.of(ManagedSettingsConfig).enabled
 
     async def get(self, request: Request, file: str) -> bytes:
         """Respond with a file. Raises UnknownPath if the feature is off or for another name."""
         if not self._is_on:
             raise UnknownPath
         name = _name(file)
-        async with self._authenticator.authenticate(request) as authenticated:
+        async with self._kernel.authenticator.authenticate(request) as authenticated:
             keywords = serialization.url_parameters(query(request), "keywords").get("keywords", "")
             await authenticated.charge()
-            policy = await self._policies.get(keywords, self._catalogue.scope_of(request), request.list_name)
+            policy = await self._policies.get(keywords, self._kernel.catalogue.scope_of(request), request.list_name)
             body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
@@ -105,7 +106,9 @@ class ManagedSettingsHandlers:
             "warnings": policy.warnings[:MAX_WARNINGS] if policy else (),
             "files": FILES,
             "is_on": self._is_on,
-            "lists": await ready_lists(self._tables) if self._catalogue.scopes is not None else (),
+            "lists": await ready_lists(self._kernel.storage.tables)
+            if self._kernel.catalogue.scopes is not None
+            else (),
             "list": name,
             "base_url": f"{self._requests.base_url(sent.request)}{f'/r/{name}' if name else ''}{PATH}",
             "query": f"?{urlencode({'keywords': keywords})}" if keywords else "",
@@ -123,7 +126,9 @@ class ManagedSettingsHandlers:
 
     async def _of_list(self, keywords: str, name: str) -> Policy:
         """Return the policy of the entries of a list, or of the curated ones. Raises NotFound for an unknown list."""
-        return await self._policies.get(keywords, await scope_of_list(self._tables, name) if name else None, name)
+        return await self._policies.get(
+            keywords, await scope_of_list(self._kernel.storage.tables, name) if name else None, name
+        )
 
 
 def _shown(chosen: Mapping[str, str]) -> tuple[str, str]:

@@ -7,7 +7,6 @@ from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Api, Route
 from .handlers import PAGE, PATH, ManagedSettingsHandlers, Policies
 from .selection import Selection
-from .settings import ManagedSettingsConfig
 
 NAME = "managed_settings"
 
@@ -15,12 +14,7 @@ NAME = "managed_settings"
 def _serve(kernel: Kernel) -> Endpoints:
     storage = kernel.storage
     policies = Policies(Selection(storage.store, storage.curation, kernel.offload), kernel.now)
-    is_on = kernel.config.of(ManagedSettingsConfig).enabled
-    requests = kernel.operators.of_folder(NAME)
-    handlers = ManagedSettingsHandlers(
-        is_on, kernel.authenticator, kernel.catalogue, requests, policies, storage.tables
-    )
-    return Endpoints({NAME: handlers})
+    return Endpoints({NAME: ManagedSettingsHandlers(kernel.operators.of_folder(NAME), kernel, policies)})
 
 
 PART = WebPart(

@@ -92,7 +92,7 @@ async def hidden_names(ruled: RuledNames, rules: PolicyRules) -> AsyncIterator[t
 class DryRun:
     """Dry runs for pages, one at a time: each of them reads all entries."""
 
-    _ruled: RuledNames
+    ruled: RuledNames
     _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
     async def run(self, rules: PolicyRules) -> Outcome:
@@ -100,7 +100,7 @@ class DryRun:
         compared, counts, names = 0, Counter[str](), dict[str, list[str]]()
         await self._lock.acquire()
         try:
-            async for count, hidden in hidden_names(self._ruled, rules):
+            async for count, hidden in hidden_names(self.ruled, rules):
                 compared += count
                 counts.update(hidden.values())
                 for name, rule in hidden.items():

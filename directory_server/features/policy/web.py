@@ -25,8 +25,7 @@ class OperatorPages:
     """Handles the list of rules with what they hide, and the dry run of a rule."""
 
     _requests: OperatorRequests
-    _rules: PolicyRules
-    _names: RuledNames
+    _kernel: Kernel
     _dry_run: DryRun
 
     @page("list")
@@ -40,9 +39,9 @@ class OperatorPages:
             )
         except BadInput as wrong:
             error = wrong.message
-        counts = await self._names.counts()
+        counts = await self._dry_run.ruled.counts()
         return {
-            "rules": [(rule, counts.get(rule, 0)) for rule in self._rules.names],
+            "rules": [(rule, counts.get(rule, 0)) for rule in self._kernel.config.of(PolicyConfig).rules.names],
             "asked": {name: asked.get(name, "")[:MAX_RULE] for name in ("require", "hide")},
             "max_rule": MAX_RULE,
             "max_shown": MAX_SHOWN,
@@ -55,10 +54,8 @@ NAME = "policy"
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    names = RuledNames.of(kernel.storage.background_tables, kernel.config)
-    rules = kernel.config.of(PolicyConfig).rules
-    pages = OperatorPages(kernel.operators.of_folder(NAME), rules, names, DryRun(names))
-    return Endpoints({NAME: pages})
+    dry_run = DryRun(RuledNames.of(kernel.storage.background_tables, kernel.config))
+    return Endpoints({NAME: OperatorPages(kernel.operators.of_folder(NAME), kernel, dry_run)})
 
 
 PART = WebPart(

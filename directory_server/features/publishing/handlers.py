@@ -12,17 +12,15 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ...domain.audit import Actor, recorded_text
 from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NoAccess, NotFound
 from ...domain.keys import is_publisher_secret
-from ...domain.ports.runtime import Offload
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import value as header
-from ...http.proxies import Proxies
 from ...serialization import decode
 from ...web.audit import Values
-from ...web.authentication import AccessTokens, bearer_secret, check_url
+from ...web.authentication import bearer_secret, check_url
+from ...web.parts import Kernel
 from ...web.registry import PAGE_BYTES, path_text
 from ...web.responses import json_response
-from ...web.throttling import AddressLimiter
 from .documents import (
     changed_response,
     login_token,
@@ -44,17 +42,12 @@ LOGIN = "github-at"
 
 @frozen
 class PublisherAccess:
-    """Authentication by publisher token, or by access token if there are `tokens`. Off without `is_enabled`.
-
-    `failures` limits unknown tokens per address.
-    """
+    """Authentication by publisher token, or by access token if the server accepts these. Off without `is_enabled`."""
 
     is_enabled: bool
     _service: PublishingService
-    _failures: AddressLimiter
-    _proxies: Proxies
-    _methods: Sequence[str] = ()
-    _tokens: AccessTokens | None = None
+    _kernel: Kernel
+    _methods: Sequence[str]
 
     @property
     def login_hint(self) -> str:
@@ -73,13 +66,14 @@ class PublisherAccess:
         self.check_enabled()
         check_url(request)
         secret = bearer_secret(request) if secret is None else secret
+        tokens = self._kernel.authenticator.tokens
         try:
-            subject = None if self._tokens is None else await self._tokens.publisher(secret)
-            return await self._service.authenticate(subject or secret, self._proxies.network(request))
+            subject = None if tokens is None else await tokens.publisher(secret)
+            return await self._service.authenticate(subject or secret, self._kernel.proxies.network(request))
         except NoAccess as error:
-            self._failures.charge(request)
-            if self._tokens is not None:
-                error.challenge = self._tokens.challenge(request, error, publishes=True)
+            self._kernel.failed_keys.charge(request)
+            if tokens is not None:
+                error.challenge = tokens.challenge(request, error, publishes=True)
             raise
 
     async def log_in(
@@ -91,9 +85,9 @@ class PublisherAccess:
         """
         check_url(request)
         try:
-            return await log_in(self._proxies.network(request))
+            return await log_in(self._kernel.proxies.network(request))
         except (InvalidToken, InvalidServer, Forbidden):
-            self._failures.charge(request)
+            self._kernel.failed_keys.charge(request)
             raise
 
     def check_enabled(self) -> None:
@@ -104,16 +98,12 @@ class PublisherAccess:
 
 @frozen
 class PublishHandlers:
-    """Handlers of what publishers write. `now` returns seconds since the epoch; `validations` limits by address,
-    logins too.
-    """
+    """Handlers of what publishers write. The limit of reads of an address is that of its validations and logins too."""
 
     _access: PublisherAccess
     _service: PublishingService
     _logins: LoginService
-    _validations: AddressLimiter
-    _offload: Offload
-    _now: Callable[[], float]
+    _kernel: Kernel
 
     async def publish(self, request: Request) -> bytes:
         """Publish the server.json in the body as a new version."""
@@ -124,7 +114,7 @@ class PublishHandlers:
         try:
             if name:
                 self._service.check_permission(publisher, name)
-            entry = await self._offload(published_entry, server, self._now())
+            entry = await self._kernel.offload(published_entry, server, self._kernel.now())
         except DirectoryError as error:
             await self._service.reject(publisher, "publish", name, version, error)
             raise
@@ -139,13 +129,13 @@ class PublishHandlers:
     async def all_status(self, request: Request, name: str) -> bytes:
         """Change the status of all versions of a name; respond with their number and the first of them."""
         changed = await self._change(request, path_text(name), None)
-        return json_response(request, await self._offload(self._changed, changed))
+        return json_response(request, await self._kernel.offload(self._changed, changed))
 
     async def validate(self, request: Request) -> bytes:
         """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
         self._access.check_enabled()
-        self._validations.charge(request)
-        issues = await self._offload(server_issues, _body(request))
+        self._kernel.registry_reads.charge(request)
+        issues = await self._kernel.offload(server_issues, _body(request))
         return json_response(request, validation_result(issues))
 
     async def login(self, request: Request, method: str) -> bytes:
@@ -158,7 +148,7 @@ class PublishHandlers:
             secret = login_token(_body(request), "github_token", 1_000)
             token = (await self._access.authenticate(request, secret)).token
         elif method in self._logins.methods:
-            self._validations.charge(request)
+            self._kernel.registry_reads.charge(request)
             body = _body(request)
             token, secret = await self._access.log_in(request, partial(self._logins.log_in, method, body))
         else:
@@ -169,7 +159,7 @@ class PublishHandlers:
         publisher = await self._access.authenticate(request)
         await _audit(request, publisher, name, {"version": version or "*"})
         try:
-            status, change = status_change(_body(request), self._now())
+            status, change = status_change(_body(request), self._kernel.now())
             if request.audit is not None:
                 request.audit.set_values({}, {"version": version or "*", "status": status})
         except DirectoryError as error:
@@ -188,7 +178,7 @@ class PublishHandlers:
         return changed_response(len(changed), items)
 
     def _item(self, published: PublishedVersion) -> bytes:
-        return published_response(published.entry, published.latest, self._now())
+        return published_response(published.entry, published.latest, self._kernel.now())
 
 
 async def _audit(request: Request, publisher: Publisher, name: str, values: Values) -> None:

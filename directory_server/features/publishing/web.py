@@ -40,17 +40,10 @@ def _serve(kernel: Kernel) -> Endpoints:
         now=kernel.now,
         limit=AttemptLimit("login", settings.per_minute / 60, settings.per_minute),
     )
-    access = PublisherAccess(
-        settings.enabled,
-        service,
-        kernel.failed_keys,
-        kernel.proxies,
-        logins.methods,
-        kernel.authenticator.tokens,
-    )
+    access = PublisherAccess(settings.enabled, service, kernel, logins.methods)
     return Endpoints(
         handlers={
-            "publish": PublishHandlers(access, service, logins, kernel.registry_reads, kernel.offload, kernel.now),
+            "publish": PublishHandlers(access, service, logins, kernel),
             "publications": PublicationPages(kernel.operators.of_folder(NAME), log),
         },
         registry_readers=[access] if settings.enabled else [],
