@@ -7,7 +7,8 @@ import pwd
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 from attrs import evolve, frozen
@@ -26,6 +27,7 @@ from ..storage import Storage, command_environment, open_storage
 from .output import echo
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 Listed = TypeVar("Listed", ListedAccount, ListedKey)
 
@@ -117,6 +119,16 @@ def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
     ctx.call_on_close(storage.close)
     _record(ctx, config, storage)
     return CommandContext(config, storage)
+
+
+def in_context(command: Callable[Concatenate[CommandContext, P], T]) -> Callable[P, T]:
+    """Decorate a command: it gets the context of its data directory or database before its parameters."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return command(command_context(click.get_current_context()), *args, **kwargs)
+
+    return run
 
 
 def _record(ctx: click.Context, config: Config, storage: Storage) -> None:

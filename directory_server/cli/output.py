@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import chain, count
 from tempfile import SpooledTemporaryFile
 from typing import Any, TypeAlias
@@ -76,6 +77,20 @@ def print_listing(records: Iterable[Record], columns: Mapping[str, Column], as_j
         print_table(
             chain([tuple(columns)], (tuple(_cell(record, column) for column in columns.values()) for record in records))
         )
+
+
+def listing(columns: Mapping[str, Column]) -> Callable[[Callable[..., Iterable[Record]]], Callable[..., None]]:
+    """Return a decorator of commands that return records: these are printed as by `print_listing`."""
+
+    def decorate(command: Callable[..., Iterable[Record]]) -> Callable[..., None]:
+        @json_option
+        @wraps(command)
+        def run(*args: Any, as_json: bool, **options: Any) -> None:
+            print_listing(command(*args, **options), columns, as_json)
+
+        return run
+
+    return decorate
 
 
 def _cell(record: Record, column: Column) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 from attrs import asdict
 from attrs.filters import exclude
 
-from ...cli.context import command_context, wait_for
+from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.expiry import duration
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.output import Group, Record, echo, listing
 from ...serialization import text
 from ...wording import counted
 from .chain import AuditRecord, base_of, verify
@@ -25,14 +25,13 @@ def audit() -> None:
 
 @audit.command("verify")
 @click.option("--head", metavar="NUMBER:HASH", help="A record of an earlier verification or export that must be there.")
-@click.pass_context
-def verify_(ctx: click.Context, head: str | None) -> None:
+@in_context
+def verify_(context: CommandContext, head: str | None) -> None:
     """Check that no record was changed, added or removed. The exit code is 1 if one was.
 
     Without audit.key_file, somebody who can write to the database can compute another chain. Keep the last line of the
     output elsewhere, and check it with --head the next time.
     """
-    context = command_context(ctx)
     log, key = AuditLog(context.storage.tables), context.config.of(AuditConfig).key()
     # First, so that every checkpoint is about a record that the reading below meets.
     checkpoints = wait_for(log.checkpoints())
@@ -68,39 +67,35 @@ def verify_(ctx: click.Context, head: str | None) -> None:
 @click.option("--search", "words", default="", help="Text in subject, action or target, or an id.")
 @click.option("--outcome", default="", help="done, failed, or an error code.")
 @click.option("--since", default="", help="Age of the oldest record, such as 7d.")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, limit: int, words: str, outcome: str, since: str, as_json: bool) -> None:
+@listing(
+    {
+        **{"NUMBER": "number", "AT": "logged_at", "SUBJECT": "subject", "FROM": "network"},
+        **{"ACTION": "action", "TARGET": "target", "OUTCOME": "outcome"},
+    }
+)
+@in_context
+def list_(context: CommandContext, limit: int, words: str, outcome: str, since: str) -> Sequence[Record]:
     """List records, the newest first."""
-    context = command_context(ctx)
     oldest = context.now() - duration(since, "--since") if since else 0.0
     log = AuditLog(context.storage.tables)
-    found = wait_for(log.newest(limit, text=words, outcome=outcome, since=oldest))
-    print_listing(
-        [
-            {
-                "number": each.number,
-                "logged_at": each.event.at,
-                "subject": each.event.actor.name or each.event.actor.id or each.event.actor.key_id or "-",
-                "network": each.event.actor.network,
-                **asdict(each.event, filter=exclude("at", "actor")),
-            }
-            for each in found
-        ],
+    return [
         {
-            **{"NUMBER": "number", "AT": "logged_at", "SUBJECT": "subject", "FROM": "network"},
-            **{"ACTION": "action", "TARGET": "target", "OUTCOME": "outcome"},
-        },
-        as_json,
-    )
+            "number": record.number,
+            "logged_at": record.event.at,
+            "subject": record.event.actor.name or record.event.actor.id or record.event.actor.key_id or "-",
+            "network": record.event.actor.network,
+            **asdict(record.event, filter=exclude("at", "actor")),
+        }
+        for record in wait_for(log.newest(limit, text=words, outcome=outcome, since=oldest))
+    ]
 
 
 @audit.command()
 @click.option("--after", type=click.IntRange(0), default=0, help="Number of the last record of an earlier export.")
-@click.pass_context
-def export(ctx: click.Context, after: int) -> None:
+@in_context
+def export(context: CommandContext, after: int) -> None:
     """Print all records as JSON Lines, the oldest first, with their hashes."""
-    for record in _records(AuditLog(command_context(ctx).storage.tables), after):
+    for record in _records(AuditLog(context.storage.tables), after):
         echo(text(record.values()))
 
 

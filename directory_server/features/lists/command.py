@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 from attrs import asdict
 
-from ...cli.context import command_context, wait_for
-from ...cli.output import Column, Group, echo, json_option, print_listing
+from ...cli.context import CommandContext, in_context, wait_for
+from ...cli.output import Group, Record, echo, listing
 from .approvers import Approvers
 from .groups import Groups
 from .readers import reader_of
@@ -25,13 +25,22 @@ def lists() -> None:
 
 
 @lists.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        "NAME": "name",
+        "ENTRIES": lambda record: "all" if record["entries"] is None else record["entries"],
+        "RULE": "rule",
+        "SEEN BY": lambda record: "everybody" if record["open"] else " ".join(record["groups"]) or "-",
+        "APPROVERS": "approvers",
+        "READY": lambda record: "yes" if record["ready"] else "no",
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Sequence[Record]:
     """Show all lists."""
-    storage = command_context(ctx).storage
+    storage = context.storage
     stored, approvers = Lists(storage.tables), Approvers(storage.tables, storage)
-    records = [
+    return [
         {
             "name": each.name,
             "title": each.title,
@@ -45,15 +54,6 @@ def list_(ctx: click.Context, as_json: bool) -> None:
         }
         for each in wait_for(stored.all())
     ]
-    columns: dict[str, Column] = {
-        "NAME": "name",
-        "ENTRIES": lambda record: "all" if record["entries"] is None else record["entries"],
-        "RULE": "rule",
-        "SEEN BY": lambda record: "everybody" if record["open"] else " ".join(record["groups"]) or "-",
-        "APPROVERS": "approvers",
-        "READY": lambda record: "yes" if record["ready"] else "no",
-    }
-    print_listing(records, columns, as_json)
 
 
 @lists.command()
@@ -64,9 +64,9 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @click.option("--open", "is_open", is_flag=True, help="Everybody sees the list.")
 @click.option("--group", "groups", multiple=True, help="Group that sees the list.")
 @click.option("--holds-versions", is_flag=True, help="Each new version of an approved entry waits for an approver.")
-@click.pass_context
+@in_context
 def put(
-    ctx: click.Context,
+    context: CommandContext,
     name: str,
     title: str,
     rule: str,
@@ -76,7 +76,6 @@ def put(
     holds_versions: bool,
 ) -> None:
     """Create LIST, or replace its definition. Entries that were picked, and approvers, stay."""
-    context = command_context(ctx)
     stored = Lists(context.storage.tables)
     wanted = new_list(
         name,
@@ -96,10 +95,10 @@ def put(
 @_NAME
 @click.argument("approvers", nargs=-1, required=True, metavar="APPROVER...")
 @click.option("--remove", "is_removed", is_flag=True, help="They are approvers no longer.")
-@click.pass_context
-def approver(ctx: click.Context, name: str, approvers: Sequence[str], is_removed: bool) -> None:
+@in_context
+def approver(context: CommandContext, name: str, approvers: Sequence[str], is_removed: bool) -> None:
     """Let APPROVER decide on requests for entries on LIST: e-mail addresses of accounts, and names of groups."""
-    storage = command_context(ctx).storage
+    storage = context.storage
     stored = Approvers(storage.tables, storage)
     wait_for(Lists(storage.tables).find(name))
     changed = wait_for(stored.read(approvers))
@@ -108,20 +107,20 @@ def approver(ctx: click.Context, name: str, approvers: Sequence[str], is_removed
 
 @lists.command()
 @_NAME
-@click.pass_context
-def remove(ctx: click.Context, name: str) -> None:
+@in_context
+def remove(context: CommandContext, name: str) -> None:
     """Remove LIST. Its entries stay in the directory."""
-    wait_for(Lists(command_context(ctx).storage.tables).remove(name))
+    wait_for(Lists(context.storage.tables).remove(name))
     echo(f"List {name} is removed.", err=True)
 
 
 @lists.command()
 @_NAME
 @click.argument("entries", nargs=-1, required=True, metavar="NAME...")
-@click.pass_context
-def pick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
+@in_context
+def pick(context: CommandContext, name: str, entries: Sequence[str]) -> None:
     """Add the entries NAME to LIST by hand."""
-    stored = Lists(command_context(ctx).storage.tables)
+    stored = Lists(context.storage.tables)
     for entry in entries:
         wait_for(stored.pick(name, entry))
 
@@ -129,26 +128,26 @@ def pick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
 @lists.command()
 @_NAME
 @click.argument("entries", nargs=-1, required=True, metavar="NAME...")
-@click.pass_context
-def unpick(ctx: click.Context, name: str, entries: Sequence[str]) -> None:
+@in_context
+def unpick(context: CommandContext, name: str, entries: Sequence[str]) -> None:
     """Undo pick. An entry that the rule matches stays in LIST."""
-    stored = Lists(command_context(ctx).storage.tables)
+    stored = Lists(context.storage.tables)
     for entry in entries:
         wait_for(stored.unpick(name, entry))
 
 
 @lists.command()
-@json_option
-@click.pass_context
-def groups(ctx: click.Context, as_json: bool) -> None:
-    """Show all groups."""
-    records = map(asdict, wait_for(Groups(command_context(ctx).storage.tables).all()))
-    columns: dict[str, Column] = {
+@listing(
+    {
         "NAME": "name",
         "MEMBERS": lambda record: len(record["members"]),
         "CLAIMS": lambda record: " ".join(value for _, value in record["claims"]) or "-",
     }
-    print_listing(records, columns, as_json)
+)
+@in_context
+def groups(context: CommandContext) -> Iterable[Record]:
+    """Show all groups."""
+    return map(asdict, wait_for(Groups(context.storage.tables).all()))
 
 
 @lists.command()
@@ -156,13 +155,12 @@ def groups(ctx: click.Context, as_json: bool) -> None:
 @click.argument("members", nargs=-1, metavar="[MEMBER]...")
 @click.option("--claim", "claims", multiple=True, help="Group of an issuer whose persons are members.")
 @click.option("--issuer", default="", help="URL of the issuer of the claims; by default any issuer.")
-@click.pass_context
-def join(ctx: click.Context, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
+@in_context
+def join(context: CommandContext, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
     """Add MEMBER to GROUP, which is created if there is none.
 
     MEMBER is the e-mail address of an account, or the id of a token, or of a key without an account.
     """
-    context = command_context(ctx)
     stored = Groups(context.storage.tables)
     wait_for(stored.add(group, context.now()))
     for member in members:
@@ -176,10 +174,9 @@ def join(ctx: click.Context, group: str, members: Sequence[str], claims: Sequenc
 @click.argument("members", nargs=-1, metavar="[MEMBER]...")
 @click.option("--claim", "claims", multiple=True, help="Group of an issuer whose persons are no longer members.")
 @click.option("--issuer", default="", help="URL of the issuer of the claims, as it was given.")
-@click.pass_context
-def leave(ctx: click.Context, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
+@in_context
+def leave(context: CommandContext, group: str, members: Sequence[str], claims: Sequence[str], issuer: str) -> None:
     """Remove MEMBER from GROUP."""
-    context = command_context(ctx)
     stored = Groups(context.storage.tables)
     for member in members:
         wait_for(stored.remove_member(group, wait_for(reader_of(context.storage, member))))
@@ -189,8 +186,8 @@ def leave(ctx: click.Context, group: str, members: Sequence[str], claims: Sequen
 
 @lists.command("remove-group")
 @_GROUP
-@click.pass_context
-def remove_group(ctx: click.Context, group: str) -> None:
+@in_context
+def remove_group(context: CommandContext, group: str) -> None:
     """Remove GROUP. Its members no longer see the lists of it."""
-    wait_for(Groups(command_context(ctx).storage.tables).remove(group))
+    wait_for(Groups(context.storage.tables).remove(group))
     echo(f"Group {group} is removed.", err=True)

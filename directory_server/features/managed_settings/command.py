@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import click
+from collections.abc import Iterable
 
-from ...cli.context import command_context, wait_for
-from ...cli.output import Group, echo, json_option, print_json, print_listing
+import click
+from attrs import asdict
+
+from ...cli.context import CommandContext, in_context, wait_for
+from ...cli.output import Group, Record, echo, listing, print_json
 from ...run_sync import inline
 from ...tables import scope_of_list
 from ...wording import counted
@@ -25,8 +28,8 @@ def managed_settings() -> None:
 @click.argument("file", type=click.Choice(FILES))
 @_KEYWORDS
 @_LIST
-@click.pass_context
-def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...], name: str) -> None:
+@in_context
+def write(context: CommandContext, file: FileName, keywords: tuple[str, ...], name: str) -> None:
     """Print FILE for the curated entries that match KEYWORDS, such as category:databases; of all without KEYWORDS.
 
     With --list, these are the entries of LIST.
@@ -34,7 +37,7 @@ def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...], name: s
     copilot.json and claude-code.json are the managed-settings.json of GitHub Copilot and of Claude Code,
     managed-mcp.json is a fixed set of servers for Claude Code. Hidden entries are denied.
     """
-    policy = _policy(ctx, keywords, name)
+    policy = _policy(context, keywords, name)
     print_json(policy.document(file))
     if policy.warnings:
         echo(
@@ -47,17 +50,15 @@ def write(ctx: click.Context, file: FileName, keywords: tuple[str, ...], name: s
 @managed_settings.command()
 @_KEYWORDS
 @_LIST
-@json_option
-@click.pass_context
-def warnings(ctx: click.Context, keywords: tuple[str, ...], name: str, as_json: bool) -> None:
+@listing({"SERVER": "server", "SOURCE": "source", "MESSAGE": "message"})
+@in_context
+def warnings(context: CommandContext, keywords: tuple[str, ...], name: str) -> Iterable[Record]:
     """List the packages and remotes of the selected entries that the files do not contain, and the reasons."""
-    names = ("server", "source", "code", "message")
-    records = [{name: getattr(each, name) for name in names} for each in _policy(ctx, keywords, name).warnings]
-    print_listing(records, {name.upper(): name for name in names if name != "code"}, as_json)
+    return map(asdict, _policy(context, keywords, name).warnings)
 
 
-def _policy(ctx: click.Context, keywords: tuple[str, ...], name: str) -> Policy:
-    storage = command_context(ctx).storage
+def _policy(context: CommandContext, keywords: tuple[str, ...], name: str) -> Policy:
+    storage = context.storage
     selection = Selection(storage.store, storage.curation, inline)
     if name:
         selection = selection.within(wait_for(scope_of_list(storage.tables, name)), name)

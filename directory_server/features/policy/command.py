@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from ... import wording
-from ...cli.context import command_context, wait_for
+from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.output import Group, echo, json_option, print_listing
 from ...domain.errors import BadInput
 from ...domain.policy import PolicyRules
@@ -37,13 +37,12 @@ def _option(name: str, about: str) -> Callable[[Callable[..., None]], Callable[.
 @_option("--require", "Hide entries that do not match QUERY, such as publisher:verified; may be repeated.")
 @_option("--hide", "Hide entries that match QUERY, such as flag:secrets; may be repeated.")
 @json_option
-@click.pass_context
-def check(ctx: click.Context, require: Sequence[str], hide: Sequence[str], as_json: bool) -> None:
+@in_context
+def check(context: CommandContext, require: Sequence[str], hide: Sequence[str], as_json: bool) -> None:
     """List the entries that rules would hide, and the rule that hides each. Change nothing.
 
     Without options, the rules are those of the settings. This reads all entries.
     """
-    context = command_context(ctx)
     rules = PolicyRules(tuple(require), tuple(hide)) or context.config.of(PolicyConfig).rules
     names = RuledNames.of(context.storage.tables, context.config)
 

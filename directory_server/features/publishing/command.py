@@ -8,9 +8,9 @@ import click
 from attrs import asdict
 from attrs.filters import exclude
 
-from ...cli.context import CommandContext, command_context, wait_for
+from ...cli.context import CommandContext, command_context, in_context, wait_for
 from ...cli.expiry import expires_option, expiry
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.output import Group, Record, echo, listing
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
 from .tokens import LOG_PAGE
@@ -45,28 +45,25 @@ def create(ctx: click.Context, label: str, namespaces: Sequence[str], expires: s
 
 
 @publisher.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        **{"ID": "id", "LABEL": "label", "NAMESPACES": "namespaces", "ENDS IN": "last_four"},
+        **{"CREATED": "created_at", "EXPIRES": "expires_at", "STATE": "state"},
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Sequence[Record]:
     """List all tokens, oldest first."""
-    context = command_context(ctx)
     now = context.now()
-    print_listing(
-        [{**asdict(each), "state": each.state(now)} for each in wait_for(_tokens(context).list())],
-        {
-            **{"ID": "id", "LABEL": "label", "NAMESPACES": "namespaces", "ENDS IN": "last_four"},
-            **{"CREATED": "created_at", "EXPIRES": "expires_at", "STATE": "state"},
-        },
-        as_json,
-    )
+    return [{**asdict(token), "state": token.state(now)} for token in wait_for(_tokens(context).list())]
 
 
 @publisher.command()
 @click.argument("token_id", metavar="ID")
-@click.pass_context
-def revoke(ctx: click.Context, token_id: str) -> None:
+@in_context
+def revoke(context: CommandContext, token_id: str) -> None:
     """Revoke a token. The next request with it is rejected; its entries stay."""
-    wait_for(_tokens(command_context(ctx)).revoke(token_id))
+    wait_for(_tokens(context).revoke(token_id))
     echo(f"Publisher token {token_id} is revoked.", err=True)
 
 
@@ -74,21 +71,17 @@ def revoke(ctx: click.Context, token_id: str) -> None:
 @click.option(
     "--limit", type=click.IntRange(1, LOG_PAGE), default=100, show_default=True, help="Largest number of records."
 )
-@json_option
-@click.pass_context
-def log(ctx: click.Context, limit: int, as_json: bool) -> None:
+@listing(
+    {
+        **{"AT": "logged_at", "TOKEN": "token_id", "LABEL": "label", "ACTION": "action", "NAME": "name"},
+        **{"VERSION": "version", "FROM": "network", "OUTCOME": "outcome"},
+    }
+)
+@in_context
+def log(context: CommandContext, limit: int) -> Sequence[Record]:
     """Show the audit log, the newest record first."""
-    print_listing(
-        [
-            {"logged_at": each.at, **asdict(each, filter=exclude("at"))}
-            for _, each in wait_for(PublicationLog(command_context(ctx).storage.tables).newest(limit))
-        ],
-        {
-            **{"AT": "logged_at", "TOKEN": "token_id", "LABEL": "label", "ACTION": "action", "NAME": "name"},
-            **{"VERSION": "version", "FROM": "network", "OUTCOME": "outcome"},
-        },
-        as_json,
-    )
+    found = wait_for(PublicationLog(context.storage.tables).newest(limit))
+    return [{"logged_at": record.at, **asdict(record, filter=exclude("at"))} for _, record in found]
 
 
 def _tokens(context: CommandContext) -> PublisherTokens:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from ... import wording
-from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.context import CommandContext, in_context, run_in_reactor, wait_for
+from ...cli.output import Group, Record, echo, json_option, listing, print_listing
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.versions import REMOVED
 from ...run_sync import inline
@@ -28,31 +27,27 @@ def removals() -> None:
 
 
 @removals.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing({"NAME": "name", "REMOVED": "removed", "REASON": "reason"})
+@in_context
+def list_(context: CommandContext) -> Iterator[Record]:
     """List the removed entries."""
-    store, records, after = command_context(ctx).storage.store, list[dict[str, Any]](), ""
-    while page := wait_for(store.of_source(REMOVED, after)):
-        records += [
-            {"name": entry.name, "removed": found.at, "ids": found.ids, "reason": found.reason}
-            for entry in page
-            if (found := removal_of(entry)) is not None
-        ]
+    after = ""
+    while page := wait_for(context.storage.store.of_source(REMOVED, after)):
+        for entry in page:
+            if (found := removal_of(entry)) is not None:
+                yield {"name": entry.name, "removed": found.at, "ids": found.ids, "reason": found.reason}
         after = page[-1].name
-    _print(records, "REMOVED", "removed", as_json)
 
 
 @removals.command()
 @click.argument("names", nargs=-1)
 @json_option
-@click.pass_context
-def check(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
+@in_context
+def check(context: CommandContext, names: Sequence[str], as_json: bool) -> None:
     """Show which of the entries NAMES, or of all, have a malicious package of the stored records. Change nothing.
 
     The exit code is 1 if any has.
     """
-    context = command_context(ctx)
     store, remover, records = context.storage.store, _remover(context, None), list[dict[str, Any]]()
 
     def compare(entries: Sequence[Entry]) -> None:
@@ -71,16 +66,17 @@ def check(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
         while ids := wait_for(store.ids(after, "~", PAGE)):
             compare(wait_for(store.entries(ids)))
             after = ids[-1]
-    _print(records, "IDS", "ids", as_json)
+    print_listing(
+        records, {"NAME": "name", "IDS": lambda record: ", ".join(record["ids"]), "REASON": "reason"}, as_json
+    )
     if records:
         raise SystemExit(1)
 
 
 @removals.command()
-@click.pass_context
-def refresh(ctx: click.Context) -> None:
+@in_context
+def refresh(context: CommandContext) -> None:
     """Read the sources now, then remove and restore entries. Without sources, all removed entries are restored."""
-    context = command_context(ctx)
 
     async def run(reactor: Any) -> None:
         remover = _remover(context, reactor)
@@ -100,11 +96,3 @@ def _remover(context: CommandContext, reactor: Any) -> Remover:
     from .service import remover_of
 
     return remover_of(context.config, context.storage, reactor, inline, context.now, lambda: None)
-
-
-def _print(records: Sequence[dict[str, Any]], title: str, field: str, as_json: bool) -> None:
-    def shown(record: Mapping[str, Any]) -> str:
-        value = record[field]
-        return value if isinstance(value, str) else ", ".join(value)
-
-    print_listing(records, {"NAME": itemgetter("name"), title: shown, "REASON": itemgetter("reason")}, as_json)

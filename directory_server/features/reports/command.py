@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import click
 from attrs import asdict
 
-from ...cli.context import command_context, wait_for
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.context import CommandContext, in_context, wait_for
+from ...cli.output import Group, Record, echo, listing
 from ...sanitize import clean_line
 from .tables import Reports
 
@@ -23,29 +23,24 @@ def report() -> None:
 
 @report.command("list")
 @click.option("--closed", is_flag=True, help="List the closed reports instead of the open ones.")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, closed: bool, as_json: bool) -> None:
+@listing(
+    {
+        **{"ID": "id", "REPORTED": "reported_at", "ENTRY": "server_name", "REASON": "reason"},
+        "TEXT": lambda record: clean_line(record["text"], _SHOWN),
+    }
+)
+@in_context
+def list_(context: CommandContext, closed: bool) -> Sequence[Record]:
     """List open reports, the last one first. The table shortens texts."""
-    print_listing(
-        [
-            {"id": each.id, **asdict(each)}
-            for each in wait_for(Reports(command_context(ctx).storage.tables).list(closed=closed))
-        ],
-        {
-            **{"ID": "id", "REPORTED": "reported_at", "ENTRY": "server_name", "REASON": "reason"},
-            "TEXT": lambda record: clean_line(record["text"], _SHOWN),
-        },
-        as_json,
-    )
+    found = wait_for(Reports(context.storage.tables).list(closed=closed))
+    return [{"id": report.id, **asdict(report)} for report in found]
 
 
 @report.command()
 @click.argument("report_ids", metavar="ID...", nargs=-1, required=True)
-@click.pass_context
-def close(ctx: click.Context, report_ids: Sequence[str]) -> None:
+@in_context
+def close(context: CommandContext, report_ids: Sequence[str]) -> None:
     """Close reports. The last 1,000 closed ones stay in the list of closed reports."""
-    context = command_context(ctx)
     reports = Reports(context.storage.tables)
     for report_id in report_ids:
         wait_for(reports.close(report_id, context.now()))

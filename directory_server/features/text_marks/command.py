@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import click
 
-from ...cli.context import command_context, wait_for
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.context import CommandContext, in_context, wait_for
+from ...cli.output import Group, Record, echo, listing
 from ...domain.withholding import entry_marks
 from ...serialization import restore_entry, restore_indexed
 from .tables import AcceptedMarks
@@ -24,37 +23,11 @@ def marks() -> None:
 
 @marks.command("list")
 @click.option("--rule", default="", help="Only marks of this rule or kind.")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, rule: str, as_json: bool) -> None:
+@listing({"ENTRY": "name", "RULE": "rule", "PLACE": "place", "ID": "id"})
+@in_context
+def list_(context: CommandContext, rule: str) -> Iterator[Record]:
     """List the marks of all visible entries that are not accepted. This reads all entries."""
-    print_listing(_found(ctx, rule), {"ENTRY": "name", "RULE": "rule", "PLACE": "place", "ID": "id"}, as_json)
-
-
-@marks.command()
-@click.argument("name")
-@click.argument("mark_ids", metavar="ID...", nargs=-1, required=True)
-@click.pass_context
-def accept(ctx: click.Context, name: str, mark_ids: tuple[str, ...]) -> None:
-    """Accept marks of the entry NAME: they are not shown again until the text changes."""
-    accepted = AcceptedMarks(command_context(ctx).storage.tables)
-    for mark_id in mark_ids:
-        is_new = wait_for(accepted.accept(name, mark_id))
-        echo(f"{mark_id}: accepted." if is_new else f"{mark_id}: was accepted before.", err=True)
-
-
-@marks.command()
-@click.argument("name")
-@click.pass_context
-def withdraw(ctx: click.Context, name: str) -> None:
-    """Withdraw the accepted marks of the entry NAME."""
-    was = wait_for(AcceptedMarks(command_context(ctx).storage.tables).withdraw(name))
-    echo(f"{name}: " + ("withdrawn." if was else "has no accepted marks."), err=True)
-
-
-def _found(ctx: click.Context, rule: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the marks of visible entries that are not accepted, of a rule or kind unless `rule` is empty."""
-    store, after = command_context(ctx).storage.store, ""
+    store, after = context.storage.store, ""
     while changes := wait_for(store.current(after, PAGE)):
         for change in changes:
             after, accepted = change.mcp_id, change.accepted.split()
@@ -69,3 +42,24 @@ def _found(ctx: click.Context, rule: str) -> Iterator[Mapping[str, Any]]:
             for found_rule, kind, place, mark_id in found:
                 if mark_id not in accepted and rule in ("", found_rule, kind):
                     yield {"name": entry.name, "rule": found_rule, "kind": kind, "place": place, "id": mark_id}
+
+
+@marks.command()
+@click.argument("name")
+@click.argument("mark_ids", metavar="ID...", nargs=-1, required=True)
+@in_context
+def accept(context: CommandContext, name: str, mark_ids: tuple[str, ...]) -> None:
+    """Accept marks of the entry NAME: they are not shown again until the text changes."""
+    accepted = AcceptedMarks(context.storage.tables)
+    for mark_id in mark_ids:
+        is_new = wait_for(accepted.accept(name, mark_id))
+        echo(f"{mark_id}: accepted." if is_new else f"{mark_id}: was accepted before.", err=True)
+
+
+@marks.command()
+@click.argument("name")
+@in_context
+def withdraw(context: CommandContext, name: str) -> None:
+    """Withdraw the accepted marks of the entry NAME."""
+    was = wait_for(AcceptedMarks(context.storage.tables).withdraw(name))
+    echo(f"{name}: " + ("withdrawn." if was else "has no accepted marks."), err=True)

@@ -13,7 +13,7 @@ from attrs.filters import exclude
 from twisted.internet.task import deferLater
 
 from ... import wording
-from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
+from ...cli.context import CommandContext, in_context, run_in_reactor, wait_for
 from ...cli.output import ShowProgress, echo, json_option, print_listing, progress_bar
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import DirectoryError
@@ -33,16 +33,15 @@ PAUSE = 0.1
 @click.option("--packages", is_flag=True, help="Check packages only.")
 @click.option("--forget", is_flag=True, help="Delete results instead of checking.")
 @json_option
-@click.pass_context
+@in_context
 def verify(
-    ctx: click.Context, names: tuple[str, ...], remotes: bool, packages: bool, forget: bool, as_json: bool
+    context: CommandContext, names: tuple[str, ...], remotes: bool, packages: bool, forget: bool, as_json: bool
 ) -> None:
     """Check the remotes and packages of the entries NAMES, or all that are due.
 
     A running server on the same data serves the results within seconds. The exit code is 1 if a check of an entry in
     NAMES fails.
     """
-    context = command_context(ctx)
     if forget:
         count = wait_for(verifications_of(context.storage).forget(names or None))
         echo(f"Deleted the results of {wording.entries(count)}.")

@@ -9,8 +9,8 @@ import click
 from attrs import asdict
 from attrs.filters import exclude
 
-from ...cli.context import CommandContext, command_context, run_in_reactor, wait_for
-from ...cli.output import Group, echo, json_option, print_listing
+from ...cli.context import CommandContext, command_context, in_context, run_in_reactor, wait_for
+from ...cli.output import Group, Record, echo, listing
 from ...domain.errors import DirectoryError
 from .pages import send_test
 from .rules import GRACE, KINDS, new_webhook
@@ -63,21 +63,18 @@ def add(
 
 
 @webhook.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        **{"ID": "id", "LABEL": "label", "URL": "url", "KINDS": "kinds"},
+        "NAMES": lambda record: " ".join(record["namespaces"]) or "*",
+        **{"KEYWORDS": "keywords", "LIST": "list", "DELIVERED": "delivered_at", "STATE": "state", "ERROR": "error"},
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Sequence[Record]:
     """List all webhooks, the oldest first."""
-    context = command_context(ctx)
-    now = context.now()
-    print_listing(
-        [{**asdict(each, filter=_SHOWN), "state": each.state(now)} for each in wait_for(_webhooks(context).list())],
-        {
-            **{"ID": "id", "LABEL": "label", "URL": "url", "KINDS": "kinds"},
-            "NAMES": lambda record: " ".join(record["namespaces"]) or "*",
-            **{"KEYWORDS": "keywords", "LIST": "list", "DELIVERED": "delivered_at", "STATE": "state", "ERROR": "error"},
-        },
-        as_json,
-    )
+    now, found = context.now(), wait_for(_webhooks(context).list())
+    return [{**asdict(webhook, filter=_SHOWN), "state": webhook.state(now)} for webhook in found]
 
 
 @webhook.command()
@@ -85,32 +82,27 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @click.option(
     "--limit", type=click.IntRange(1, MAX_DELIVERIES), default=50, show_default=True, help="Largest number of attempts."
 )
-@json_option
-@click.pass_context
-def log(ctx: click.Context, webhook_id: str, limit: int, as_json: bool) -> None:
+@listing(
+    {
+        **{"AT": "sent_at", "MESSAGE": "message", "CHANGES": "changes"},
+        "STATUS": lambda record: record["status"] or "-",
+        **{"SECONDS": "seconds", "ERROR": "error"},
+    }
+)
+@in_context
+def log(context: CommandContext, webhook_id: str, limit: int) -> Sequence[Record]:
     """Show the last attempts to send a message, the newest first."""
-    webhooks = _webhooks(command_context(ctx))
+    webhooks = _webhooks(context)
     wait_for(webhooks.find(webhook_id))
-    print_listing(
-        [
-            {"sent_at": each.at, **asdict(each, filter=exclude("at", "seq"))}
-            for each in wait_for(webhooks.deliveries(webhook_id, limit))
-        ],
-        {
-            **{"AT": "sent_at", "MESSAGE": "message", "CHANGES": "changes"},
-            "STATUS": lambda record: record["status"] or "-",
-            **{"SECONDS": "seconds", "ERROR": "error"},
-        },
-        as_json,
-    )
+    found = wait_for(webhooks.deliveries(webhook_id, limit))
+    return [{"sent_at": delivery.at, **asdict(delivery, filter=exclude("at", "seq"))} for delivery in found]
 
 
 @webhook.command()
 @click.argument("webhook_id", metavar="ID")
-@click.pass_context
-def test(ctx: click.Context, webhook_id: str) -> None:
+@in_context
+def test(context: CommandContext, webhook_id: str) -> None:
     """Send a message without changes. The exit code is 1 if the receiver does not accept it."""
-    context = command_context(ctx)
     webhooks = _webhooks(context)
 
     async def run(reactor: Any) -> None:
@@ -130,10 +122,9 @@ def test(ctx: click.Context, webhook_id: str) -> None:
 
 @webhook.command()
 @click.argument("webhook_id", metavar="ID")
-@click.pass_context
-def rotate(ctx: click.Context, webhook_id: str) -> None:
+@in_context
+def rotate(context: CommandContext, webhook_id: str) -> None:
     """Print a new secret to standard output. For a day, messages are also signed with the previous one."""
-    context = command_context(ctx)
     secret = wait_for(_webhooks(context).rotate(webhook_id, context.now()))
     echo(f"The previous secret of webhook {webhook_id} ends in {GRACE / 3_600:g} hours. The new one:", err=True)
     echo(secret)
@@ -141,10 +132,10 @@ def rotate(ctx: click.Context, webhook_id: str) -> None:
 
 @webhook.command()
 @click.argument("webhook_id", metavar="ID")
-@click.pass_context
-def remove(ctx: click.Context, webhook_id: str) -> None:
+@in_context
+def remove(context: CommandContext, webhook_id: str) -> None:
     """Remove a webhook and the log of its messages."""
-    wait_for(_webhooks(command_context(ctx)).remove(webhook_id))
+    wait_for(_webhooks(context).remove(webhook_id))
     echo(f"Webhook {webhook_id} is removed.", err=True)
 
 
