@@ -4,7 +4,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 `DIRECTORY_SERVER_STREAMS__PER_KEY` in the environment and `--set streams.per_key=8` among the options.
 """
 
-from ._load import ConfigError, load
+from ._load import ConfigError, load, read_secret, read_setting_file
 from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings, typed_settings
 from ._settings import (
     Config,

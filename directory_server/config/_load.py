@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 import attrs
 from attrs import AttrsInstance, frozen
 
-from ..files import open_file
+from ..files import open_file, read_regular_file
 from ._settings import Config
 from ._types import Sections, known_settings, structure, table_class
 
@@ -176,6 +176,35 @@ _SERVICE_LINK = re.compile(PREFIX + r"(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d
 
 class ConfigError(Exception):
     """The configuration is invalid. The message has a line for each error: setting, source, error, allowed values."""
+
+
+MAX_SECRET = 10_000
+"""Bytes of the file that a setting names for a secret."""
+
+
+def read_secret(setting: str, path: str) -> str:
+    """Return the line in the file that a setting names, empty without a path. Raises ConfigError, without the text."""
+    try:
+        secret = read_setting_file(setting, path).decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{setting}: {path} is not UTF-8.") from None
+    if path and not (secret and secret.isprintable()):
+        raise ConfigError(f"{setting}: {path} must have one printable line.")
+    return secret
+
+
+def read_setting_file(setting: str, path: str) -> bytes:
+    """Return the content of the file that a setting names, without spaces around it; empty without a path.
+
+    Raises ConfigError if it cannot be read or has more than MAX_SECRET bytes.
+    """
+    try:
+        content = read_regular_file(path).strip() if path else b""
+    except OSError as error:
+        raise ConfigError(f"{setting}: cannot read {path}: {error.strerror}.") from None
+    if len(content) > MAX_SECRET:
+        raise ConfigError(f"{setting}: {path} must have at most {MAX_SECRET:,} bytes.")
+    return content
 
 
 @frozen

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from attrs import frozen
 
-from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, setting
-
-MAX_KEY = 1_000
-"""Bytes of a key of checkpoints."""
+from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
 
 
 @frozen
@@ -30,13 +25,7 @@ class AuditConfig:
 
     def key(self) -> bytes:
         """Return the key of checkpoints, empty without one. Raises ConfigError."""
-        if not self.key_file:
-            return b""
-        try:
-            with Path(self.key_file).open("rb") as file:
-                key = file.read(MAX_KEY).strip()
-        except OSError as error:
-            raise ConfigError(f"audit.key_file: cannot read {self.key_file}: {error.strerror}.") from None
-        if len(key) < 32:
+        key = read_setting_file("audit.key_file", self.key_file)
+        if self.key_file and len(key) < 32:
             raise ConfigError("audit.key_file: must have a key of at least 32 bytes.")
         return key

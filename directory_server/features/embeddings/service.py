@@ -7,9 +7,8 @@ from secrets import token_hex
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from ...domain.errors import Unavailable
+from ...config import ConfigError, read_secret
 from ...feature import Host, Running
-from ...files import read_regular_file
 from .builder import VectorBuilder
 from .endpoint import endpoint_of
 from .queries import QueryVectors
@@ -20,10 +19,13 @@ from .vectors import Vectors
 
 
 def running(host: Host) -> Running:
-    """Return the service that makes vectors, and the likeness for searches. Raises Unavailable without the key."""
+    """Return the service that makes vectors, and the likeness for searches. Raises ConfigError without the key."""
     settings = host.config.of(EmbeddingsConfig)
     metrics = EmbeddingMetrics(host.metrics)
-    endpoint = endpoint_of(host.reactor, host.offload, settings, _key(settings.key_file), host.trace)
+    key = read_secret("embeddings.key_file", settings.key_file)
+    if not key.isascii():
+        raise ConfigError("embeddings.key_file: must be ASCII.")
+    endpoint = endpoint_of(host.reactor, host.offload, settings, key, host.trace)
     builder = VectorBuilder(
         model_id(settings),
         settings.batch,
@@ -46,20 +48,6 @@ def running(host: Host) -> Running:
     )
     metrics.watch(builder.vectors, lambda: builder.is_complete)
     return Running((builder, queries), likeness=queries)
-
-
-def _key(path: str) -> str:
-    """Return the key in a file, none without a path. Raises Unavailable; the message has no part of the key."""
-    if not path:
-        return ""
-    try:
-        key = read_regular_file(path).decode().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise Unavailable(f"The file {path} of embeddings.key_file cannot be read: {reason}.") from None
-    if not key or not key.isascii() or not key.isprintable():
-        raise Unavailable(f"The file {path} of embeddings.key_file holds no line of printable ASCII.")
-    return key
 
 
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)

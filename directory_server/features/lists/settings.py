@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from attrs import frozen
 
-from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, line, setting
+from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, line, read_secret, setting
 from ...domain.accounts import is_email
-
-MAX_PASSWORD = 1_000
-"""Bytes of the file with the password of the mail server."""
 
 
 @frozen
@@ -43,10 +38,4 @@ class ListsConfig:
 
     def password(self) -> str:
         """Return the password of the mail server, empty without a user. Raises ConfigError."""
-        if not self.mail_user:
-            return ""
-        try:
-            with Path(self.mail_password_file).open("rb") as file:
-                return file.read(MAX_PASSWORD).decode().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"lists.mail_password_file: cannot be read: {error}.") from None
+        return read_secret("lists.mail_password_file", self.mail_password_file) if self.mail_user else ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ...domain.errors import Unavailable
+from ...config import read_secret
 from ...http_client import document_client
 from ...issuers import issuer_of
 from ...web.account import SIGN_IN, AccountRequests
@@ -17,9 +15,6 @@ from .settings import IssuerConfig, SignInConfig
 from .tokens import METADATA, RESOURCES
 
 NAME = "sign_in"
-
-MAX_SECRET = 10_000
-"""Characters of the secret of the directory at an issuer."""
 
 OAUTH = Api("OAuth", any_origin="read")
 """The API of the metadata. Clients in web pages of other origins read it, too."""
@@ -45,25 +40,11 @@ def _provider(kernel: Kernel, settings: IssuerConfig, base_url: str) -> Provider
         document_client(kernel.reactor, "sign-in", kernel.trace),
         settings,
         f"{base_url}{SIGN_IN}/{settings.name}/callback",
-        _secret(settings),
+        read_secret("sign_in.issuer.client_secret_file", settings.client_secret_file),
     )
     if settings.kind == "github":
         return GitHubProvider(client)
     return OpenIdProvider(client, issuer_of(settings.url, kernel.reactor, kernel.offload, kernel.now, kernel.trace))
-
-
-def _secret(settings: IssuerConfig) -> str:
-    """Return the secret of the directory at an issuer. Raises Unavailable."""
-    if not settings.client_secret_file:
-        return ""
-    named = f"The file {settings.client_secret_file} of sign_in.issuer.client_secret_file"
-    try:
-        secret = Path(settings.client_secret_file).read_text("utf-8").strip()
-    except (OSError, ValueError) as error:
-        raise Unavailable(f"{named} cannot be read: {getattr(error, 'strerror', '') or error}.") from None
-    if not (0 < len(secret) <= MAX_SECRET and secret.isprintable()):
-        raise Unavailable(f"{named} holds no printable line.")
-    return secret
 
 
 PART = WebPart(

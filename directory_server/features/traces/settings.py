@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from attrs import frozen
 
-from ...config import ConfigError, endpoint_url, setting
-
-MAX_HEADERS = 8_192
-"""Bytes of the file with the headers of the collector."""
+from ...config import ConfigError, endpoint_url, read_setting_file, setting
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 """A field of HTTP, RFC 9110, section 5."""
@@ -40,17 +36,8 @@ class TracesConfig:
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers for the collector. Raises ConfigError."""
-        if not self.headers_file:
-            return {}
-        try:
-            with Path(self.headers_file).open("rb") as file:
-                text = file.read(MAX_HEADERS + 1).decode("ascii")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it is not ASCII"
-            raise ConfigError(f"traces.headers_file: cannot read {self.headers_file}: {reason}.") from None
+        text = read_setting_file("traces.headers_file", self.headers_file).decode("latin-1")
         fields = [_HEADER.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-        if len(text) > MAX_HEADERS or not all(fields):
-            raise ConfigError(
-                f"traces.headers_file: must have at most {MAX_HEADERS:,} bytes, and lines such as Name: value only."
-            )
+        if not all(fields):
+            raise ConfigError("traces.headers_file: must have lines such as Name: value only, in ASCII.")
         return {field[1]: field[2] for field in fields if field is not None}

@@ -13,8 +13,7 @@ from attrs import evolve
 from prometheus_client import CollectorRegistry
 from twisted.internet.task import Clock
 
-from directory_server.config import Config
-from directory_server.domain.errors import Unavailable
+from directory_server.config import Config, ConfigError
 from directory_server.feature import Host, Running
 from directory_server.features.embeddings import FEATURE
 from directory_server.features.embeddings.settings import EmbeddingsConfig
@@ -69,6 +68,6 @@ def test_a_file_without_a_key_is_an_error_that_does_not_show_it(tmp_path: Path, 
     path = tmp_path / "key"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(Unavailable, match=r"embeddings\.key_file") as caught:
+    with pytest.raises(ConfigError, match=r"embeddings\.key_file") as caught:
         run(url=URL, key_file=str(path))
     assert "ecret" not in str(caught.value)

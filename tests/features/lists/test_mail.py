@@ -162,5 +162,5 @@ def test_settings_are_checked(tmp_path: Path) -> None:
     settings.check(CONFIG)
     assert settings.password() == "secret"
     password.unlink()
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read"):
         settings.password()
