@@ -57,7 +57,7 @@ from directory_server.tables import (
 )
 
 from ...contract.store import NAME, ODD_NAMES, Briefs, entry
-from ...features.publishing.contracts import RECORD
+from ...features.publishing.test_tables import RECORD
 from ..test_equal_stores import SOURCES
 
 TARGET = Target("x/é", TargetKind.REMOTE, "sse", "https://a.example/sse")

@@ -42,7 +42,7 @@ from directory_server.tables import (
 )
 
 from ...contract.store import NAME, ODD_NAMES, Briefs, entry
-from ...features.publishing.contracts import RECORD
+from ...features.publishing.test_tables import RECORD
 from ..test_equal_stores import SOURCES, content
 from .conftest import CLIENT, COUNTS, NEW_SECRET, NOW, SESSION_TIMES, TARGET, Filled, counts, imported
 
