@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..cli.conftest import directory as directory
+from ..tables.conftest import clock as clock
 from ..tables.conftest import migrated_engine as migrated_engine
 from ..tables.conftest import open_tables as open_tables
 from ..tables.conftest import tables as tables

@@ -121,11 +121,6 @@ def test_pages_lead_to_the_manifest(server: Server) -> None:
     assert '<link rel="ai-catalog"' in server.get("/", key=None, headers={"Accept": "text/html"}).body.decode()
 
 
-def test_other_well_known_paths_say_that_there_is_no_oauth(server: Server) -> None:
-    for path in ("/.well-known/oauth-protected-resource", "/.well-known/openid-configuration"):
-        assert server.get(path, key=None).json["error"] == "invalid_request"
-
-
 def test_a_card_costs_a_request(server: Server) -> None:
     assert server.get(f"{CARDS}/{POSTGRES_ID}", key=None).status == 401
     card = server.get(f"{CARDS}/{POSTGRES_ID}")

@@ -101,6 +101,8 @@ def test_the_catalog_pages_through_a_search(server: Server, media_type: str) -> 
     count = lynxes(server)
     identifiers = [*search(server, "lynx", media_type)]
     assert (len(identifiers), len({*identifiers})) == (count, count)
+    whole = read(server, "POST", "/search", {"query": {"text": "lynx"}, "pageSize": 100})["results"]
+    assert identifiers == [item["identifier"] for item in whole]
     assert [*search(server, "lynx", "application/ai-skill")] == []
     assert [*search(server, "qqqzzz " * 585)] == []
 

@@ -150,7 +150,7 @@ def test_reads_are_recorded_where_the_operator_asks_for_it(server: Server, opera
 
 
 @enabled
-def test_operators_filter_and_download_the_log(server: Server, operator: Browser, member: Browser) -> None:
+def test_operators_filter_and_download_the_log(server: Server, operator: Browser) -> None:
     operator.get(f"/admin/keys/{server.key_id}")
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "<script>alert(1)</script>"})
@@ -166,7 +166,6 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
     assert [line["number"] for line in exported] == [*range(1, len(lines) + 1)]
     assert exported[-1]["subject"]["name"] == "operator@example.org"
     assert exported[-1]["hash"] == last(server).hash
-    assert [member.get(path).status for path in ("/admin/audit", "/admin/audit/export")] == [404, 404]
 
 
 def test_without_the_setting_nothing_is_recorded(server: Server, operator: Browser) -> None:

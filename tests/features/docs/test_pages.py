@@ -23,16 +23,6 @@ def page(server: Server, path: str, **headers: str) -> Response:
     return server.get(path, key=None, headers={**HTML, **headers})
 
 
-def test_contents_list_the_documents(server: Server) -> None:
-    response = page(server, "/docs")
-    assert response.status == 200
-    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-    text = response.body.decode()
-    for path in ("api", "start", "protocol", "operations", "architecture", "security", "changelog", "decisions"):
-        assert f'href="/docs/{path}"' in text
-    assert "/docs/decisions/0001" not in text
-
-
 def test_contents_have_three_parts_with_a_line_for_each_document_once(server: Server) -> None:
     text = page(server, "/docs").body.decode()
     assert re.findall(r"<h2[^>]*>([^<]*)</h2>", text) == ["Use", "Operate", "Develop"]

@@ -1,4 +1,4 @@
-"""The likeness for a query: deadlines, the cache, pauses, and pages of one order."""
+"""The likeness for a query: deadlines, the cache, pauses of a failing endpoint, and pages of one order."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from directory_server.features.embeddings import queries
 from directory_server.features.embeddings.endpoint import EndpointFailed
 from directory_server.features.embeddings.queries import (
     FAILURES,
+    LONGEST,
     MAX_RUNNING,
     MAX_TEXT,
     SHORTEST,
+    Circuit,
     QueryLikeness,
     QueryVectors,
 )
@@ -247,3 +249,30 @@ def test_a_stop_cancels_what_runs() -> None:
     assert harness.endpoint.cancelled == 1
     assert result == [None]
     assert not harness.clock.getDelayedCalls()
+
+
+def broken(now: float = 0.0) -> Circuit:
+    circuit = Circuit()
+    assert [circuit.fail(now) for _ in range(FAILURES)] == [False] * (FAILURES - 1) + [True]
+    return circuit
+
+
+def test_a_trial_that_never_ends_is_followed_by_another() -> None:
+    circuit = broken()
+    assert circuit.allows(SHORTEST)
+    assert circuit.allows(2 * SHORTEST)
+
+
+def test_pauses_double_up_to_the_longest() -> None:
+    circuit, now, pauses = broken(), 0.0, [SHORTEST]
+    for _ in range(8):
+        now += pauses[-1]
+        assert not circuit.allows(now - 1)
+        assert circuit.allows(now)
+        circuit.fail(now)
+        pauses.append(min(2 * pauses[-1], LONGEST))
+    assert pauses[-1] == LONGEST
+    circuit.succeed()
+    for _ in range(FAILURES):
+        circuit.fail(now)
+    assert circuit.allows(now + SHORTEST)

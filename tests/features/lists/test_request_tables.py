@@ -1,4 +1,4 @@
-"""Approvers, requests and approvals on both databases."""
+"""Approvers, requests and approvals on both databases; differences of documents, and their digests."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from directory_server.domain.accounts import Identity, subject_digest
-from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.lists import request_tables
 from directory_server.features.lists.approvers import Approvers
-from directory_server.features.lists.documents import approval_of
+from directory_server.features.lists.documents import MAX_DIFFERENCES, approval_of, differences, digest_of
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.requests import MAX_EVENTS
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists
+from directory_server.serialization import encode_entry
 from directory_server.tables import StoredAccounts, StoredIdentities
 
 from ...contract import awaited
@@ -26,8 +27,8 @@ from ...tables.conftest import TablesTest
 ISSUER = "https://login.example.org"
 
 
-def entry(version: str = "1") -> Entry:
-    return Entry({"name": "x/y", "description": "It does something.", "version": version})
+def entry(**values: Any) -> Entry:
+    return Entry({"name": "x/y", "version": "1", **values})
 
 
 class TestListRequests(TablesTest):
@@ -185,3 +186,36 @@ class TestListRequests(TablesTest):
         await requests.forget(21.0, 30.0)
         with pytest.raises(NotFound):
             await requests.find(old)
+
+
+def paths(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
+    return [(each.path, each.before, each.after) for each in differences(approval_of(before, 0.0).document, after)]
+
+
+def test_values_are_compared_by_path() -> None:
+    before = entry(packages=[{"identifier": "a", "env": []}], title="Mail", flag=True)
+    after = entry(packages=[{"identifier": "b\u202e\n", "env": []}], flag=False, more={"deep": None})
+    assert paths(before, after) == [
+        ("flag", "True", "False"),
+        ("more.deep", "", "None"),
+        ("packages[0].identifier", "a", "b"),
+        ("title", "Mail", ""),
+    ]
+    assert paths(before, before) == []
+
+
+def test_large_and_deep_documents_are_bounded() -> None:
+    many = entry(tags=[str(number) for number in range(5_000)])
+    assert len(paths(entry(), many)) == MAX_DIFFERENCES + 1
+    # A difference after the last value that is compared is one of the rest.
+    assert [path for path, _, _ in paths(many, entry(tags=["other", *many.server["tags"][1:]]))] == ["…"]
+    deep: Any = "end"
+    for _ in range(100):
+        deep = [deep]
+    assert len(paths(entry(deep=deep), entry(deep=[deep]))) == 1
+
+
+def test_the_digest_is_of_what_the_publisher_wrote() -> None:
+    first, dated = entry(), Entry(entry().server, {OFFICIAL: {"updatedAt": "2026-01-01"}}, is_official=True)
+    assert digest_of(encode_entry(first)) == digest_of(encode_entry(dated)) == approval_of(dated, 1.0).digest
+    assert digest_of(encode_entry(entry(title="Mail"))) != digest_of(encode_entry(first))

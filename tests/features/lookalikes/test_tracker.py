@@ -54,13 +54,6 @@ def flags(tables: Tables) -> Mapping[str, Sequence[tuple[str, str, float]]]:
     return {each[0].name: [(flag.other, flag.reason, flag.since) for flag in each] for each in found.values()}
 
 
-@pytest.fixture
-def clock() -> Clock:
-    clock = Clock()
-    clock.advance(1_000_000)
-    return clock
-
-
 class TestTracker(TablesTest):
     def publish(self, *entries: Entry) -> None:
         run_sync(open_store(self.open_tables()).publish("local", entries))
@@ -83,19 +76,12 @@ class TestTracker(TablesTest):
         process.update()
         assert process.announced == ["change"] * 2
 
-    def test_a_removed_original_ends_the_flag(self, clock: Clock) -> None:
+    @pytest.mark.parametrize("removed", [ORIGINAL, COPY])
+    def test_a_flag_ends_when_one_of_the_two_is_removed(self, clock: Clock, removed: str) -> None:
         self.publish(entry(ORIGINAL), entry(COPY))
         process = Process(self.open_tables, clock)
         process.update()
-        run_sync(process.tracker._store.publish("local", [entry(COPY, status="deleted")]))
-        process.update()
-        assert flags(self.open_tables()) == {}
-
-    def test_a_removed_copy_loses_its_flag(self, clock: Clock) -> None:
-        self.publish(entry(ORIGINAL), entry(COPY))
-        process = Process(self.open_tables, clock)
-        process.update()
-        run_sync(process.tracker._store.publish("local", [entry(ORIGINAL, status="deleted")]))
+        self.publish(entry(removed, status="deleted"))
         process.update()
         assert flags(self.open_tables()) == {}
 

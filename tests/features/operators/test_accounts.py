@@ -176,8 +176,3 @@ def test_sets_the_limit_of_all_keys_of_an_account(
     assert f"{own}/limit" not in operator.page
     operator.get("/account/keys")
     assert operator.submit(f"{own}/limit", {"limit": "500"}) == "own_limit"
-
-
-def test_a_form_about_the_limit_of_an_unknown_account_redirects(operator: Browser) -> None:
-    operator.get("/account/keys")
-    assert operator.post("/admin/accounts/gone/limit", {"limit": "5"}).status == 303

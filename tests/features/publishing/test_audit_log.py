@@ -1,7 +1,8 @@
-"""The audit log of publisher tokens."""
+"""The log of publisher tokens, and `directory-server publisher`."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from directory_server.features.publishing.service import FORGET_INTERVAL, runnin
 from directory_server.features.publishing.tokens import Publication
 from directory_server.run_sync import inline, run_sync
 
+from ...cli.conftest import CommandLine
 from ...web.browsers import Browser
 from ...web.conftest import Server
 from .conftest import Publisher, server_json
@@ -66,3 +68,31 @@ def test_shows_the_audit_log(server: Server, operator: Browser) -> None:
     operator.get(following[1])
     assert re.findall(r"io.acme/n\d\d", operator.text) == [f"io.acme/n{number:02}" for number in (4, 3, 2, 1, 0)]
     assert operator.get("/admin/publications?after=x").status == 200
+
+
+def test_tokens_are_created_listed_and_revoked(directory: CommandLine) -> None:
+    result = directory.run("publisher", "create", "--label", "ci", "--namespace", "io.acme/*", "--expires", "30d")
+    secret, message = result.stdout.strip(), result.stderr
+    assert secret.startswith("mcpp_")
+    assert "io.acme/*" in message
+    assert "shown only once" in message
+    assert message.splitlines()[-1] == "The token has no effect yet: set publish.enabled to true."
+    token = message.split()[3]
+    (shown,) = json.loads(directory.succeed("publisher", "list", "--json"))
+    assert (shown["id"], shown["label"], shown["namespaces"], shown["state"]) == (token, "ci", ["io.acme/*"], "valid")
+    assert shown["expires_at"].endswith("Z")
+    directory.succeed("publisher", "revoke", token)
+    listed = directory.succeed("publisher", "list")
+    assert listed.split()[-1] == "revoked"
+    assert secret not in listed
+
+
+def test_invalid_namespaces_and_unknown_tokens_are_rejected(directory: CommandLine) -> None:
+    error = directory.fail("publisher", "create", "--label", "ci", "--namespace", "io.*/*")
+    assert error.startswith("Error: namespace: 'io.*/*' must be a namespace such as io.acme/*")
+    assert directory.fail("publisher", "revoke", "none") == "Error: No publisher token has the id 'none'."
+
+
+def test_the_log_is_empty_at_first(directory: CommandLine) -> None:
+    assert json.loads(directory.succeed("publisher", "log", "--json")) == []
+    assert directory.succeed("publisher", "log").split()[:2] == ["AT", "TOKEN"]

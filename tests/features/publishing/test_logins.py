@@ -254,12 +254,3 @@ def test_health_has_the_state_of_each_issuer(server: Server) -> None:
         GITHUB: {"status": "ok", "last_success": "2027-01-15T08:00:00Z"},
         GITLAB: {"status": "failing", "last_success": None},
     }
-
-
-@with_all
-def test_tokens_of_logins_are_deleted_after_their_end(server: Server) -> None:
-    kept, _ = run_sync(server.publishers.create("ci", ["io.acme/*"], expires_at=server.clock.seconds() + 1))
-    publisher_of(server, log_in(server, "github-oidc", github(server)))
-    server.clock.advance(LOGIN_LIFETIME)
-    last = publisher_of(server, log_in(server, "github-oidc", github(server)))
-    assert [token.id for token in run_sync(server.publishers.list())] == [kept.id, last.token.id]

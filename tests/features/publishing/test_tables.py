@@ -1,4 +1,4 @@
-"""Publisher tokens and their log on both databases."""
+"""Publisher tokens and their log on both databases, and the names that a token permits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from directory_server.features.publishing.tokens import (
     Proven,
     Publication,
     PublisherToken,
+    new_publisher_token,
 )
 from directory_server.run_sync import run_sync
 from directory_server.tables import Tables
@@ -177,3 +178,46 @@ def test_processes_that_log_together_do_not_block_each_other(open_tables: OpenTa
 
     run_concurrently(write, 4)
     assert len(run_sync(processes[0].newest())) >= SIZE
+
+
+def token(*namespaces: str) -> PublisherToken:
+    return new_publisher_token("ci", namespaces, 0.0, None)[0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "permitted", "rejected"),
+    [
+        ("io.acme/*", ["io.acme/tool", "io.acme/a.b_c-D"], ["io.acme.lab/tool", "io.acmee/tool", "xio.acme/tool"]),
+        ("io.acme/tool", ["io.acme/tool"], ["io.acme/tool2", "io.acme/too", "io.acme/Tool"]),
+        ("io.acme.*/*", ["io.acme.lab/tool", "io.acme.a.b/tool"], ["io.acme/tool", "io.acmex/tool", "io.acme./tool"]),
+        ("acme/*", ["acme/tool"], ["io.acme/tool"]),
+    ],
+)
+def test_patterns_permit_names(pattern: str, permitted: list[str], rejected: list[str]) -> None:
+    assert all(token(pattern).permits(name) for name in permitted)
+    assert not any(token(pattern).permits(name) for name in rejected)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("", "*", "*/*", "io.acme", "io.acme/", "/*", "io.*/*/*", "io.*/*", "i*/*", "io.acme/t*", "io.acme*/*"),
+        *(
+            "io..acme/*",
+            ".acme/*",
+            "io.acme./*",
+            "io.acme/* ",
+            "io.acme/*\n",
+            "io.\u0430cme/*",
+            "-a/*",
+            "a" * 200 + "/*",
+        ),
+    ],
+)
+def test_other_patterns_are_rejected(pattern: str) -> None:
+    with pytest.raises(BadInput, match="namespace: "):
+        token(pattern)
+
+
+def test_patterns_are_deduplicated_in_order() -> None:
+    assert token("b/*", "a/*", "b/*").namespaces == ("b/*", "a/*")

@@ -77,14 +77,6 @@ def test_of_two_decisions_the_first_counts(server: Server, ann: Account, member:
     assert account.limit is None
 
 
-def test_an_open_request_is_not_replaced(server: Server, member: Browser, operator: Browser) -> None:
-    ask(member)
-    member.submit(QUOTA, {"limit": "900", "reason": "Another."})
-    operator.get("/admin/quota-requests")
-    assert "A nightly job." in operator.text
-    assert "Another." not in operator.text
-
-
 @pytest.mark.parametrize(
     ("limit", "reason", "error"),
     [
@@ -137,14 +129,6 @@ def test_an_operator_cannot_grant_the_own_request(server: Server, operator_accou
     account = run_sync(server.accounts.find(operator_account.email))
     assert account is not None
     assert account.limit is None
-
-
-def test_a_request_is_deleted_with_its_account(server: Server, ann: Account, member: Browser) -> None:
-    ask(member)
-    run_sync(server.accounts.delete(ann.id))
-    requests = QuotaRequests(server.application.storage.tables)
-    assert run_sync(requests.count()) == 0
-    assert run_sync(requests.find(ann.id)) is None
 
 
 def test_the_list_is_bounded(server: Server, operator: Browser) -> None:

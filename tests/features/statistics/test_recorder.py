@@ -1,4 +1,4 @@
-"""Recorder of requests and searches."""
+"""Recorder of requests and searches, and which texts of searches are counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import Unavailable
 from directory_server.features.statistics import recorder as recorder_module
 from directory_server.features.statistics.recorder import DIGEST_SIZE, FLUSH_INTERVAL, StatisticsRecorder
-from directory_server.features.statistics.rules import LEAST, Count, QueryCount, Total, day_of
+from directory_server.features.statistics.rules import LEAST, Count, QueryCount, Total, countable, day_of
 from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.features.statistics.tables import Statistics
 from directory_server.run_sync import inline, run_sync
@@ -304,3 +304,41 @@ def test_a_registry_with_keys_counts_clients_by_key(server: Server) -> None:
 
 def stored_texts(server: Server) -> list[str]:
     return [each.name for each in run_sync(server.statistics._statistics.queries(0, limit=9))]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ("GitHub", "github"),
+        ("  send   E-mail\n", "send e-mail"),
+        ("查询 数据库", "查询 数据库"),
+        ("s3 bucket eu-central-1", "s3 bucket eu-central-1"),
+        ("authenticationmiddleware", "authenticationmiddleware"),
+        ("zero\u200bwidth", "zerowidth"),
+    ],
+)
+def test_counts_the_text_of_a_search(keywords: str, text: str) -> None:
+    assert countable(keywords) == text
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        "",
+        " ",
+        "ann@example.org",
+        "https://example.org/private",
+        "mcpd_" + "a" * 38,
+        "call +49 (171) 123 4567",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "AKIAIOSFODNN7EXAMPLE",
+        "x" * 81,
+        "a b " * 50_000,
+    ],
+)
+def test_leaves_out_texts_that_may_be_personal_or_secret(keywords: str) -> None:
+    assert countable(keywords) == ""
+
+
+def test_days_begin_at_midnight_utc() -> None:
+    assert (day_of(86_399.9), day_of(86_400.0)) == (0, 1)

@@ -43,6 +43,7 @@ class TestStatistics:
     @awaited
     async def test_adds_the_numbers_of_all_processes(self) -> None:
         one, other = self.statistics(), self.statistics()
+        await one.add([])
         assert list(await one.counts(0, 99_999)) == []
         await one.add([Count(20_000, "requests", "/a", 3, 1), Count(20_000, "searches", "REST", 2, 2)])
         await other.add([Count(20_000, "requests", "/a", 4, 0), Count(20_001, "requests", "/", 1, 0)])
@@ -64,12 +65,6 @@ class TestStatistics:
         assert list(await statistics.totals("entries", 20_000, 20_000, limit=1)) == [Total("b", 5, 0)]
         assert list(await statistics.of_names("entries", ["a", "x"], 20_000, 20_001)) == [entries[0], later]
         assert list(await statistics.counts(20_000, 20_001)) == []
-
-    @awaited
-    async def test_adds_nothing(self) -> None:
-        statistics = self.statistics()
-        await statistics.add([])
-        assert list(await statistics.counts(0, 99_999)) == []
 
     @awaited
     async def test_orders_texts_by_their_searches(self) -> None:

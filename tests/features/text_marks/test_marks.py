@@ -77,12 +77,6 @@ def test_no_writer_of_entries_passes_a_marked_text_on(marked: Server) -> None:
     assert b"Ignore all" in marked.get(f"/v0.1/servers/{quote(BAD.name, safe='')}/versions/latest").body
 
 
-def test_filters_find_entries_with_and_without_marks(marked: Server) -> None:
-    assert [hit["mcp_id"] for hit in found(marked, "zebra flag:none")] == [mcp_id_of(GOOD.name)]
-    assert [hit["mcp_id"] for hit in found(marked, "zebra flag:instructions")] == [BAD_ID]
-    assert found(marked, "zebra flag:payload") == []
-
-
 def test_pages_show_the_mark_with_its_explanation(marked: Server, get_page: GetPage) -> None:
     assert "Instructions to models" in Document(get_page("/?q=zebra")).text
     text = " ".join(Document(get_page(f"/servers/{BAD_ID}")).text.split())

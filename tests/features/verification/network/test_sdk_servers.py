@@ -97,19 +97,6 @@ async def test_a_server_of_the_sdk_works(prober: RemoteProber, kind: str, versio
     assert '"city"' in tool.input_schema
 
 
-@pytest.mark.parametrize(("declared", "other"), [("streamable-http", "sse"), ("sse", "streamable-http")])
-@awaited
-async def test_a_server_of_the_sdk_works_if_its_entry_declares_the_other_transport(
-    prober: RemoteProber, declared: str, other: str
-) -> None:
-    made = server()
-    application = made.sse_app() if other == "sse" else without_stateless(made.streamable_http_app())
-    with serving(application) as origin:
-        check = await prober.check(f"{origin}/{'sse' if other == 'sse' else 'mcp'}", declared, False)
-    assert (check.status, check.other_transport) == (RemoteStatus.WORKS, other), check.detail
-    assert [each.name for each in check.tools] == ["forecast"]
-
-
 @awaited
 async def test_all_tools_of_a_server_of_the_sdk_are_counted(prober: RemoteProber) -> None:
     with serving(server(more=299).streamable_http_app()) as origin:
