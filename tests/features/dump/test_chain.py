@@ -25,8 +25,6 @@ from ...contract import awaited
 from ...contract.store import entry
 from ...tables.conftest import open_store
 
-NOW = 1_800_000_000.0
-
 OWN = "io.github.mcp-directory-server/entry"
 
 
@@ -35,13 +33,6 @@ class NoAdditions:
 
     def registry_meta(self, name: str) -> dict[str, object]:
         return {}
-
-
-@pytest.fixture
-def clock() -> Clock:
-    clock = Clock()
-    clock.advance(NOW)
-    return clock
 
 
 @pytest.fixture
