@@ -78,26 +78,27 @@ def test_scores_fall_and_a_query_without_an_answer_has_low_ones(server: Server) 
     assert search(server, "zzzz qqqq")["results"] == []
 
 
+FILTERS = [
+    ({"publisher": "acme.com"}, {WEATHER.name, STORMS.name}),
+    ({"publisher": ["acme.com", "example.github.io"]}, {WEATHER.name, STORMS.name}),
+    ({"publisher": "acme.co"}, set()),
+    ({"tags": ["free data"]}, {WEATHER.name}),
+    ({"tags": ["free data", "weather"]}, {WEATHER.name, STORMS.name}),
+    ({"type": CARD_TYPE, "metadata.transport": ["sse"]}, {ODD.name}),
+    ({"type": ["application/a2a-agent-card+json"]}, set()),
+    (
+        {"type": ["text/plain", CARD_TYPE], "publisher": "acme.com"},
+        {WEATHER.name, STORMS.name},
+    ),
+]
+
+
 @public
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"publisher": "acme.com"}, {WEATHER.name, STORMS.name}),
-        ({"publisher": ["acme.com", "example.github.io"]}, {WEATHER.name, STORMS.name}),
-        ({"publisher": "acme.co"}, set()),
-        ({"tags": ["free data"]}, {WEATHER.name}),
-        ({"tags": ["free data", "weather"]}, {WEATHER.name, STORMS.name}),
-        ({"type": CARD_TYPE, "metadata.transport": ["sse"]}, {ODD.name}),
-        ({"type": ["application/a2a-agent-card+json"]}, set()),
-        (
-            {"type": ["text/plain", CARD_TYPE], "publisher": "acme.com"},
-            {WEATHER.name, STORMS.name},
-        ),
-    ],
-)
-def test_filters_select_entries(server: Server, given: Any, expected: set[str]) -> None:
+def test_filters_select_entries(server: Server, subtests: pytest.Subtests) -> None:
     server.publish(WEATHER, STORMS, ODD)
-    assert {*names(search(server, "weather", filter=given))} == expected
+    for given, expected in FILTERS:
+        with subtests.test(str(given)):
+            assert {*names(search(server, "weather", filter=given))} == expected
 
 
 @public
@@ -151,38 +152,39 @@ def test_the_list_has_all_entries(server: Server) -> None:
     assert listed(server, "?filter=type%20=%20'text/plain'") == {"items": [], "total": 0}
 
 
+BAD_INPUT = [
+    ("search", {}, "query: must be an object."),
+    ("search", {"query": {"text": " "}}, "query.text: is required."),
+    ("search", {"query": {"text": "x" * 4_097}}, "query.text: must be a string of at most 4,096 characters."),
+    ("search", {"query": {"text": "x"}, "more": 1}, "body: unknown member 'more'; allowed: query, federation,"),
+    ("search", {"query": {"text": "x"}, "pageSize": 101}, "pageSize: must be a whole number from 1 to 100."),
+    ("search", {"query": {"text": "x"}, "pageSize": True}, "pageSize: must be a whole number"),
+    ("search", {"query": {"text": "x"}, "pageToken": 7}, "pageToken: must be the token of the page before"),
+    ("search", {"query": {"text": "x"}, "federation": "all"}, "federation: must be auto, referrals or none."),
+    ("search", {"query": {"text": "x", "filter": {"host.x": "y"}}}, "query.filter: the field 'host.x' is not supp"),
+    ("search", {"query": {"text": "x", "filter": {"tags": []}}}, "tags: must have 1 to 20 values"),
+    ("search", {"query": {"text": "x", "filter": {"tags": 'a" -b'}}}, "tags: values must not contain quotation"),
+    ("search", {"query": {"text": "x", "filter": {"metadata.auth": "no"}}}, "keywords: auth: must be none, key"),
+    ("search", b"[" * 500, "The body is not JSON"),
+    ("explore", {"resultType": {"facets": []}}, "resultType.facets: must be an array of 1 to 20 facets."),
+    ("explore", {"resultType": {"facets": [{"field": "x"}]}}, "resultType.facets[0]: the field 'x' is not"),
+    ("agents?filter=x", None, "filter: must be clauses"),
+    ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
+    ("agents?orderBy=name", None, "orderBy: must be updatedAt DESC"),
+    ("agents?pageSize=0", None, "pageSize: must be a whole number from 1 to 100."),
+    ("agents?offset=10001", None, "offset: must be a whole number from 0 to 10,000."),
+    ("agents?page=1", None, "Unknown parameter 'page'"),
+    ("cards/none", None, "mcp_id: must be a UUID"),
+]
+
+
 @public
-@pytest.mark.parametrize(
-    ("path", "body", "message"),
-    [
-        ("search", {}, "query: must be an object."),
-        ("search", {"query": {"text": " "}}, "query.text: is required."),
-        ("search", {"query": {"text": "x" * 4_097}}, "query.text: must be a string of at most 4,096 characters."),
-        ("search", {"query": {"text": "x"}, "more": 1}, "body: unknown member 'more'; allowed: query, federation,"),
-        ("search", {"query": {"text": "x"}, "pageSize": 101}, "pageSize: must be a whole number from 1 to 100."),
-        ("search", {"query": {"text": "x"}, "pageSize": True}, "pageSize: must be a whole number"),
-        ("search", {"query": {"text": "x"}, "pageToken": 7}, "pageToken: must be the token of the page before"),
-        ("search", {"query": {"text": "x"}, "federation": "all"}, "federation: must be auto, referrals or none."),
-        ("search", {"query": {"text": "x", "filter": {"host.x": "y"}}}, "query.filter: the field 'host.x' is not supp"),
-        ("search", {"query": {"text": "x", "filter": {"tags": []}}}, "tags: must have 1 to 20 values"),
-        ("search", {"query": {"text": "x", "filter": {"tags": 'a" -b'}}}, "tags: values must not contain quotation"),
-        ("search", {"query": {"text": "x", "filter": {"metadata.auth": "no"}}}, "keywords: auth: must be none, key"),
-        ("search", b"[" * 500, "The body is not JSON"),
-        ("explore", {"resultType": {"facets": []}}, "resultType.facets: must be an array of 1 to 20 facets."),
-        ("explore", {"resultType": {"facets": [{"field": "x"}]}}, "resultType.facets[0]: the field 'x' is not"),
-        ("agents?filter=x", None, "filter: must be clauses"),
-        ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
-        ("agents?orderBy=name", None, "orderBy: must be updatedAt DESC"),
-        ("agents?pageSize=0", None, "pageSize: must be a whole number from 1 to 100."),
-        ("agents?offset=10001", None, "offset: must be a whole number from 0 to 10,000."),
-        ("agents?page=1", None, "Unknown parameter 'page'"),
-        ("cards/none", None, "mcp_id: must be a UUID"),
-    ],
-)
-def test_bad_input_is_named(server: Server, path: str, body: Any, message: str) -> None:
-    response = server.get(f"{BASE}/{path}", key=None) if body is None else post(server, path, body, key=None)
-    assert (response.status, response.json["errorCode"]) == (400, "INVALID_ARGUMENT")
-    assert response.json["message"].startswith(message)
+def test_bad_input_is_named(server: Server, subtests: pytest.Subtests) -> None:
+    for path, body, message in BAD_INPUT:
+        with subtests.test(message):
+            response = server.get(f"{BASE}/{path}", key=None) if body is None else post(server, path, body, key=None)
+            assert (response.status, response.json["errorCode"]) == (400, "INVALID_ARGUMENT")
+            assert response.json["message"].startswith(message)
 
 
 def test_a_key_is_needed_and_charged_by_default(server: Server) -> None:

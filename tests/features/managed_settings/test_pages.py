@@ -87,9 +87,9 @@ def test_a_change_counts_after_a_minute(server: Server) -> None:
 
 
 @enabled
-@pytest.mark.parametrize("file", ["passwd", "copilot.json%00", "..%2Fcopilot.json", "COPILOT.JSON", "a" * 4_000])
-def test_other_files_do_not_exist(server: Server, file: str) -> None:
-    assert server.get(f"{PATH}/{file}").status in (400, 404)
+def test_other_files_do_not_exist(server: Server) -> None:
+    for file in ("passwd", "copilot.json%00", "..%2Fcopilot.json", "COPILOT.JSON", "a" * 4_000):
+        assert server.get(f"{PATH}/{file}").status in (400, 404), file
 
 
 def test_the_address_is_off_by_default(server: Server) -> None:

@@ -95,9 +95,9 @@ def test_a_query_selects_entries_and_gives_the_marketplace_another_name(server: 
     assert len(names) == 3
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "page=2", "q=a&q=b", "q=" + "x" * 5_000])
-def test_wrong_parameters_are_rejected(server: Server, query: str) -> None:
-    assert server.get(f"{PATH}?{query}", key=None).status == 400
+def test_wrong_parameters_are_rejected(server: Server) -> None:
+    for query in ("limit=0", "limit=101", "limit=x", "page=2", "q=a&q=b", "q=" + "x" * 5_000):
+        assert server.get(f"{PATH}?{query}", key=None).status == 400, query
 
 
 def test_hostile_entries_stay_inside_of_their_strings(server: Server) -> None:

@@ -47,13 +47,17 @@ def test_a_stolen_session_leaves_a_key_with_the_limit_of_members(
     assert (response.status, response.headers["X-RateLimit-Limit"]) == (200, "20")
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "1.5", "many", "", "9" * 30, "٣", HOSTILE])
-def test_rejects_an_invalid_limit(server: Server, operator: Browser, limit: str) -> None:
+INVALID_LIMITS = ["0", "-1", "1.5", "many", "", "9" * 30, "٣", HOSTILE]
+
+
+def test_rejects_an_invalid_limit(server: Server, operator: Browser, subtests: pytest.Subtests) -> None:
     path = f"/admin/keys/{server.key_id}"
-    operator.get(path)
-    assert operator.submit(f"{path}/limit", {"limit": limit}) == "limit_wrong"
-    assert 'aria-invalid="true"' in operator.page
-    assert "<script>alert" not in operator.page
+    for limit in INVALID_LIMITS:
+        with subtests.test(limit):
+            operator.get(path)
+            assert operator.submit(f"{path}/limit", {"limit": limit}) == "limit_wrong"
+            assert 'aria-invalid="true"' in operator.page
+            assert "<script>alert" not in operator.page
     assert run_sync(server.keys.list())[0].limit == 20
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -101,22 +100,23 @@ def test_an_upstream_does_not_replace_a_published_entry(publisher: Publisher, se
     assert server.get(f"/api/open/v1/entries/{mcp_id_of(NAME)}").status == 404
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "title"),
-    [
-        (b"", 400, "parse_error"),
-        (b"{", 400, "parse_error"),
-        (b"\xff{}", 400, "parse_error"),
-        (b'{"name":"a/b","name":"io.acme/x"}', 400, "parse_error"),
-        (b"[" * 70 + b"]" * 70, 400, "parse_error"),
-        (b'"x"', 422, "invalid_server"),
-        (b"null", 422, "invalid_server"),
-        (json.dumps({"name": NAME, "x": "y" * 65_536}).encode(), 413, "too_large"),
-    ],
-)
-def test_a_malformed_body_is_rejected(publisher: Publisher, body: bytes, status: int, title: str) -> None:
-    response = publisher.publish(body)
-    assert (response.status, response.json["title"]) == (status, title)
+MALFORMED = [
+    (b"", 400, "parse_error"),
+    (b"{", 400, "parse_error"),
+    (b"\xff{}", 400, "parse_error"),
+    (b'{"name":"a/b","name":"io.acme/x"}', 400, "parse_error"),
+    (b"[" * 70 + b"]" * 70, 400, "parse_error"),
+    (b'"x"', 422, "invalid_server"),
+    (b"null", 422, "invalid_server"),
+    (json.dumps({"name": NAME, "x": "y" * 65_536}).encode(), 413, "too_large"),
+]
+
+
+def test_a_malformed_body_is_rejected(publisher: Publisher, subtests: pytest.Subtests) -> None:
+    for body, status, title in MALFORMED:
+        with subtests.test(body=body[:20]):
+            response = publisher.publish(body)
+            assert (response.status, response.json["title"]) == (status, title)
 
 
 def test_another_content_type_is_rejected(publisher: Publisher) -> None:
@@ -179,25 +179,26 @@ def test_the_status_of_all_versions_changes(publisher: Publisher, server: Server
     assert publisher.publish(server_json()).json["title"] == "version_exists"
 
 
-@pytest.mark.parametrize(
-    ("body", "location", "message"),
-    [
-        ({}, "body.status", "is required."),
-        ({"status": "gone"}, "body.status", "must be one of 'active', 'deprecated', 'deleted'."),
-        ({"status": "deleted", "statusMessage": "x" * 501}, "body.statusMessage", "must have 0 to 500 characters"),
-        ({"status": "deleted", "statusMessage": "\x1b[2J"}, "body.statusMessage", "must not contain control"),
-        ({"status": "active", "statusMessage": "x"}, "body.statusMessage", "must be absent for the status 'active'."),
-        ({"status": "deleted", "alternativeUrl": "x"}, "body.server", "unknown member 'alternativeUrl'"),
-        ([], "body", "must be an object, not an array."),
-    ],
-)
-def test_an_invalid_status_change_is_rejected(publisher: Publisher, body: Any, location: str, message: str) -> None:
+INVALID_CHANGES = [
+    ({}, "body.status", "is required."),
+    ({"status": "gone"}, "body.status", "must be one of 'active', 'deprecated', 'deleted'."),
+    ({"status": "deleted", "statusMessage": "x" * 501}, "body.statusMessage", "must have 0 to 500 characters"),
+    ({"status": "deleted", "statusMessage": "\x1b[2J"}, "body.statusMessage", "must not contain control"),
+    ({"status": "active", "statusMessage": "x"}, "body.statusMessage", "must be absent for the status 'active'."),
+    ({"status": "deleted", "alternativeUrl": "x"}, "body.server", "unknown member 'alternativeUrl'"),
+    ([], "body", "must be an object, not an array."),
+]
+
+
+def test_an_invalid_status_change_is_rejected(publisher: Publisher, subtests: pytest.Subtests) -> None:
     publisher.publish(server_json())
-    response = publisher.send("PATCH", f"/v0.1/servers/{quote(NAME, safe='')}/versions/1.0.0/status", body)
-    assert response.status == 422
-    ((found, text),) = problems(response)
-    assert found == location
-    assert text.startswith(message)
+    for body, location, message in INVALID_CHANGES:
+        with subtests.test(str(body)[:40]):
+            response = publisher.send("PATCH", f"/v0.1/servers/{quote(NAME, safe='')}/versions/1.0.0/status", body)
+            assert response.status == 422
+            ((path, text),) = problems(response)
+            assert path == location
+            assert text.startswith(message)
 
 
 def test_a_status_change_that_changes_nothing_is_rejected(publisher: Publisher) -> None:
