@@ -150,6 +150,7 @@ def test_the_list_has_all_entries(server: Server) -> None:
     one = listed(server, f"?filter={quote(clauses)}")
     assert (one["total"], len(one["items"])) == (2, 2)
     assert listed(server, "?filter=type%20=%20'text/plain'") == {"items": [], "total": 0}
+    assert listed(server, "?pageSize=2&offset=4")["pageSize"] == 2
 
 
 BAD_INPUT = [

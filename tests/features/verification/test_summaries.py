@@ -190,6 +190,7 @@ def test_the_status_of_an_entry_is_the_best() -> None:
     assert summarize([]) == UNVERIFIED
     assert summarize([down]).status is VerifiedStatus.DOWN
     assert summarize([down, exists]).status is VerifiedStatus.AVAILABLE
+    assert summarize([down, exists]).checked_at == 2e6
     assert summarize([down, exists, works]).status is VerifiedStatus.WORKS
 
 

@@ -12,7 +12,6 @@ from attrs import evolve
 from directory_server.domain.checks import (
     MAX_TOOLS,
     IndexedVerification,
-    LoginKind,
     PackageStatus,
     PackageTexts,
     RemoteStatus,
@@ -23,7 +22,6 @@ from directory_server.domain.ports.storage import Store
 from directory_server.domain.tools import OfferedTool, hinted_values
 from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
-from directory_server.features.verification.summaries import Verification
 from directory_server.features.verification.tables import Plan, Verifications
 from directory_server.features.verification.targets import Target, TargetKind, TargetState
 from directory_server.serialization import encode_texts, restore_indexed
@@ -202,31 +200,6 @@ class TestVerifications(TablesTest, ContractWithClock):
         await verifications.record(remote(), self.checked(remote()), SETTINGS)
         [summary] = await verifications.summaries(0, 9)
         assert summary.verification.status is VerifiedStatus.WORKS
-
-    @awaited
-    async def test_summarizes_an_entry(self) -> None:
-        verifications = self.verifications()
-        oauth = remote(url="https://b.example/sse")
-        await verifications.put_targets(by_id(remote(), oauth, package()))
-        login = self.checked(oauth, "needs_login", login=LoginKind.OAUTH, authorization_server="https://login.example")
-        await verifications.record(oauth, login, SETTINGS)
-        self.clock.advance(1)
-        works = self.checked(remote(), protocol_version="2025-11-25", tools=(TOOL,))
-        await verifications.record(remote(), works, SETTINGS)
-        self.clock.advance(1)
-        await verifications.record(package(), self.checked(package(), "deprecated", names_server=False), SETTINGS)
-        [summary] = await verifications.summaries(0, 9)
-        assert summary.mcp_id == mcp_id_of("x/a")
-        assert summary.verification == Verification(
-            VerifiedStatus.WORKS,
-            self.clock.seconds(),
-            "none",
-            1,
-            ("2025-11-25",),
-            "deprecated",
-            False,
-            hinted=("read-only",),
-        )
 
     @awaited
     async def test_logs_changes_of_what_is_indexed(self) -> None:
