@@ -101,7 +101,7 @@ START = Checkpoint(0, GENESIS, is_base=True)
 
 def base_of(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     """Return the checkpoint before the first record."""
-    return next((each for each in checkpoints if each.is_base), START)
+    return next((checkpoint for checkpoint in checkpoints if checkpoint.is_base), START)
 
 
 @frozen
@@ -118,11 +118,11 @@ def verify(records: Iterable[AuditRecord], checkpoints: Sequence[Checkpoint], ke
     """Return whether `records` are an unbroken chain from the base on that agrees with all checkpoints."""
     base = base_of(checkpoints)
     problems = [
-        f"The checkpoint of record {each.number} is not signed with the key of audit.key_file."
-        for each in checkpoints
-        if key and not each.is_signed(key)
+        f"The checkpoint of record {checkpoint.number} is not signed with the key of audit.key_file."
+        for checkpoint in checkpoints
+        if key and not checkpoint.is_signed(key)
     ]
-    expected = {each.number: each.hash for each in checkpoints}
+    expected = {checkpoint.number: checkpoint.hash for checkpoint in checkpoints}
     number, previous = base.number, base.hash
     first = 0
     for record in records:

@@ -53,9 +53,13 @@ def api_pages(document: Mapping[str, Any], objects: str) -> ApiPages:
     of_publishers = {name: schema for name, schema in schemas.items() if name in publishing}
     others = {name: schema for name, schema in schemas.items() if name not in publishing}
     return ApiPages(
-        operations=Api(description, [each for each in operations if not _is_publishing(each[0])], {}, objects),
+        operations=Api(
+            description, [operation for operation in operations if not _is_publishing(operation[0])], {}, objects
+        ),
         objects=Api((), (), others),
-        publishing=Api(description, [each for each in operations if _is_publishing(each[0])], of_publishers),
+        publishing=Api(
+            description, [operation for operation in operations if _is_publishing(operation[0])], of_publishers
+        ),
     )
 
 
@@ -107,11 +111,11 @@ def kind_of(schema: Mapping[str, Any]) -> tuple[str, str]:
         return name, name
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            kinds = [kind_of(each) for each in schema[key]]
+            kinds = [kind_of(branch) for branch in schema[key]]
             return " or ".join(kind for kind, _ in kinds), next((link for _, link in kinds if link), "")
     type_ = schema.get("type", "string" if "enum" in schema else "any")
     types = [type_] if isinstance(type_, str) else list(type_)
     if "array" in types and "items" in schema:
         kind, link = kind_of(schema["items"])
-        return " or ".join([f"list of {kind}", *(each for each in types if each != "array")]), link
+        return " or ".join([f"list of {kind}", *(name for name in types if name != "array")]), link
     return " or ".join(types), ""

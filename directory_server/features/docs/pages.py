@@ -78,7 +78,7 @@ class DocsPages:
         level = page.parent.count("/") + 1
         links, chapters = (
             page.html.count(f'href="/docs/{path}/'),
-            sum(each.path.count("/") == level for each in sections),
+            sum(section.path.count("/") == level for section in sections),
         )
         values = {
             **self._navigation(page.parent),

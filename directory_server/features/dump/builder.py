@@ -100,9 +100,9 @@ class Dumps:
             self._log.failure("The dump was not made")
             result = error
         waiting, self._waiting = self._waiting or [], None
-        for each in waiting:
-            if not each.called:
-                each.callback(result) if isinstance(result, Dump) else each.errback(result)
+        for deferred in waiting:
+            if not deferred.called:
+                deferred.callback(result) if isinstance(result, Dump) else deferred.errback(result)
 
     async def _build(self) -> Dump:
         for _ in range(LOOKS):
@@ -135,6 +135,6 @@ class Dumps:
         while versions := await self._store.listing(
             after, PAGE, versions="all", include_deleted=True, curated=self._curated, most=PAGE_BYTES
         ):
-            added = [self._directory.registry_meta(each.name) if each.latest else {} for each in versions]
+            added = [self._directory.registry_meta(version.name) if version.latest else {} for version in versions]
             await self._offload(draft.add, versions, added)
             after = versions[-1].name, versions[-1].version

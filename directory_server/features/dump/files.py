@@ -48,7 +48,7 @@ class Dump:
 def newest(folder: Path) -> Dump | None:
     """Return the newest dump in `folder`, None if there is none."""
     with suppress(FileNotFoundError):
-        dumps = [dump for each in os.scandir(folder) if (dump := _dump(Path(each.path))) is not None]
+        dumps = [dump for file in os.scandir(folder) if (dump := _dump(Path(file.path))) is not None]
         return max(dumps, key=lambda dump: dump.date, default=None)
     return None
 
@@ -92,11 +92,11 @@ class Draft:
         self._file.seek(0)
         sha256 = hashlib.file_digest(self._file, "sha256").hexdigest()
         path = self._folder / f"{log}-{seq}-{self._date}-{sha256}.jsonl.gz"
-        earlier = [each for each in self._folder.iterdir() if _NAME.fullmatch(each.name) and each != path]
+        earlier = [file for file in self._folder.iterdir() if _NAME.fullmatch(file.name) and file != path]
         os.rename(self._folder / _DRAFT, path)
-        for each in earlier:
+        for old in earlier:
             # Downloads of it go on, because they have it open.
-            each.unlink(missing_ok=True)
+            old.unlink(missing_ok=True)
         self._file.close()
         return Dump(path, path.stat().st_size, sha256, self._date, log, seq)
 

@@ -75,7 +75,7 @@ class Sitemap:
         number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
         if not 1 <= number <= parts:
             raise NotFound("The sitemap has no such part.")
-        return [f"/servers/{each}" for each in await store.ids(*_range(number, parts), MAX_URLS)]
+        return [f"/servers/{mcp_id}" for mcp_id in await store.ids(*_range(number, parts), MAX_URLS)]
 
 
 def _document(root: str, item: str, url: str, paths: Sequence[str], is_gzip: bool) -> bytes:
@@ -88,5 +88,5 @@ def _document(root: str, item: str, url: str, paths: Sequence[str], is_gzip: boo
 
 def _range(number: int, parts: int) -> tuple[str, str]:
     """Return the ids before and after those of a part. Ids are UUIDs in lower case."""
-    first, last = ((each << 32) // parts for each in (number - 1, number))
+    first, last = ((place << 32) // parts for place in (number - 1, number))
     return f"{first:08x}", f"{last:08x}" if number < parts else "g"

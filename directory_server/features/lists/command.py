@@ -42,17 +42,17 @@ def list_(context: CommandContext) -> Sequence[Record]:
     stored, approvers = Lists(storage.tables), Approvers(storage.tables, storage)
     return [
         {
-            "name": each.name,
-            "title": each.title,
-            "entries": None if each.is_all else wait_for(stored.count(each.name)),
-            "rule": each.rule,
-            "open": each.is_open,
-            "groups": list(each.groups),
-            "approvers": list(wait_for(approvers.texts(each.name))),
-            "holds_versions": each.holds_versions,
-            "ready": each.is_ready,
+            "name": entry_list.name,
+            "title": entry_list.title,
+            "entries": None if entry_list.is_all else wait_for(stored.count(entry_list.name)),
+            "rule": entry_list.rule,
+            "open": entry_list.is_open,
+            "groups": list(entry_list.groups),
+            "approvers": list(wait_for(approvers.texts(entry_list.name))),
+            "holds_versions": entry_list.holds_versions,
+            "ready": entry_list.is_ready,
         }
-        for each in wait_for(stored.all())
+        for entry_list in wait_for(stored.all())
     ]
 
 

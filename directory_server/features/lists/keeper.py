@@ -50,7 +50,7 @@ class Keeper:
         """Write what is new since the last update, unless another process does. Raises Unavailable."""
         lists, head = await self._selected(), await self._store.head()
         leftovers = await self._lists.leftovers()
-        if all(each.seq == head for each in lists) and not leftovers:
+        if all(entry_list.seq == head for entry_list in lists) and not leftovers:
             return
         if not await self._lease.hold():
             return
@@ -58,13 +58,13 @@ class Keeper:
             await self._write({mcp_id: ((), names) for mcp_id, names in leftovers.items()})
             leftovers = await self._lists.leftovers()
         # A list whose position is after the log was read before a backup was restored.
-        if new := [each for each in lists if not 0 <= each.seq <= head]:
+        if new := [entry_list for entry_list in lists if not 0 <= entry_list.seq <= head]:
             await self._find_all(new, head)
         await self._follow()
 
     async def _find_all(self, lists: Sequence[EntryList], head: int) -> None:
         """Find the entries of new and changed lists among all entries."""
-        names, after = [each.name for each in lists], ""
+        names, after = [entry_list.name for entry_list in lists], ""
         while page := await self._store.current(after, BATCH, BATCH_BYTES):
             await self._match(page, names)
             after = page[-1].mcp_id
@@ -74,8 +74,9 @@ class Keeper:
 
     async def _follow(self) -> None:
         """Match the changes after the position of the list that is furthest behind."""
-        lists = [each for each in await self._selected() if each.seq >= 0]
-        names, seq = [each.name for each in lists], min((each.seq for each in lists), default=0)
+        lists = [entry_list for entry_list in await self._selected() if entry_list.seq >= 0]
+        names = [entry_list.name for entry_list in lists]
+        seq = min((entry_list.seq for entry_list in lists), default=0)
         while names and (changes := await self._store.changes(seq, BATCH, BATCH_BYTES)):
             await self._match(changes, names)
             seq = changes[-1].seq
@@ -86,9 +87,9 @@ class Keeper:
     async def _match(self, changes: Sequence[Change], names: Collection[str]) -> None:
         """Write the lists among `names` that entries join or leave."""
         # Read after the changes, so that an entry which was picked meanwhile is not taken out again.
-        lists = [each for each in await self._selected() if each.name in names]
-        picks = await self._lists.picks([each.name for each in lists])
-        approved = await self._lists.approved([each.name for each in lists if each.holds_versions])
+        lists = [entry_list for entry_list in await self._selected() if entry_list.name in names]
+        picks = await self._lists.picks([entry_list.name for entry_list in lists])
+        approved = await self._lists.approved([entry_list.name for entry_list in lists if entry_list.holds_versions])
         held = await self._offload(held_documents, changes, approved) if approved else {}
         await self._write(await self._offload(differences, changes, lists, picks, self._matching, held))
         if held:
@@ -99,7 +100,7 @@ class Keeper:
             self._announce()
 
     async def _selected(self) -> Sequence[EntryList]:
-        return [each for each in await self._lists.all() if not each.is_all]
+        return [entry_list for entry_list in await self._lists.all() if not entry_list.is_all]
 
 
 def held_documents(changes: Sequence[Change], approved: Mapping[tuple[str, str], str]) -> Mapping[tuple[str, str], str]:
@@ -124,18 +125,24 @@ def differences(
 
     A removed entry stays in its lists, so that their readers learn of the removal.
     """
-    names = {each.name for each in lists}
-    rules = {each.rule for each in lists if each.rule}
+    names = {entry_list.name for entry_list in lists}
+    rules = {entry_list.rule for entry_list in lists if entry_list.rule}
     chosen = {
-        each.name: {mcp_id_of(name) for name in picks.get(each.name, ()) if (each.name, name) not in held}
-        for each in lists
+        entry_list.name: {
+            mcp_id_of(name) for name in picks.get(entry_list.name, ()) if (entry_list.name, name) not in held
+        }
+        for entry_list in lists
     }
     found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:
             continue
         matched = matching(change, rules)
-        wanted = {each.name for each in lists if each.rule in matched or change.mcp_id in chosen[each.name]}
+        wanted = {
+            entry_list.name
+            for entry_list in lists
+            if entry_list.rule in matched or change.mcp_id in chosen[entry_list.name]
+        }
         present = names.intersection(change.lists)
         if wanted != present:
             found[change.mcp_id] = sorted(wanted - present), sorted(present - wanted)

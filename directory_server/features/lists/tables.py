@@ -139,8 +139,8 @@ class Lists:
     async def picks(self, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
         """Return the names of the entries that were added to lists by hand, by list."""
         found: dict[str, list[str]] = {}
-        for each, name in await self._tables.select(_PICKS, lists=list(names)):
-            found.setdefault(each, []).append(name)
+        for list_name, name in await self._tables.select(_PICKS, lists=list(names)):
+            found.setdefault(list_name, []).append(name)
         return found
 
     async def approved(self, names: Sequence[str]) -> Mapping[tuple[str, str], str]:
@@ -195,8 +195,8 @@ class Lists:
     @transaction
     def complete(self, rows: Rows, lists: Sequence[EntryList], seq: int) -> None:
         """Set the position of lists whose entries are found, unless they were changed meanwhile."""
-        for each in lists:
-            rows.execute(_FOUND, name=each.name, before=each.seq, seq=seq)
+        for entry_list in lists:
+            rows.execute(_FOUND, name=entry_list.name, before=entry_list.seq, seq=seq)
 
     async def advance(self, names: Collection[str], seq: int) -> None:
         """Set the position of lists that have read the log to `seq`."""

@@ -52,7 +52,7 @@ class NameCheck:
             # Only the first version brings a new name.
             return
         newcomer = subject_of(entry)
-        for candidate in await self._store.entries([mcp_id_of(each) for each in await self._alike(name)]):
+        for candidate in await self._store.entries([mcp_id_of(other) for other in await self._alike(name)]):
             reason = resemblance(newcomer, subject_of(candidate))
             if reason:
                 raise BadInput(
@@ -65,7 +65,7 @@ class NameCheck:
         found: list[str] = []
         after = ""
         while len(found) < MAX_CANDIDATES:
-            names = [each for (each,) in await self._tables.select(_NAMES, after=after, limit=PAGE)]
+            names = [other for (other,) in await self._tables.select(_NAMES, after=after, limit=PAGE)]
             found += await self._offload(_like, name, names)
             if len(names) < PAGE:
                 break
@@ -75,4 +75,4 @@ class NameCheck:
 
 def _like(name: str, names: Sequence[str]) -> Sequence[str]:
     new = name_of(name)
-    return [each for each in names if each != name and is_like(new, Name(each))]
+    return [other for other in names if other != name and is_like(new, Name(other))]

@@ -99,7 +99,7 @@ class Finder:
             for key in _lookups(subject):
                 names = self._find(key)
                 if len(names) <= MAX_ALIKE:
-                    found.update(each for each in names if each != subject.name)
+                    found.update(other for other in names if other != subject.name)
         return found
 
     def _is_word(self, subject: Subject) -> bool:

@@ -42,7 +42,7 @@ def skeleton(text: str) -> str:
 
 
 def _latin(likenesses: Any, letter: str) -> str:
-    return next((str(each["c"]) for each in likenesses if each["c"].isascii()), letter)
+    return next((str(likeness["c"]) for likeness in likenesses if likeness["c"].isascii()), letter)
 
 
 def fold(text: str) -> str:

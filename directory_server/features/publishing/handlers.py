@@ -170,8 +170,8 @@ class PublishHandlers:
     def _changed(self, changed: Sequence[PublishedVersion]) -> bytes:
         items: list[bytes] = []
         size = 0
-        for each in changed:
-            items.append(self._item(each))
+        for entry in changed:
+            items.append(self._item(entry))
             size += len(items[-1])
             if size >= PAGE_BYTES:
                 break

@@ -91,7 +91,7 @@ class _Positional:
 def _package_variables(package: Mapping[str, Any]) -> set[str]:
     arguments = [*package.get("runtimeArguments", ()), *package.get("packageArguments", ())]
     inputs = [*package.get("environmentVariables", ()), *arguments]
-    return {each[key] for each in inputs for key in ("name", "valueHint") if key in each}
+    return {given[key] for given in inputs for key in ("name", "valueHint") if key in given}
 
 
 def _undefined(transport: Mapping[str, Any], path: str, known: Collection[str]) -> Sequence[Issue]:

@@ -133,11 +133,11 @@ class PublishingService:
     ) -> Sequence[Entry]:
         self.check_permission(publisher, name)
         stored = await self._store.published(name)
-        chosen = [each for each in stored if version in (None, each.version)]
+        chosen = [entry for entry in stored if version in (None, entry.version)]
         if not chosen:
             wanted = "version" if version is None else f"version {logged(version)!r}"
             raise NotFound(f"{name} has no published {wanted}.")
-        changed = [each for each in map(change, chosen) if each is not None]
+        changed = [entry for entry in map(change, chosen) if entry is not None]
         if not changed:
             raise BadInput("status: nothing changes, the status and the message are so already.", code="unchanged")
         await self._directory.publish(PUBLISHED, changed)

@@ -83,8 +83,10 @@ class Proven:
     def facts(self, now: float) -> Sequence[NamespaceProof]:
         """Return the proofs of whole namespaces, given at `now`, in seconds since the epoch."""
         subject = clean_line(self.subject, MAX_LOGGED)
-        whole = [each.removesuffix("/*") for each in self.namespaces if each.endswith("/*")]
-        return [NamespaceProof(each, self.kind, subject, now) for each in whole if not each.endswith(".*")]
+        whole = [namespace.removesuffix("/*") for namespace in self.namespaces if namespace.endswith("/*")]
+        return [
+            NamespaceProof(namespace, self.kind, subject, now) for namespace in whole if not namespace.endswith(".*")
+        ]
 
 
 @frozen
@@ -154,10 +156,10 @@ def permitted(proven: Iterable[str], allowed: Sequence[str]) -> list[str]:
     """Return patterns of the names that both `proven` and `allowed` permit, at most MAX_NAMESPACES."""
     both: dict[str, None] = {}
     for pattern in proven:
-        if ANY in allowed or any(_matches(each, pattern) for each in allowed):
+        if ANY in allowed or any(_matches(other, pattern) for other in allowed):
             both[pattern] = None
         else:
-            both.update(dict.fromkeys(each for each in allowed if _matches(pattern, each)))
+            both.update(dict.fromkeys(other for other in allowed if _matches(pattern, other)))
     return list(both)[:MAX_NAMESPACES]
 
 

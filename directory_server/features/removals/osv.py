@@ -94,7 +94,7 @@ def advisories_of(body: bytes, ids: Sequence[str]) -> Sequence[Advisory]:
         raise InvalidRecord("id: must be the id of a record.")
     if record.get("withdrawn") or not any(fnmatchcase(number, pattern) for pattern in ids):
         return ()
-    found = [_advisory(number, each) for each in _objects(record.get("affected"), MAX_AFFECTED, "affected")]
+    found = [_advisory(number, affected) for affected in _objects(record.get("affected"), MAX_AFFECTED, "affected")]
     return [advisory for advisory in found if advisory is not None]
 
 
@@ -108,12 +108,12 @@ def _advisory(number: str, affected: Mapping[str, Any]) -> Advisory | None:
     versions = affected.get("versions", [])
     if not isinstance(versions, list) or len(versions) > MAX_VERSIONS:
         raise InvalidRecord(f"affected.versions: must be a list of at most {MAX_VERSIONS:,} versions.")
-    listed = tuple(each for each in versions if isinstance(each, str) and len(each) <= MAX_VERSION)
+    listed = tuple(version for version in versions if isinstance(version, str) and len(version) <= MAX_VERSION)
     given = affected.get("ranges")
     ranges = tuple(
         events
-        for each in _objects(given, MAX_AFFECTED, "affected.ranges")
-        if each.get("type") in ("SEMVER", "ECOSYSTEM") and (events := _events(each))
+        for span in _objects(given, MAX_AFFECTED, "affected.ranges")
+        if span.get("type") in ("SEMVER", "ECOSYSTEM") and (events := _events(span))
     )
     # A record that states no versions means the package.
     return Advisory(key, number, listed, ranges if listed or ranges or given else ((("introduced", ALL),),))
@@ -135,7 +135,7 @@ def _objects(value: Any, most: int, name: str) -> Sequence[Mapping[str, Any]]:
         return ()
     if not isinstance(value, list) or len(value) > most:
         raise InvalidRecord(f"{name}: must be a list of at most {most:,} objects.")
-    return [each for each in value if isinstance(each, dict)]
+    return [item for item in value if isinstance(item, dict)]
 
 
 Order = Callable[[str], Any]
@@ -167,7 +167,7 @@ def _is_inside(events: Sequence[Event], place: Any, order: Order) -> bool:
         return "introduced" in kinds and kinds.isdisjoint({"fixed", "last_affected", "limit"})
     placed = [((0,) if version == ALL else (1, order(version)), kind) for kind, version in events]
     here, is_inside = (1, place), False
-    for at, kind in sorted((each for each in placed if each[0][-1] is not None), key=itemgetter(0)):
+    for at, kind in sorted((event for event in placed if event[0][-1] is not None), key=itemgetter(0)):
         if at > here:
             break
         if kind == "introduced":

@@ -120,7 +120,7 @@ class Remover:
                     while chunk := await self._offload(_chunk, found, self._settings.ids):
                         documents += chunk.documents
                         invalid += chunk.invalid
-                        kept.update(key_of(each.package, each.id) for each in chunk.advisories)
+                        kept.update(key_of(advisory.package, advisory.id) for advisory in chunk.advisories)
                         if chunk.advisories:
                             await self._advisories.put(chunk.advisories)
                         await self.lease.hold()
@@ -162,7 +162,7 @@ class Remover:
 
     async def _publish(self, entry: Entry, findings: Sequence[Finding]) -> None:
         await self._store.publish(REMOVED, [removed(entry, findings, self._now())])
-        found = "; ".join(each.text for each in findings)
+        found = "; ".join(finding.text for finding in findings)
         self._log.warn("Removed {name}: {found}", name=entry.name, found=found)
         self._announce()
 

@@ -41,7 +41,7 @@ def packages_of(entry: Entry) -> Sequence[tuple[str, str, str, str]]:
     """Return key, type, identifier and version of the packages of `entry` that advisories may name."""
     found = []
     for package in entry.packages[:MAX_PACKAGES]:
-        kind, identifier, version = (_text(package.get(each)) for each in ("registryType", "identifier", "version"))
+        kind, identifier, version = (_text(package.get(member)) for member in ("registryType", "identifier", "version"))
         key = package_key(kind, identifier)
         if key:
             found.append((key, kind, identifier, version))
@@ -60,7 +60,7 @@ def findings_of(entry: Entry, advisories: Mapping[str, Collection[Advisory]]) ->
 
 def removed(entry: Entry, findings: Sequence[Finding], now: float) -> Entry:
     """Return what is shown in place of `entry`: without packages, remotes and texts of its publisher."""
-    reason = f"Malicious: {'; '.join(each.text for each in findings[:MAX_NAMED])}."
+    reason = f"Malicious: {'; '.join(finding.text for finding in findings[:MAX_NAMED])}."
     date = rfc3339(now)
     server = {name: entry.server[name] for name in _KEPT if name in entry.server}
     official = {

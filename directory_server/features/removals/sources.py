@@ -76,13 +76,13 @@ def _file(path: Path) -> bytes | None:
 
 def _folder(path: Path, depth: int) -> Iterator[bytes | None]:
     with os.scandir(path) as found:
-        for each in sorted(found, key=lambda entry: entry.name):
+        for entry in sorted(found, key=lambda entry: entry.name):
             # Links may lead in a circle, or out of the folder.
-            if each.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
                 if depth:
-                    yield from _folder(Path(each.path), depth - 1)
-            elif each.name.endswith(".json") and each.is_file(follow_symlinks=False):
-                yield _file(Path(each.path))
+                    yield from _folder(Path(entry.path), depth - 1)
+            elif entry.name.endswith(".json") and entry.is_file(follow_symlinks=False):
+                yield _file(Path(entry.path))
 
 
 def _archive(path: Path) -> Iterator[bytes | None]:

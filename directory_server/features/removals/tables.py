@@ -53,8 +53,8 @@ class Advisories:
     async def put(self, advisories: Sequence[Advisory]) -> None:
         """Store advisories; those that are stored already write nothing."""
         rows = [
-            {"package": each.package, "id": each.id, "body": encode([each.versions, each.ranges])}
-            for each in {(each.package, each.id): each for each in advisories}.values()
+            {"package": advisory.package, "id": advisory.id, "body": encode([advisory.versions, advisory.ranges])}
+            for advisory in {(advisory.package, advisory.id): advisory for advisory in advisories}.values()
         ]
         await self._tables.write(lambda transaction: transaction.many(_PUT, rows))
 

@@ -214,7 +214,7 @@ class GitHubProvider(Provider):
         emails = await self.client.document(f"{self._api}/user/emails", f"Bearer {access_token}")
         if not isinstance(user, dict) or type(user.get("id")) is not int or not isinstance(emails, list):
             raise SignInFailed("GitHub did not describe the person.")
-        primary = next((each for each in emails if isinstance(each, dict) and each.get("primary") is True), {})
+        primary = next((email for email in emails if isinstance(email, dict) and email.get("primary") is True), {})
         claims = {
             "login": user.get("login"),
             "email": primary.get("email"),

@@ -69,7 +69,7 @@ def texts_of(claims: Mapping[str, Any], path: str) -> Set[str]:
         for name in path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
     values = value[:MAX_VALUES] if isinstance(value, list) else [value]
-    return {_text(each) for each in values if isinstance(each, str | int)}
+    return {_text(value) for value in values if isinstance(value, str | int)}
 
 
 def _text(value: str | int) -> str:

@@ -91,7 +91,7 @@ class SubjectTokens:
 
     @property
     def issuers(self) -> Sequence[Issuer]:
-        return [each.issuer for each in self._issuers.values()]
+        return [keys.issuer for keys in self._issuers.values()]
 
     async def find(self, token: str) -> ApiKey | None:
         issuer = self._issuer_of(token)
@@ -167,5 +167,5 @@ def _scopes(claims: Mapping[str, Any]) -> Collection[str]:
     for name in ("scope", "scp"):
         value = claims.get(name)
         found |= {*value.split(" ")} if isinstance(value, str) else set()
-        found |= {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
+        found |= {scope for scope in value if isinstance(scope, str)} if isinstance(value, list) else set()
     return found
