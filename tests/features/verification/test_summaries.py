@@ -45,8 +45,8 @@ def remote(status: RemoteStatus, at: float = 0.0, **fields: Any) -> RemoteCheck:
     return RemoteCheck(REMOTE.identifier, REMOTE.type, at, status, **fields)
 
 
-def package(status: PackageStatus, at: float = 0.0, texts: PackageTexts | None = None) -> PackageCheck:
-    return PackageCheck("npm", "a", "1", at, status, texts=texts)
+def package(status: PackageStatus, at: float = 0.0, **fields: Any) -> PackageCheck:
+    return PackageCheck("npm", "a", "1", at, status, **fields)
 
 
 def state(*checks: RemoteCheck | PackageCheck) -> TargetState:
@@ -192,6 +192,9 @@ def test_the_status_of_an_entry_is_the_best() -> None:
     assert summarize([down, exists]).status is VerifiedStatus.AVAILABLE
     assert summarize([down, exists]).checked_at == 2e6
     assert summarize([down, exists, works]).status is VerifiedStatus.WORKS
+    named = package(PackageStatus.EXISTS, names_server=True)
+    summary = summarize([state(package(PackageStatus.DEPRECATED)), state(named)])
+    assert (summary.package, summary.names_server) == ("exists", True)
 
 
 def test_auth_is_what_a_remote_has_shown() -> None:
