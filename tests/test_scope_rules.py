@@ -17,6 +17,9 @@ from .modules import MODULES, OURS, Module
 ALL_ENTRIES = {"Store", "Directory"}
 """Types that have all entries."""
 
+RECORD = "Kernel"
+"""The record of all parts of a server. What its holders read of it counts, in place of what it has."""
+
 OF_SCOPES = {"Dumps", "NewestEntries", "Policies"}
 """Classes that answer for a scope, or only readers of all entries. What holds one must ask for the scope of requests.
 """
@@ -42,16 +45,17 @@ class Class:
         Approvers read the entries that they decide on. The token of a publisher is checked for each name.
         """
         methods = {node.name for node in self.node.body if isinstance(node, _Function)}
-        if "Approvers" in self.fields or "check_permission" in methods:
+        if "approvers" in self.names or "check_permission" in methods:
             return True
         return self.fields & {"OperatorRequests", "Catalogue"} == {"OperatorRequests"}
 
     @cached_property
     def has_all(self) -> bool:
-        """Whether it has all entries. `storage.store` has them too."""
+        """Whether it has all entries. `storage.store` and `kernel.directory` have them too."""
         return bool(self.fields & ALL_ENTRIES) or any(
-            isinstance(node, ast.Attribute) and node.attr == "store" and name_of(node.value).endswith("storage")
+            isinstance(node, ast.Attribute) and name_of(node.value).endswith(holder) and node.attr == name
             for node in ast.walk(self.node)
+            for holder, name in (("storage", "store"), ("kernel", "directory"))
         )
 
     @cached_property
@@ -122,7 +126,7 @@ def handlers_with_all_entries(modules: Iterable[Module]) -> Iterator[str]:
             met.append(current)
             if current.has_all:
                 yield f"{handler.package}: {handler.node.name} has {current.node.name}"
-            held = current.fields - OF_SCOPES if "scope_of" in current.names else current.fields
+            held = (current.fields - OF_SCOPES if "scope_of" in current.names else current.fields) - {RECORD}
             left += [
                 each for name in held for each in classes.get(name, ()) if each.package in (current.package, "web")
             ]
@@ -142,6 +146,7 @@ GET = "    async def get(self, request: Request) -> bytes: ..."
 def test_other_ways_to_entries_are_found() -> None:
     assert is_broken(f"class Handler:\n    _store: Store\n{GET}")
     assert is_broken(f"class Handler:\n    _storage: Any\n{GET}\n    def read(self): return self._storage.store")
+    assert is_broken(f"class Handler:\n    _kernel: Kernel\n{GET}\n    def read(self): return self._kernel.directory")
     assert is_broken(f"class Rows:\n    _directory: Directory\nclass Handler:\n    _rows: Rows | None\n{GET}")
     assert is_broken(f"class Dumps:\n    _store: Store\nclass Handler:\n    _dumps: Dumps\n{GET}")
     scoped = "class Rows:\n    _store: Store\n    def read(self, scope): return self._store.within(scope).count()"
