@@ -13,7 +13,7 @@ import pytest
 
 from ..process.conftest import TIMEOUT, Installation, Server
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 _NUMBERS = count(1)
 
