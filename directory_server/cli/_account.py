@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,8 +12,8 @@ from ..domain.errors import NotFound
 from ..domain.keys import MAX_LIMIT, ApiKey
 from ..tables import StoredAccounts, StoredKeyRing
 from ..wording import counted
-from .context import PAGE, CommandContext, command_context, paged, wait_for
-from .output import Group, duration, echo, json_option, moment, print_listing
+from .context import PAGE, CommandContext, command_context, in_context, paged, wait_for
+from .output import Group, Record, duration, echo, listing
 
 _EMAIL = click.argument("email")
 _ARTICLES: Mapping[Role, str] = {"member": "a", "operator": "an", "auditor": "an"}
@@ -47,14 +46,13 @@ def add(ctx: click.Context, email: str, role: Role) -> None:
 @account.command()
 @_EMAIL
 @click.option("--revoke-keys", is_flag=True, help="Revoke all keys and end the password and all sessions now.")
-@click.pass_context
-def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
+@in_context
+def reset(context: CommandContext, email: str, revoke_keys: bool) -> None:
     """Print a new one-time link to set the password of EMAIL.
 
     The keys stay valid, and so does the old password until the link is used. If a key or the password may be known to
     somebody else, use --revoke-keys.
     """
-    context = command_context(ctx)
     account = _find(context.storage.accounts, email)
     if account.disabled_at is not None:
         raise disabled_account()
@@ -76,87 +74,76 @@ def reset(ctx: click.Context, email: str, revoke_keys: bool) -> None:
 
 
 @account.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing({"EMAIL": "email", "STATE": "state", "KEYS": "keys", "CREATED": "created_at", "ROLE": "role"})
+@in_context
+def list_(context: CommandContext) -> Iterable[Record]:
     """List all accounts, oldest first."""
-    context = command_context(ctx)
     roster = context.storage.roster
-    print_listing(
-        (
-            {
-                "email": listed.account.email,
-                "role": listed.account.role,
-                "state": listed.account.state,
-                "keys": listed.keys,
-                "created_at": listed.account.created_at,
-            }
-            for listed in paged(lambda after: roster.all_accounts(after=after, limit=PAGE))
-        ),
+    return (
         {
-            "EMAIL": itemgetter("email"),
-            "STATE": itemgetter("state"),
-            "KEYS": itemgetter("keys"),
-            "CREATED": lambda record: moment(record["created_at"]),
-            "ROLE": itemgetter("role"),
-        },
-        as_json,
+            "email": listed.account.email,
+            "role": listed.account.role,
+            "state": listed.account.state,
+            "keys": listed.keys,
+            "created_at": listed.account.created_at,
+        }
+        for listed in paged(lambda after: roster.all_accounts(after=after, limit=PAGE))
     )
 
 
 @account.command()
 @_EMAIL
-@click.pass_context
-def disable(ctx: click.Context, email: str) -> None:
+@in_context
+def disable(context: CommandContext, email: str) -> None:
     """Disable the account EMAIL: its sessions end, and sign-in and its keys are rejected within a second."""
-    _change(ctx, email, lambda accounts, account: accounts.disable(account), "disabled")
+    _change(context, email, lambda accounts, account: accounts.disable(account), "disabled")
 
 
 @account.command()
 @_EMAIL
-@click.pass_context
-def enable(ctx: click.Context, email: str) -> None:
+@in_context
+def enable(context: CommandContext, email: str) -> None:
     """Enable the account EMAIL: sign-in and its keys work again."""
-    _change(ctx, email, lambda accounts, account: accounts.enable(account), "enabled")
+    _change(context, email, lambda accounts, account: accounts.enable(account), "enabled")
 
 
 @account.command()
 @_EMAIL
-@click.pass_context
-def approve(ctx: click.Context, email: str) -> None:
+@in_context
+def approve(context: CommandContext, email: str) -> None:
     """Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted."""
-    _change(ctx, email, lambda accounts, account: accounts.approve(account), "approved")
+    _change(context, email, lambda accounts, account: accounts.approve(account), "approved")
 
 
 @account.command()
 @_EMAIL
 @click.argument("role", type=click.Choice(ROLES))
-@click.pass_context
-def role(ctx: click.Context, email: str, role: Role) -> None:
+@in_context
+def role(context: CommandContext, email: str, role: Role) -> None:
     """Make the account EMAIL an operator, who may use the pages at /admin, or a member again.
 
     An auditor reads these pages and all entries, and changes nothing. It counts from the next request.
     """
-    _change(ctx, email, lambda accounts, account: accounts.set_role(account, role), f"{_ARTICLES[role]} {role}")
+    _change(context, email, lambda accounts, account: accounts.set_role(account, role), f"{_ARTICLES[role]} {role}")
 
 
 @account.command()
 @_EMAIL
 @click.argument("limit", type=click.IntRange(1, MAX_LIMIT))
-@click.pass_context
-def limit(ctx: click.Context, email: str, limit: int) -> None:
+@in_context
+def limit(context: CommandContext, email: str, limit: int) -> None:
     """Set the limit of all keys of the account EMAIL, and of its new ones, to LIMIT requests in any 60 minutes."""
     state = f"limited to {limit:,} requests per key"
-    _change(ctx, email, lambda accounts, account: accounts.set_limit(account, limit), state)
+    _change(context, email, lambda accounts, account: accounts.set_limit(account, limit), state)
 
 
 @account.command()
 @_EMAIL
 @click.confirmation_option(prompt="Delete the account and all its keys? This cannot be undone.")
-@click.pass_context
-def delete(ctx: click.Context, email: str) -> None:
+@in_context
+def delete(context: CommandContext, email: str) -> None:
     """Delete the account EMAIL with its sessions and keys: its keys are rejected within a second."""
-    storage = command_context(ctx).storage
+    storage = context.storage
     account = _find(storage.accounts, email)
     keys = _valid_keys(storage.keys, account)
     wait_for(storage.accounts.delete(account.id))
@@ -166,9 +153,9 @@ def delete(ctx: click.Context, email: str) -> None:
 _Action = Callable[[StoredAccounts, str], Coroutine[Any, Any, None]]
 
 
-def _change(ctx: click.Context, email: str, action: _Action, state: str) -> None:
+def _change(context: CommandContext, email: str, action: _Action, state: str) -> None:
     """Call `action` with the id of the account `email` and print its new state."""
-    accounts = command_context(ctx).storage.accounts
+    accounts = context.storage.accounts
     account = _find(accounts, email)
     wait_for(action(accounts, account.id))
     echo(f"The account {account.email} is {state}.", err=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -21,8 +20,8 @@ from ..domain.visibility import Mark
 from ..run_sync import inline
 from ..search import ImpactIndex
 from ..services.feed import Feed
-from .context import CommandContext, command_context, wait_for
-from .output import Group, echo, json_option, print_json, print_listing
+from .context import CommandContext, command_context, in_context, wait_for
+from .output import Group, Record, echo, listing, print_json
 
 _MCP_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NAME = click.argument("name")
@@ -71,10 +70,10 @@ def edit(ctx: click.Context, name: str, file: str | None, fields: Sequence[str])
 
 @entry.command()
 @_NAME
-@click.pass_context
-def remove(ctx: click.Context, name: str) -> None:
+@in_context
+def remove(context: CommandContext, name: str) -> None:
     """Remove the local entry NAME. An upstream entry of that name becomes visible again."""
-    if not wait_for(command_context(ctx).storage.curation.disown(name)):
+    if not wait_for(context.storage.curation.disown(name)):
         raise NotFound(f"There is no local entry called {name!r}.")
     echo(f"{name}: removed")
 
@@ -82,9 +81,8 @@ def remove(ctx: click.Context, name: str) -> None:
 def _marking(command: str, mark: Mark, on: bool, done: str, about: str) -> None:
     @entry.command(command, help=about)
     @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-    @click.pass_context
-    def put(ctx: click.Context, names: Sequence[str]) -> None:
-        context = command_context(ctx)
+    @in_context
+    def put(context: CommandContext, names: Sequence[str]) -> None:
         for name in names:
             known = wait_for(context.storage.store.version(name, "latest"))
             changed = wait_for(context.storage.curation.mark(name, mark, on))
@@ -102,55 +100,48 @@ _marking("disallow", "allowed", False, "not allowed", "Remove NAME from the allo
 
 
 @entry.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        "NAME": "name",
+        "FLAGS": lambda record: ", ".join(name for name, is_set in record.items() if is_set is True),
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Iterable[Record]:
     """List local entries and curated names, with their flags: local, published, hidden, pinned, allowed."""
-    print_listing(
-        map(asdict, wait_for(command_context(ctx).storage.curation.curated())),
-        {
-            "NAME": itemgetter("name"),
-            "FLAGS": lambda record: ", ".join(name for name, is_set in record.items() if is_set is True),
-        },
-        as_json,
-    )
+    return map(asdict, wait_for(context.storage.curation.curated()))
 
 
 @entry.command()
 @_NAME
-@click.pass_context
-def show(ctx: click.Context, name: str) -> None:
+@in_context
+def show(context: CommandContext, name: str) -> None:
     """Print the entry NAME as JSON, as the REST API returns it, and its source.
 
     NAME may also be the mcp_id of an entry. The source is local, published, or the name of an upstream.
     """
-    store = command_context(ctx).storage.store
-    version = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
-    if version is None:
+    store = context.storage.store
+    shown = wait_for(store.entry(name if _MCP_ID.fullmatch(name) else mcp_id_of(name)))
+    if shown is None:
         raise NotFound(f"No visible entry is called {name!r}.")
-    detail = serialization.decode(serialization.encode_detail(detail_of(version)))
-    preferred = wait_for(store.preferred(version.name))
+    detail = serialization.decode(serialization.encode_detail(detail_of(shown)))
+    preferred = wait_for(store.preferred(shown.name))
     print_json({"source": preferred and preferred[0], **detail})
 
 
 @entry.command()
 @click.argument("keywords", nargs=-1, required=True, metavar="KEYWORDS...")
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Largest number of hits.")
-@json_option
-@click.pass_context
-def search(ctx: click.Context, keywords: Sequence[str], limit: int, as_json: bool) -> None:
+@listing({"NAME": "name", "BRIEF": "brief", "MCP_ID": "mcp_id"})
+@in_context
+def search(context: CommandContext, keywords: Sequence[str], limit: int) -> Iterable[Record]:
     """Search as clients do, and print the hits, best first. It costs no quota.
 
     KEYWORDS are the search words of a client, with the same filters: 'tag:mail', 'runs:local', '-word', '"exact
     phrase"'. Write -- before them if one begins with a hyphen: entry search -- github -slack.
     """
     query = serialization.search_query(" ".join(keywords), limit)
-    page = wait_for(search_once(command_context(ctx), query))
-    print_listing(
-        [serialization.identified(hit) for hit in page.hits],
-        {"NAME": itemgetter("name"), "BRIEF": itemgetter("brief"), "MCP_ID": itemgetter("mcp_id")},
-        as_json,
-    )
+    return [serialization.identified(hit) for hit in wait_for(search_once(context, query)).hits]
 
 
 def _read(file: str) -> list[Entry]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from operator import itemgetter
+from collections.abc import Iterable
 
 import click
 
 from ..domain.keys import MAX_LIMIT, ApiKey
 from ..domain.roster import ListedKey
-from .context import PAGE, CommandContext, command_context, paged, wait_for
+from .context import PAGE, CommandContext, command_context, in_context, paged, wait_for
 from .expiry import duration, expires_option, expiry
-from .output import Group, Record, echo, json_option, moment, print_listing
+from .output import Group, Record, echo, listing, moment
 
 
 @click.group(cls=Group)
@@ -35,29 +35,20 @@ def create(ctx: click.Context, label: str, limit: str | None, expires: str) -> N
 
 
 @key.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        **{"ID": "id", "LABEL": "label", "ENDS IN": "last_four", "USED": "used"},
+        "LIMIT": lambda record: "unlimited" if record["limit"] is None else record["limit"],
+        **{"CREATED": "created_at", "EXPIRES": "expires_at", "STATE": "state", "OWNER": "owner"},
+        "LAST USED": lambda record: "-" if record["last_used_at"] is None else moment(record["last_used_at"]),
+        "FROM": lambda record: " ".join(filter(None, (record["client"], record["network"]))) or "-",
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Iterable[Record]:
     """List all keys, oldest first."""
-    context = command_context(ctx)
     roster = context.storage.roster
-    print_listing(
-        (_record(context, key) for key in paged(lambda after: roster.all_keys(after=after, limit=PAGE))),
-        {
-            "ID": itemgetter("id"),
-            "LABEL": itemgetter("label"),
-            "ENDS IN": itemgetter("last_four"),
-            "USED": lambda record: "-" if record["used"] is None else record["used"],
-            "LIMIT": lambda record: "unlimited" if record["limit"] is None else record["limit"],
-            "CREATED": lambda record: moment(record["created_at"]),
-            "EXPIRES": lambda record: moment(record["expires_at"]),
-            "STATE": itemgetter("state"),
-            "OWNER": lambda record: record["owner"] or "-",
-            "LAST USED": lambda record: "-" if record["last_used_at"] is None else moment(record["last_used_at"]),
-            "FROM": lambda record: " ".join(filter(None, (record["client"], record["network"]))) or "-",
-        },
-        as_json,
-    )
+    return (_record(context, key) for key in paged(lambda after: roster.all_keys(after=after, limit=PAGE)))
 
 
 def _record(context: CommandContext, listed: ListedKey) -> Record:
@@ -85,30 +76,29 @@ def _record(context: CommandContext, listed: ListedKey) -> Record:
 
 @key.command("revoke")
 @click.argument("key_id", metavar="ID")
-@click.pass_context
-def revoke(ctx: click.Context, key_id: str) -> None:
+@in_context
+def revoke(context: CommandContext, key_id: str) -> None:
     """Revoke a key. A running server rejects it and ends its streams within a second."""
-    wait_for(command_context(ctx).storage.keys.revoke(key_id))
+    wait_for(context.storage.keys.revoke(key_id))
     echo(f"Key {key_id} is revoked.", err=True)
 
 
 @key.command("limit")
 @click.argument("key_id", metavar="ID")
 @click.argument("limit")
-@click.pass_context
-def limit_(ctx: click.Context, key_id: str, limit: str) -> None:
+@in_context
+def limit_(context: CommandContext, key_id: str, limit: str) -> None:
     """Change the LIMIT of a key: requests in any 60 minutes, or 'unlimited'. It counts within a second."""
-    wait_for(command_context(ctx).storage.keys.set_limit(key_id, _limit(limit, "LIMIT")))
+    wait_for(context.storage.keys.set_limit(key_id, _limit(limit, "LIMIT")))
     echo(f"Key {key_id} has the limit {limit}.", err=True)
 
 
 @key.command("rotate")
 @click.argument("key_id", metavar="ID")
 @click.option("--grace", help="How long the old secret stays valid (1d, 0m).  [default: the setting keys.grace]")
-@click.pass_context
-def rotate(ctx: click.Context, key_id: str, grace: str | None) -> None:
+@in_context
+def rotate(context: CommandContext, key_id: str, grace: str | None) -> None:
     """Replace the secret of a key and print the new one, once. Quota and sessions are kept."""
-    context = command_context(ctx)
     seconds = context.config.keys.grace if grace is None else duration(grace, "--grace")
     _, secret = wait_for(context.storage.keys.rotate(key_id, grace=seconds))
     echo(f"The new secret of key {key_id} is shown only once:", err=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
+from collections.abc import Iterable
 
 import click
 from attrs import asdict
 
-from .context import command_context, wait_for
-from .output import Group, echo, json_option, moment, print_listing
+from .context import CommandContext, command_context, in_context, wait_for
+from .output import Group, Record, echo, listing
 
 
 @click.group(cls=Group)
@@ -35,27 +35,22 @@ def create(ctx: click.Context, label: str) -> None:
 
 
 @token.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        **{"ID": "id", "LABEL": "label", "ENDS IN": "last_four", "CREATED": "created_at"},
+        "STATE": lambda record: "revoked" if record["revoked_at"] else "valid",
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Iterable[Record]:
     """List all tokens, oldest first."""
-    print_listing(
-        map(asdict, wait_for(command_context(ctx).storage.registry_tokens.list())),
-        {
-            "ID": itemgetter("id"),
-            "LABEL": itemgetter("label"),
-            "ENDS IN": itemgetter("last_four"),
-            "CREATED": lambda record: moment(record["created_at"]),
-            "STATE": lambda record: "revoked" if record["revoked_at"] else "valid",
-        },
-        as_json,
-    )
+    return map(asdict, wait_for(context.storage.registry_tokens.list()))
 
 
 @token.command()
 @click.argument("token_id", metavar="ID")
-@click.pass_context
-def revoke(ctx: click.Context, token_id: str) -> None:
+@in_context
+def revoke(context: CommandContext, token_id: str) -> None:
     """Revoke a token. From the next request on, its path is not found."""
-    wait_for(command_context(ctx).storage.registry_tokens.revoke(token_id))
+    wait_for(context.storage.registry_tokens.revoke(token_id))
     echo(f"Token {token_id} is revoked.", err=True)

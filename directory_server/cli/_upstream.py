@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -10,8 +11,8 @@ from attrs import asdict
 
 from ..domain.errors import NotFound
 from ..domain.upstreams import FinishedRun, UpstreamState
-from .context import command_context, wait_for
-from .output import Group, json_option, moment, print_listing
+from .context import CommandContext, in_context, wait_for
+from .output import Group, Record, listing
 
 
 @click.group(cls=Group)
@@ -19,50 +20,43 @@ def upstream() -> None:
     """List the upstreams, and show their last sync runs. 'sync' syncs them."""
 
 
+_NUMBERS = ("entries", "added", "changed", "removed", "rejected")
+
+
 @upstream.command("list")
-@json_option
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+@listing(
+    {
+        "NAME": "name",
+        "ENTRIES": lambda record: f"{record['entries']:,}",
+        **{"LAST SUCCESS": "last_success_at", "FAILURES": "failures"},
+        "ERROR": itemgetter("error"),
+    }
+)
+@in_context
+def list_(context: CommandContext) -> Iterable[Record]:
     """List all upstreams that were ever synced, by name."""
-    mirrors = command_context(ctx).storage.mirrors
-    print_listing(
-        [upstream_record(state) for state in wait_for(mirrors.all())],
-        {
-            "NAME": itemgetter("name"),
-            "ENTRIES": lambda record: f"{record['entries']:,}",
-            "LAST SUCCESS": lambda record: moment(record["last_success_at"]),
-            "FAILURES": itemgetter("failures"),
-            "ERROR": itemgetter("error"),
-        },
-        as_json,
-    )
+    return [upstream_record(state) for state in wait_for(context.storage.mirrors.all())]
 
 
 @upstream.command()
 @click.argument("name", required=False)
-@json_option
-@click.pass_context
-def log(ctx: click.Context, name: str | None, as_json: bool) -> None:
+@listing(
+    {
+        **{"UPSTREAM": "upstream", "START": "started_at"},
+        "SECONDS": lambda record: f"{record['ended_at'] - record['started_at']:.1f}",
+        "KIND": lambda record: "full" if record["full"] else "incremental",
+        **{number.upper(): number for number in _NUMBERS},
+        "RESULT": lambda record: record["error"] or record["note"] or "done",
+    }
+)
+@in_context
+def log(context: CommandContext, name: str | None) -> Iterable[Record]:
     """Show the last 20 sync runs of each upstream, or of the one called NAME, newest first."""
-    mirrors = command_context(ctx).storage.mirrors
+    mirrors = context.storage.mirrors
     names = [state.name for state in wait_for(mirrors.all()) if name in (None, state.name)]
     if name is not None and not names:
         raise NotFound(f"No upstream {name!r} was ever synced.")
-    print_listing(
-        [_run_record(upstream, run) for upstream in names for run in wait_for(mirrors.runs(upstream))],
-        {
-            "UPSTREAM": itemgetter("upstream"),
-            "START": lambda record: moment(record["started_at"]),
-            "SECONDS": lambda record: f"{record['ended_at'] - record['started_at']:.1f}",
-            "KIND": lambda record: "full" if record["full"] else "incremental",
-            **{number.upper(): itemgetter(number) for number in _NUMBERS},
-            "RESULT": lambda record: record["error"] or record["note"] or "done",
-        },
-        as_json,
-    )
-
-
-_NUMBERS = ("entries", "added", "changed", "removed", "rejected")
+    return [_run_record(upstream, run) for upstream in names for run in wait_for(mirrors.runs(upstream))]
 
 
 def upstream_record(state: UpstreamState) -> dict[str, Any]:
