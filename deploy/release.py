@@ -19,7 +19,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -92,13 +92,19 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     run(folder / "bin" / "directory-server", "--version", cwd=folder)
     options = ("--data-dir", "data", "--listen", "tcp:0:interface=127.0.0.1")
     run(folder / "bin" / "twistd", "--pidfile=server.pid", "--logfile=server.log", "directory", *options, cwd=folder)
-    process = int((folder / "server.pid").read_text())
-    os.kill(process, signal.SIGTERM)
-    deadline = time.monotonic() + START_TIMEOUT
-    while (folder / "server.pid").exists():
-        if time.monotonic() > deadline:
-            raise SystemExit(f"The server of {wheel.name} has not stopped:\n{(folder / 'server.log').read_text()}")
-        time.sleep(0.1)
+    log = folder / "server.log"
+
+    def wait(condition: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + START_TIMEOUT
+        while not condition():
+            if time.monotonic() > deadline:
+                raise SystemExit(f"The server of {wheel.name} has not {what}:\n{log.read_text()}")
+            time.sleep(0.1)
+
+    # The command returns before the reactor runs. A signal would then end the process at once, without a clean stop.
+    wait(lambda: "Serving 0 entries" in log.read_text(), "started")
+    os.kill(int((folder / "server.pid").read_text()), signal.SIGTERM)
+    wait(lambda: not (folder / "server.pid").exists(), "stopped")
 
 
 def write_bill(wheel: Path, environment: Path, file: Path) -> None:
