@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from ..domain.ports.storage import Policy
 
@@ -115,23 +115,22 @@ def transaction(
     function: Callable[Concatenate[S, Rows, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
     """Return a method that calls `function` as `Tables.write` does. Its object has `_tables`."""
-
-    @wraps(function)
-    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = await self._tables.write(lambda rows: function(self, rows, *args, **kwargs))
-        return result
-
-    return run
+    return _method("write", function)
 
 
 def snapshot(
     function: Callable[Concatenate[S, Rows, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
     """Return a method that calls `function` as `Tables.read` does. Its object has `_tables`."""
+    return _method("read", function)
 
+
+def _method(
+    name: Literal["read", "write"], function: Callable[Concatenate[S, Rows, P], T]
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
     @wraps(function)
     async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = await self._tables.read(lambda rows: function(self, rows, *args, **kwargs))
+        result: T = await getattr(self._tables, name)(lambda rows: function(self, rows, *args, **kwargs))
         return result
 
     return run
