@@ -31,9 +31,12 @@ def open_file(path: str | Path) -> BinaryIO:
         raise TimeoutError(ETIMEDOUT, "It is a pipe that no process writes to", str(path)) from None
 
 
-def read_regular_file(path: str | Path) -> bytes:
-    """Return the content of a file. Raises OSError, also for a pipe or device, which could block."""
+def read_regular_file(path: str | Path, limit: int = -1) -> bytes:
+    """Return the content of a file, at most `limit` bytes unless it is -1.
+
+    Raises OSError, also for a pipe or device, which could block.
+    """
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(EINVAL, "It is not a regular file", str(path))
-        return file.read()
+        return file.read(limit)

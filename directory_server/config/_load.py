@@ -199,12 +199,12 @@ def read_setting_file(setting: str, path: str) -> bytes:
     Raises ConfigError if it cannot be read or has more than MAX_SECRET bytes.
     """
     try:
-        content = read_regular_file(path).strip() if path else b""
+        content = read_regular_file(path, MAX_SECRET + 1) if path else b""
     except OSError as error:
         raise ConfigError(f"{setting}: cannot read {path}: {error.strerror}.") from None
     if len(content) > MAX_SECRET:
         raise ConfigError(f"{setting}: {path} must have at most {MAX_SECRET:,} bytes.")
-    return content
+    return content.strip()
 
 
 @frozen
