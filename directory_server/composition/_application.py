@@ -89,6 +89,7 @@ class Application:
 
     async def load(self) -> None:
         """Load the index, and what features read before the first request."""
+        await self.storage.curation.resolve()
         await self.feed.load()
         if not await self.people.first.exists():
             # A link that signs in would be in the log.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cmp_to_key
 
 from attrs import evolve, frozen
 
 from ..wording import counted
 from .changes import Outcome
 from .entries import Entry
-from .versions import Record, epoch, later
+from .versions import Record, age, epoch
 
 MAX_VERSIONS = 200
 """The most stored versions of a name and source."""
@@ -102,7 +101,7 @@ def has_room(
 def excess_versions(stored: Iterable[Record], written: Sequence[Record]) -> set[str]:
     """Return the versions among `stored` and `written` that exceed MAX_VERSIONS once all are stored.
 
-    All records are of one name and source. `written` is in the order of writing; its ids are of no account.
+    All records are of one name and source. `written` is in the order of writing.
     """
     versions = {each.version: each for each in stored}
     if len(versions.keys() | {each.version for each in written}) <= MAX_VERSIONS:
@@ -110,9 +109,7 @@ def excess_versions(stored: Iterable[Record], written: Sequence[Record]) -> set[
     latest = next((each.version for each in reversed(written) if each.latest), None)
     if latest is not None:
         versions = {version: outdated(each) for version, each in versions.items()}
-    first = max((each.id for each in versions.values()), default=0) + 1
-    for number, each in enumerate(written, first):
-        versions[each.version] = evolve(each, id=number, latest=each.version == latest)
+    versions |= {each.version: evolve(each, latest=each.version == latest) for each in written}
     return {each.version for each in excess_records(versions.values())}
 
 
@@ -121,8 +118,7 @@ def excess_records(records: Iterable[Record]) -> Sequence[Record]:
     records = list(records)
     if len(records) <= MAX_VERSIONS:
         return ()
-    by_age = sorted(records, key=cmp_to_key(later), reverse=True)
-    return sorted(by_age, key=lambda record: not record.latest)[MAX_VERSIONS:]
+    return sorted(records, key=lambda record: (record.latest, age(record)), reverse=True)[MAX_VERSIONS:]
 
 
 def too_old_versions(source: str, entries: Sequence[Entry], outcomes: Sequence[Outcome]) -> str | None:

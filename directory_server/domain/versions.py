@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cmp_to_key
 from typing import Any
 
 from attrs import frozen
@@ -30,18 +29,12 @@ class Version:
     curated: bool
 
 
-# At most 18 digits bound the cost of int(). The official registry accepts the "v" too.
-_NUMBER = r"(?:0|[1-9][0-9]{0,17})"
-
-
-_IDENTIFIER = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
-
-
+# As the official registry: leading zeros are allowed, as in 2026.05.24. The "v" is allowed too.
 _SEMVER = re.compile(
-    rf"v?(?P<core>{_NUMBER}\.{_NUMBER}\.{_NUMBER})"
-    rf"(?:-(?P<prerelease>{_IDENTIFIER}(?:\.{_IDENTIFIER})*))?"
-    r"(?:\+[0-9A-Za-z.-]+)?"
+    r"v?(?P<core>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?P<prerelease>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?",
 )
+
+_DIGITS = re.compile(r"([0-9]+)")
 
 
 def semantic(version: str) -> tuple[Any, ...] | None:
@@ -49,7 +42,7 @@ def semantic(version: str) -> tuple[Any, ...] | None:
     match = _SEMVER.fullmatch(version)
     if match is None:
         return None
-    core = tuple(int(number) for number in match["core"].split("."))
+    core = tuple(map(_number, match["core"].split(".")))
     if match["prerelease"] is None:
         return core, True
     # Numbers sort before words. A prerelease sorts before a longer one with the same prefix, as tuples do.
@@ -57,11 +50,14 @@ def semantic(version: str) -> tuple[Any, ...] | None:
     return (
         core,
         False,
-        tuple(
-            (False, int(identifier), "") if identifier.isdigit() else (True, 0, identifier)
-            for identifier in identifiers
-        ),
+        tuple((False, _number(word), "") if word.isdigit() else (True, (0, ""), word) for word in identifiers),
     )
+
+
+def _number(digits: str) -> tuple[int, str]:
+    """Return the sort key of a number of any length, in linear time."""
+    stripped = digits.lstrip("0")
+    return len(stripped), stripped
 
 
 def epoch(date: object) -> float | None:
@@ -123,7 +119,7 @@ def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | Non
 
     The record may be a deleted one: what an upstream deletes is not shown from an imported file. The criteria, in
     order: the source (removed, local, published, `sources` in their order, others by name, imported, sample); for
-    published records, whether it is deleted; whether its registry marks it as the latest; the later version.
+    published records, whether it is deleted; whether its registry marks it as the latest; the later version (`age`).
     """
     if not records:
         return None
@@ -137,7 +133,7 @@ def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | Non
         for record in records
     }
     best = min(ranks.values())
-    return max((record for record in records if ranks[record.id] == best), key=cmp_to_key(later))
+    return max((record for record in records if ranks[record.id] == best), key=age)
 
 
 def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
@@ -151,13 +147,19 @@ def _precedence(source: str, sources: Sequence[str]) -> tuple[int, str]:
     return len(sources) + (1 + _LAST_SOURCES.index(source) if source in _LAST_SOURCES else 0), source
 
 
-def later(one: Record, other: Record) -> int:
-    """Compare two records: 1 if `one` is later, -1 if earlier; by version, else by date, else by order of writing."""
-    for ours, theirs in (
-        (semantic(one.version), semantic(other.version)),
-        (one.published_at, other.published_at),
-        (one.id, other.id),
-    ):
-        if ours is not None and theirs is not None and ours != theirs:
-            return 1 if ours > theirs else -1  # type: ignore[operator]
-    return 0
+def age(record: Record) -> tuple[Any, ...]:
+    """Return the sort key of records of one name and source, the latest version last. No two versions have the same.
+
+    Semantic versions follow all others, as in the official registry. Then the version decides, then the date, then the
+    text of the version with its numbers as numbers. When a record was written does not count: a change of its status
+    writes it too.
+    """
+    key, date = semantic(record.version), record.published_at
+    return (
+        key is not None,
+        key or (),
+        float("-inf") if date is None else date,
+        # Texts and numbers alternate.
+        [_number(part) if index % 2 else (0, part) for index, part in enumerate(_DIGITS.split(record.version))],
+        record.version,
+    )

@@ -11,7 +11,7 @@ from ..domain.entries import check_name, mcp_id_of, storable
 from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
 from ._tables import Rows, Tables, transaction
-from ._visibility import lock_names, visibility_updates
+from ._visibility import lock_names, resolve_names, visibility_updates
 
 _SET = {
     mark: f"""
@@ -45,6 +45,9 @@ _CURATED = f"""{_NAME}
 """
 
 _ONE = f"{_NAME} WHERE mcp_id = :mcp_id"
+
+BATCH = 100
+"""Names whose visible records are chosen again in one transaction."""
 
 _ALL = 1_000_000_000
 """A limit above any number of names."""
@@ -98,6 +101,11 @@ class StoredCuration:
         updates = visibility_updates(rows, locked, [stored], self._sources)
         rows.finish(deletion, *updates, locked.notification())
         return True
+
+    async def resolve(self) -> None:
+        """Choose the visible records of all names again that an upgrade of the storage left unresolved."""
+        while await self._tables.write(lambda rows: resolve_names(rows, BATCH, self._sources)):
+            pass
 
     async def curated(self, after: str = "", limit: int | None = None, text: str = "") -> Sequence[CuratedName]:
         """Return names with a curation flag, an entry of the operator or a published one, in order.

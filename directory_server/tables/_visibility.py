@@ -64,6 +64,10 @@ _SEEN = """
 
 _NAMES = "SELECT name FROM entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY name"
 
+_UNRESOLVED = "SELECT name FROM unresolved ORDER BY name LIMIT :limit"
+
+_RESOLVED = "DELETE FROM unresolved WHERE name = ANY(:names)"
+
 _WAKE = f"SELECT pg_notify('{CHANNEL}', CAST(:payload AS text))"
 
 
@@ -179,6 +183,18 @@ def apply_policy(rows: Rows, names: Collection[str], sources: Sequence[str]) -> 
     """
     locked = lock_names(rows, names)
     rows.finish(*visibility_updates(rows, locked, list(locked.names.values()), sources), locked.notification())
+
+
+def resolve_names(rows: Rows, limit: int, sources: Sequence[str]) -> int:
+    """Choose the visible records of the next `limit` names that an upgrade left unresolved; return their number.
+
+    It ends the transaction. `sources` is the order of precedence.
+    """
+    names = [name for (name,) in rows.all(_UNRESOLVED, limit=limit)]
+    if names:
+        rows.execute(_RESOLVED, names=names)
+        apply_policy(rows, names, sources)
+    return len(names)
 
 
 def names_hidden_by(rows: Rows, policy: Policy, names: Collection[str], sources: Sequence[str]) -> Mapping[str, str]:

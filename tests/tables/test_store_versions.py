@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from unittest.mock import patch
+
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.publishing import MAX_VERSIONS
+from directory_server.sqlite import SqliteTables
+from directory_server.tables import _curation
 
 from ..contract import at_once, awaited
 from ..contract.store import NAME, entry, kinds
-from .conftest import WithStore
+from .conftest import WithStore, rows_of, run_script
 
 
 class TestStoreVersions(WithStore):
@@ -166,3 +171,40 @@ class TestStoreVersions(WithStore):
         # An upstream does not take the name over.
         assert await store.entry(mcp_id_of(NAME)) is None
         assert await store.preferred(NAME) == ("published", "1.1.0")
+
+    @awaited
+    async def test_chooses_the_visible_record_again_after_an_upgrade(self) -> None:
+        store, curation, tables = await self.store(), await self.curation(), self.open_tables()
+        for name in ("x/a", "x/b", "x/c"):
+            await store.publish("a", [entry(name, version) for version in ("1.0.0", "2.0.0", "nightly")])
+        await store.publish("a", [entry("x/marked", "1.0.0", isLatest=True), entry("x/marked", "2.0.0")])
+        await store.publish("a", [entry("x/one")])
+        head = await store.head()
+        # An older version of the software has chosen these.
+        wrong = "SELECT id FROM record WHERE record.name = entry.name AND version"
+        run_script(
+            tables,
+            f"""
+            UPDATE entry SET visible_id = ({wrong} = 'nightly'), preferred_id = ({wrong} = 'nightly')
+            WHERE name IN ('x/a', 'x/b');
+            """,
+        )
+        path = (
+            ("sqlite", "schema", "directory", "040_unresolved.sql")
+            if isinstance(tables, SqliteTables)
+            else ("postgres", "schema", "032_unresolved.sql")
+        )
+        _, insert, statement = files("directory_server").joinpath(*path).read_text("utf-8").partition("INSERT INTO")
+        run_script(tables, insert + statement)
+        unresolved = "SELECT name FROM unresolved ORDER BY name"
+        assert rows_of(tables, unresolved) == [("x/a",), ("x/b",), ("x/c",)]
+        with patch.object(_curation, "BATCH", 2):
+            await curation.resolve()
+        assert rows_of(tables, unresolved) == []
+        for name in ("x/a", "x/b", "x/c"):
+            assert await store.entry(mcp_id_of(name)) == entry(name, "2.0.0")
+        changed = await store.changes(head, 10)
+        assert [(change.kind, change.mcp_id) for change in changed] == [
+            ("changed", mcp_id_of("x/a")),
+            ("changed", mcp_id_of("x/b")),
+        ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
+from directory_server.domain.versions import PUBLISHED
 from directory_server.run_sync import run_sync
 
-from ...web.conftest import Server
+from ...web.conftest import Server, open_server
 from .conftest import NAME, Publisher, official, problems, server_json
 
 
@@ -40,17 +42,44 @@ def test_a_version_is_immutable(publisher: Publisher, server: Server) -> None:
     assert [outcome for *_, outcome in publisher.log()] == ["version_exists", "version_exists", "done"]
 
 
-def test_the_latest_version_is_the_highest(publisher: Publisher) -> None:
+def test_the_latest_version_is_the_highest(publisher: Publisher, server: Server) -> None:
     for version, is_latest in (
+        ("alpha", True),
         ("1.0.0", True),
         ("1.1.0", True),
         ("1.0.5", False),
         ("2.0.0-beta", True),
         ("1.9", False),
+        ("nightly", False),
     ):
-        assert (
-            official(publisher.publish(server_json(version=version)).json)["isLatest"] is is_latest or version == "1.9"
-        )
+        server.clock.advance(60)
+        assert official(publisher.publish(server_json(version=version)).json)["isLatest"] is is_latest, version
+
+
+def test_a_status_does_not_move_the_latest_version(publisher: Publisher, server: Server) -> None:
+    for version in ("2.0.0", "nightly", "1.0.0", "alpha"):
+        publisher.publish(server_json(version=version))
+        server.clock.advance(60)
+    for version in ("nightly", "2.0.0", "alpha", "1.0.0"):
+        changed = publisher.status(NAME, version, "deprecated", "Use another one.").json
+        assert official(changed)["isLatest"] is (version == "2.0.0")
+    latest = server.get(f"/v0.1/servers/{quote(NAME, safe='')}/versions/latest", key=None).json
+    assert latest["server"]["version"] == "2.0.0"
+
+
+def test_a_server_chooses_the_latest_versions_again_after_an_upgrade(tmp_path: Path) -> None:
+    entries = [Entry({"name": NAME, "description": "x", "version": version}) for version in ("1.0.0", "nightly")]
+    with open_server(tmp_path, {}) as server:
+        run_sync(server.directory.publish(PUBLISHED, entries))
+        with server.database.connection() as connection:
+            connection.executescript("""
+                UPDATE entry SET visible_id = record.id, preferred_id = record.id
+                FROM record WHERE record.name = entry.name AND record.version = 'nightly';
+                INSERT INTO unresolved SELECT name FROM entry;
+            """)
+    with open_server(tmp_path, {}) as server:
+        latest = server.get(f"/v0.1/servers/{quote(NAME, safe='')}/versions/latest", key=None).json
+        assert latest["server"]["version"] == "1.0.0"
 
 
 def test_an_invalid_document_is_rejected_with_the_path_of_each_error(publisher: Publisher) -> None:

@@ -83,6 +83,7 @@ _ROWS = """
     INSERT INTO list_approval VALUES ('red', 'x/y', '1', 'aa', x'7b7d', 999990.0, NULL);
     INSERT INTO list_request VALUES ('r', 'red', 'x/y', NULL, '', 'open', 999990.0, 999991.0);
     INSERT INTO list_request_event VALUES ('r', 0, 999990.0, 'requested', NULL, 'For mail.');
+    INSERT INTO unresolved VALUES ('x/y');
     INSERT INTO list_pick VALUES ('red', 'x/y');
     INSERT INTO list_entry VALUES ('id', 'red', NULL);
     INSERT INTO reader_group VALUES ('team', 999990.0);
