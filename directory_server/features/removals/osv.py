@@ -50,19 +50,24 @@ class Advisory:
     ranges: tuple[tuple[Event, ...], ...] = ()
 
     def covers(self, version: str) -> bool:
-        """Return whether `version` is malicious. Without a version, the latest one is installed: see `is_open`."""
+        """Return whether `version` is malicious. Without a version, the latest one is installed: see `is_open`.
+
+        Versions that installers take for the same are equal. What cannot be compared, such as a range, is malicious.
+        """
         if version in ("", "latest"):
             return self.is_open
-        if version in self.versions:
-            return True
         order = _ORDERS[self.package.partition(" ")[0]]
-        place = order(version)
-        return any(_is_inside(events, place, order) for events in self.ranges)
+        place = order(version) if len(version) <= MAX_VERSION else None
+        return (
+            place is None
+            or any(order(listed) == place for listed in self.versions)
+            or any(_is_inside(events, place, order) for events in self.ranges)
+        )
 
     @property
     def is_open(self) -> bool:
         """Whether all later versions are malicious too."""
-        return any(_is_inside(events, None, _semantic) for events in self.ranges)
+        return any(_is_inside(events, None, semantic) for events in self.ranges)
 
 
 class InvalidRecord(Exception):
@@ -142,25 +147,42 @@ Order = Callable[[str], Any]
 """Returns the sort key of a version, None if it is invalid."""
 
 
-def _semantic(version: str) -> Any:
-    return semantic(version)
+_NPM = re.compile(r"[v=\s]*(?P<core>[0-9]+\.[0-9]+\.[0-9]+)(?P<rest>(?:[A-Za-z+-]\S*)?)\s*")
+"""A version as npm reads it (node-semver, loose): also with a "v" or "=", and with a prerelease without hyphen."""
+
+_NUGET = re.compile(r"v?(?P<numbers>[0-9]+(?:\.[0-9]+){0,3})(?P<rest>(?:[+-]\S*)?)")
+
+
+def _npm(version: str) -> Any:
+    match = _NPM.fullmatch(version)
+    return match and semantic(f"{match['core']}{'-' * match['rest'][:1].isalpha()}{match['rest']}")
+
+
+def _nuget(version: str) -> Any:
+    match = _NUGET.fullmatch(version)
+    if match is None:
+        return None
+    # Absent numbers are 0, and letter case does not count.
+    *core, revision = (match["numbers"].split(".") + ["0"] * 3)[:4]
+    key = semantic(f"{'.'.join(core)}{match['rest'].lower()}")
+    return key and (key[0], int(revision), *key[1:])
 
 
 def _python(version: str) -> Any:
     try:
-        return Version(version[:MAX_VERSION])
+        # PyPI has no versions with a local part.
+        return Version(Version(version).public)
     except InvalidVersion:
         return None
 
 
-_ORDERS: Mapping[str, Order] = {"npm": _semantic, "nuget": _semantic, "cargo": _semantic, "pypi": _python}
+_ORDERS: Mapping[str, Order] = {"npm": _npm, "nuget": _nuget, "cargo": semantic, "pypi": _python}
 
 
 def _is_inside(events: Sequence[Event], place: Any, order: Order) -> bool:
-    """Return whether a version is in a range; `place` is its sort key, None for one after all others or an invalid one.
+    """Return whether a version is in a range; `place` is its sort key, None for one after all others.
 
-    The rule is that of OSV: the last event at or before the version decides. A version that cannot be compared is in
-    the range if that has no end.
+    The rule is that of OSV: the last event at or before the version decides.
     """
     if place is None:
         kinds = {kind for kind, _ in events}

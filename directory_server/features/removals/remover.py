@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from twisted.logger import Logger
 
 from ...domain.changes import Change
@@ -22,7 +22,7 @@ from ...tables import StoredCuration
 from ...timers import Lease
 from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
-from .rules import Finding, findings_of, packages_of, removal_of, removed
+from .rules import Finding, bare_server, findings_of, packages_of, removal_of, removed
 from .settings import RemovalsConfig
 from .sources import SourceFailed, documents_of
 from .tables import Advisories, Reading, key_of
@@ -152,8 +152,10 @@ class Remover:
         advisories = await self._advisories.find(keys)
         if not advisories:
             return {}
-        found = ((entry.name, findings_of(entry, advisories)) for entry in entries if not self._is_kept(entry.name))
-        return {name: findings for name, findings in found if findings}
+        free = [entry for entry in entries if not self._is_kept(entry.name)]
+        # Some records list thousands of versions.
+        found = await self._offload(lambda: {entry.name: findings_of(entry, advisories) for entry in free})
+        return {name: findings for name, findings in found.items() if findings}
 
     async def _remove(self, changes: Sequence[Change]) -> None:
         entries = {entry.name: entry for entry in await self._offload(_entries, changes)}
@@ -173,6 +175,10 @@ class Remover:
             others = [(entry, await self._store.without(entry.name, REMOVED)) for entry in page]
             findings = await self.findings([other for _, other in others if other is not None])
             for entry, other in others:
+                if entry.server != (server := bare_server(entry)):
+                    # An older version of the software kept texts of the publisher.
+                    await self._store.publish(REMOVED, [evolve(entry, server=server)])
+                    self._announce()
                 if other is None and not self._is_kept(entry.name):
                     # Its source has deleted it too.
                     continue

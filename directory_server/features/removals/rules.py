@@ -18,8 +18,11 @@ MAX_PACKAGES = 100
 MAX_NAMED = 3
 """Packages, and records, that a reason names."""
 
-_KEPT = ("$schema", "name", "title", "description", "version", "repository", "websiteUrl", "icons")
-"""Members of the server.json that stay: none of them installs or connects anything."""
+_KEPT = ("$schema", "name", "version")
+"""Members of the server.json that stay: texts, links and images of the publisher may deceive."""
+
+DESCRIPTION = "Removed from this directory: it has a malicious package."
+"""What replaces the description, which a server.json must have."""
 
 
 @frozen
@@ -58,11 +61,15 @@ def findings_of(entry: Entry, advisories: Mapping[str, Collection[Advisory]]) ->
     return found
 
 
+def bare_server(entry: Entry) -> dict[str, Any]:
+    """Return the server.json that a removed entry has: nothing that its publisher wrote but name and version."""
+    return {name: entry.server[name] for name in _KEPT if name in entry.server} | {"description": DESCRIPTION}
+
+
 def removed(entry: Entry, findings: Sequence[Finding], now: float) -> Entry:
     """Return what is shown in place of `entry`: without packages, remotes and texts of its publisher."""
     reason = f"Malicious: {'; '.join(finding.text for finding in findings[:MAX_NAMED])}."
     date = rfc3339(now)
-    server = {name: entry.server[name] for name in _KEPT if name in entry.server}
     official = {
         **dict.fromkeys(("statusChangedAt", "updatedAt"), date),
         **({"publishedAt": entry.official["publishedAt"]} if "publishedAt" in entry.official else {}),
@@ -71,7 +78,7 @@ def removed(entry: Entry, findings: Sequence[Finding], now: float) -> Entry:
         "isLatest": True,
     }
     ids = list(dict.fromkeys(number for finding in findings for number in finding.ids))
-    return Entry(server, {OFFICIAL: official, REMOVAL: {"at": date, "reason": reason, "ids": ids}})
+    return Entry(bare_server(entry), {OFFICIAL: official, REMOVAL: {"at": date, "reason": reason, "ids": ids}})
 
 
 @frozen

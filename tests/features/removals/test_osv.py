@@ -40,7 +40,7 @@ def only(body: bytes) -> Advisory:
         ({}, ["1.0.0", ""], []),
         ({"versions": ["1.0.16"]}, ["1.0.16"], ["1.0.15", "", "1.0.17"]),
         (ranges({"introduced": "1.0.16"}), ["1.0.16", "2.0.0", "", "odd"], ["1.0.15", "1.0.16-rc.1"]),
-        (ranges({"introduced": "0"}, {"fixed": "1.2.0"}), ["1.1.9", "1.2.0-rc.1"], ["1.2.0", "", "odd"]),
+        (ranges({"introduced": "0"}, {"fixed": "1.2.0"}), ["1.1.9", "1.2.0-rc.1", "odd"], ["1.2.0", ""]),
         (ranges({"introduced": "1.0.0"}, {"last_affected": "1.2.0"}), ["1.0.0", "1.2.0"], ["0.9.9", "1.2.1", ""]),
         (
             ranges({"introduced": "2.0.0"}, {"fixed": "2.1.0"}, {"introduced": "0"}, {"fixed": "1.0.0"}),
@@ -49,13 +49,68 @@ def only(body: bytes) -> Advisory:
         ),
         (ranges({"introduced": "0"}, kind="GIT"), [], ["1.0.0", ""]),
         (ranges({"introduced": "0"}, {"limit": "1.0.0"}), ["0.9.0"], ["1.0.0"]),
-        ({"versions": ["7"], **ranges({"introduced": "1.0.0"}, {"fixed": "1.1.0"})}, ["7", "1.0.5"], ["6", "1.1.0"]),
+        ({"versions": ["7.0.0"], **ranges({"introduced": "1.0.0"}, {"fixed": "1.1.0"})}, ["7.0.0", "1.0.5"], ["1.1.0"]),
     ],
 )
 def test_versions_of_npm(members: dict[str, Any], malicious: list[str], clean: list[str]) -> None:
     advisory = only(record(affected(**members)))
     assert [version for version in malicious if not advisory.covers(version)] == []
     assert [version for version in clean if advisory.covers(version)] == []
+
+
+@pytest.mark.parametrize(
+    ("ecosystem", "listed", "same", "others"),
+    [
+        (
+            "npm",
+            "1.0.1",
+            ["1.0.1+x", "v1.0.1", "=1.0.1", " v 1.0.1 ", "01.0.01", "1.0.1+x.y-z", "1.0", "1", "^1.0.0", "beta", "1.x"],
+            ["1.0.0", "1.0.2", "1.0.1-rc.1", "1.0.1rc1", "10.1.0"],
+        ),
+        ("npm", "1.0.1-rc.1", ["1.0.1-rc.1+b", "1.0.1rc.1", "v1.0.1-rc.1", "1.0.1-rc.01"], ["1.0.1", "1.0.1-rc.2"]),
+        ("npm", "1.0.1+build", ["1.0.1", "1.0.1+other"], ["1.0.2"]),
+        (
+            "PyPI",
+            "1.0.0",
+            [
+                "1",
+                "1.0",
+                "v1.0.0",
+                "1.0.0.0",
+                "01.0",
+                "0!1.0",
+                "1.0+local",
+                "V1.0+a.b",
+                " 1.0 ",
+                "==1.0",
+                "1.*",
+                "1.0.0-x",
+            ],
+            ["1.0.1", "1.0a1", "1.0.post1", "1!1.0", "1.0-1"],
+        ),
+        ("PyPI", "1.0rc1", ["1.0.0-RC.1", "1.0c1", "1.0_preview_1"], ["1.0", "1.0rc2"]),
+        (
+            "NuGet",
+            "1.0.0",
+            ["1.0", "1", "1.0.0.0", "v1.0.0", "1.0.0+x", "01.00.0", "[1.0.0]", "1.*", "1.0.0.0.0"],
+            ["1.0.0.1", "1.0.0-beta", "1.0.1"],
+        ),
+        (
+            "NuGet",
+            "1.2.3.4-Beta.2",
+            ["1.2.3.4-beta.2", "1.2.3.4-BETA.02+x"],
+            ["1.2.3.4", "1.2.3-beta.2", "1.2.3.4-beta.3"],
+        ),
+        ("crates.io", "1.0.0", ["1.0.0+x", "1.0", "=1.0"], ["1.0.1"]),
+        ("crates.io", "1.0.0", ["1" * 300 + ".0.0"], ["1" * 200 + ".0.0"]),
+    ],
+)
+def test_versions_that_installers_take_for_the_same_are_equal(
+    ecosystem: str, listed: str, same: list[str], others: list[str]
+) -> None:
+    advisory = only(record(affected(ecosystem, "evil", versions=[listed])))
+    assert [version for version in [listed, *same] if not advisory.covers(version)] == []
+    assert [version for version in others if advisory.covers(version)] == []
 
 
 def test_versions_of_pypi_are_compared_by_pep_440() -> None:

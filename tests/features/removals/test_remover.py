@@ -124,12 +124,41 @@ class TestRemover(TablesTest):
         assert found.status_message == (
             "Removed from this directory on 2027-01-15. Malicious: npm package postmark-mcp 1.0.16 (MAL-2025-47604)."
         )
-        assert found.brief == "Sends mail."
         assert found.official["publishedAt"] == "2025-09-01T00:00:00Z"
         assert self.names() == [NAME]
         assert self.process.announced == ["change"]
         change = run_sync(open_store(self.open_tables()).changes(2, 10))[-1]
         assert (change.mcp_id, change.kind) == (mcp_id_of(NAME), "changed")
+
+    def test_nothing_of_the_publisher_stays_but_name_and_version(self) -> None:
+        texts = {
+            "$schema": "https://example.org/schema.json",
+            "title": "Mail, moved to evil.example",
+            "websiteUrl": "https://evil.example",
+            "icons": [{"src": "https://evil.example/icon.png"}],
+            "repository": {"url": "https://github.com/evil/evil", "source": "github"},
+        }
+        malicious = evolve(entry(), server={**texts, **entry().server})
+        self.publish(malicious)
+        self.process.update()
+        found = self.visible()
+        assert found is not None
+        assert found.server == {
+            "$schema": texts["$schema"],
+            "name": NAME,
+            "version": "1.0.16",
+            "description": "Removed from this directory: it has a malicious package.",
+        }
+        assert "evil" not in repr(found)
+        # Older versions of the software stored such removals.
+        run_sync(open_store(self.open_tables()).publish(REMOVED, [evolve(found, server={**found.server, **texts})]))
+        self.clock.advance(RECHECK)
+        self.process.update()
+        assert self.visible() == found
+        head = run_sync(open_store(self.open_tables()).head())
+        self.clock.advance(RECHECK)
+        self.process.update()
+        assert run_sync(open_store(self.open_tables()).head()) == head
 
     def test_the_registry_lists_it_as_deleted(self) -> None:
         self.publish(entry())
