@@ -9,7 +9,13 @@ from .marks import KINDS
 LOOKALIKE = "lookalike"
 """The name, package or remote of the entry imitates, or repeats, that of another entry."""
 
-FLAGS = (LOOKALIKE, *KINDS)
+DUPLICATE = "duplicate"
+"""The entry repeats that of another source, with the same owner, under a name that is spelt in another way."""
+
+ENTRY_FLAGS = (LOOKALIKE, DUPLICATE)
+"""The kinds of flags that are stored."""
+
+FLAGS = (*ENTRY_FLAGS, *KINDS)
 """The kinds of flags: those of findings about entries, and of marks of their texts. They are part of the public API."""
 
 NO_FLAG = "none"

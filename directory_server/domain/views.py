@@ -209,7 +209,8 @@ class Detail:
         default=(),
         metadata={
             "description": "What this directory has found against the entry: lookalike, its name, package or remote "
-            "imitates or repeats that of another entry; or a kind of its marks. Empty for nothing.",
+            "imitates or repeats that of another owner's entry; duplicate, it repeats one of the same owner; or a kind "
+            "of its marks. Empty for nothing.",
             "items": {"type": "string", "enum": list(FLAGS)},
         },
     )

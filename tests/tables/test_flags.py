@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE, EntryFlag
+from directory_server.domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, EntryFlag
 from directory_server.run_sync import run_sync
-from directory_server.tables import flags_of_kind, put_flags
+from directory_server.tables import flags_of_kinds, put_flags
 
 from ..contract.store import entry
 from .conftest import TablesTest, open_store
@@ -15,14 +15,15 @@ from .conftest import TablesTest, open_store
 COPY, ORIGINAL = mcp_id_of("io.example/copy"), "io.example/original"
 
 FLAG = EntryFlag(LOOKALIKE, "same_package", 10.0, ORIGINAL)
+TWIN = EntryFlag(DUPLICATE, "duplicate_name", 10.0, ORIGINAL)
 
 
 class TestFlags(TablesTest):
     def put(self, flags: Mapping[str, Sequence[EntryFlag]]) -> int:
-        return run_sync(self.open_tables().write(lambda rows: put_flags(rows, LOOKALIKE, flags)))
+        return run_sync(self.open_tables().write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags)))
 
     def flags(self) -> Mapping[str, Sequence[EntryFlag]]:
-        return run_sync(self.open_tables().read(lambda rows: flags_of_kind(rows, LOOKALIKE)))
+        return run_sync(self.open_tables().read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS)))
 
     def test_the_first_and_the_last_flag_of_an_entry_are_changes(self) -> None:
         store = open_store(self.open_tables())
@@ -48,6 +49,16 @@ class TestFlags(TablesTest):
         # The finding that stays keeps its time.
         assert self.flags() == {COPY: [other, FLAG]}
         assert run_sync(store.head()) == head
+
+    def test_each_kind_is_a_change(self) -> None:
+        store = open_store(self.open_tables())
+        run_sync(store.publish("local", [entry("io.example/copy")]))
+        for wanted in ([FLAG], [FLAG, TWIN], [TWIN], []):
+            head = run_sync(store.head())
+            assert self.put({COPY: wanted}) == 1
+            (change,) = run_sync(store.changes(head, 10))
+            assert set(change.flags) == {flag.kind for flag in wanted}
+            assert sorted(self.flags().get(COPY, ()), key=repr) == sorted(wanted, key=repr)
 
     def test_the_same_flags_write_nothing(self) -> None:
         self.put({COPY: [FLAG]})

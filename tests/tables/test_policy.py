@@ -57,7 +57,7 @@ def log(store: Store) -> Sequence[str]:
 
 
 def flag(tables: Tables, *flags: EntryFlag) -> None:
-    run_sync(tables.write(lambda rows: put_flags(rows, LOOKALIKE, {mcp_id_of(NAME): flags})))
+    run_sync(tables.write(lambda rows: put_flags(rows, [LOOKALIKE], {mcp_id_of(NAME): flags})))
 
 
 LIKE = EntryFlag(LOOKALIKE, "same_name", 1.0, OTHER)

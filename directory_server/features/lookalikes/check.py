@@ -5,24 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from attrs import frozen
+from attrs import define, field
+from twisted.internet.defer import DeferredLock
 
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...tables import Tables
-from .names import Name, name_of
-from .rules import is_like, resemblance, subject_of
+from .finder import Finder
+from .names import name_of
+from .rules import POPULAR, Subject, is_like, resemblance, subject_of
 
-PAGE = 20_000
-"""Names that are read and compared at a time."""
+PAGE = 2_000
+"""Names that are read at a time."""
+
+MAX_ALIKE = 5_000
+"""Names with the same key that are compared."""
 
 MAX_CANDIDATES = 100
 """Entries that are read because their names are alike."""
 
 _NAMES = """
     SELECT name FROM entry WHERE visible_id IS NOT NULL AND name > :after ORDER BY name LIMIT :limit
+"""
+
+_NEW_NAMES = """
+    SELECT name FROM change INNER JOIN entry ON entry.mcp_id = change.mcp_id
+    WHERE change.seq > :after AND change.seq <= :head AND kind = 'added'
 """
 
 _TEXTS = {
@@ -34,14 +44,18 @@ _TEXTS = {
 }
 
 
-@frozen
+@define(eq=False)
 class NameCheck:
-    """Rejects new names that resemble those of visible entries. A pattern of `allowed` excepts names."""
+    """Rejects new names that resemble visible entries of other owners. A pattern of `allowed` excepts names."""
 
     _store: Store
     _tables: Tables
     _offload: Offload
     _allowed: Sequence[str]
+    _known: Finder = field(factory=Finder, init=False)
+    """All names, also of entries that are visible no more. They are read when the first new name is published."""
+    _seq: int = field(default=-1, init=False)
+    _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
     async def __call__(self, entry: Entry) -> None:
         """Raise BadInput if the name of `entry` is new and resembles another one."""
@@ -62,17 +76,30 @@ class NameCheck:
                 )
 
     async def _alike(self, name: str) -> Sequence[str]:
-        found: list[str] = []
-        after = ""
-        while len(found) < MAX_CANDIDATES:
-            names = [other for (other,) in await self._tables.select(_NAMES, after=after, limit=PAGE)]
-            found += await self._offload(_like, name, names)
-            if len(names) < PAGE:
-                break
-            after = names[-1]
-        return found[:MAX_CANDIDATES]
+        await self._lock.acquire()
+        try:
+            await self._read_names()
+            return await self._offload(self._find, name)
+        finally:
+            self._lock.release()
 
+    async def _read_names(self) -> None:
+        """Read the names that were added since the last time, at first all names."""
+        head, after = await self._store.head(), ""
+        if self._seq >= 0:
+            names = await self._tables.select(_NEW_NAMES, after=self._seq, head=head)
+            await self._offload(self._put, names)
+        else:
+            while names := await self._tables.select(_NAMES, after=after, limit=PAGE):
+                await self._offload(self._put, names)
+                after = names[-1][0]
+        self._seq = head
 
-def _like(name: str, names: Sequence[str]) -> Sequence[str]:
-    new = name_of(name)
-    return [other for other in names if other != name and is_like(new, Name(other))]
+    def _put(self, rows: Sequence[tuple[str]]) -> None:
+        self._known.put({name: Subject(name) for (name,) in rows})
+
+    def _find(self, name: str) -> Sequence[str]:
+        new = name_of(name)
+        alike = self._known.alike([Subject(name, stars=POPULAR)], MAX_ALIKE)
+        others = (other for other in alike if name_of(other).owner_id != new.owner_id)
+        return sorted(other for other in others if is_like(new, name_of(other)))[:MAX_CANDIDATES]

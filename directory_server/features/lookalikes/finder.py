@@ -55,16 +55,16 @@ class Finder:
 
     def update(self, changed: Mapping[str, Subject | None]) -> set[str]:
         """Replace the entries `changed`, as `put` does; return the names whose originals may differ."""
-        affected = {*changed, *self._alike(self._subjects.get(name) for name in changed)}
+        affected = {*changed, *self.alike(self._subjects.get(name) for name in changed)}
         self.put(changed)
-        return affected.union(self._alike(self._subjects.get(name) for name in changed))
+        return affected.union(self.alike(self._subjects.get(name) for name in changed))
 
     def originals(self, name: str) -> Mapping[str, str]:
         """Return the names of the originals that the entry `name` resembles, at most MAX_FOUND, and the reasons."""
         newcomer = self._subjects.get(name)
         found: dict[str, str] = {}
         if newcomer is not None:
-            reasons = ((other, self._reason(newcomer, self._subjects[other])) for other in self._alike([newcomer]))
+            reasons = ((other, self._reason(newcomer, self._subjects[other])) for other in self.alike([newcomer]))
             found = {other: reason for other, reason in reasons if reason}
         first = sorted(found, key=lambda other: self._subjects[other].seniority)[:MAX_FOUND]
         return {other: found[other] for other in first}
@@ -82,7 +82,7 @@ class Finder:
 
     def _shared(self, newcomer: Subject, original: Subject) -> str:
         """Return whether an entry of another publisher has a package or remote of `newcomer`."""
-        if name_of(newcomer.name).namespace == name_of(original.name).namespace:
+        if name_of(newcomer.name).owner_id == name_of(original.name).owner_id:
             return ""
         for reason, prefix, ours, theirs in (
             ("same_package", PACKAGE, newcomer.packages, original.packages),
@@ -92,20 +92,20 @@ class Finder:
                 return reason
         return ""
 
-    def _alike(self, subjects: Iterable[Subject | None]) -> set[str]:
-        """Return the names of other entries that have a key in common with one of `subjects`."""
+    def alike(self, subjects: Iterable[Subject | None], limit: int = MAX_ALIKE) -> set[str]:
+        """Return the names of other entries that share a key with one of `subjects`, if at most `limit` have it."""
         found: set[str] = set()
         for subject in filter(None, subjects):
             for key in _lookups(subject):
                 names = self._find(key)
-                if len(names) <= MAX_ALIKE:
+                if len(names) <= limit:
                     found.update(other for other in names if other != subject.name)
         return found
 
     def _is_word(self, subject: Subject) -> bool:
         """Return whether several owners have a product of the same name: it is a word of its own."""
         names = self._find(hash(PRODUCT + name_of(subject.name).product))
-        return len({name_of(name).namespace for name in names}) > MAX_HOMONYMS
+        return len({name_of(name).owner_id for name in names}) > MAX_HOMONYMS
 
     def _find(self, key: int) -> Collection[str]:
         names = self._names.get(key, ())

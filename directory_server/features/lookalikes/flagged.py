@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from attrs import define, evolve, field
 
 from ...domain.entries import mcp_id_of
-from ...domain.flags import LOOKALIKE, EntryFlag, FlagView
+from ...domain.flags import ENTRY_FLAGS, EntryFlag, FlagView
 from ...domain.limits import NAME
 from ...domain.ports.additions import EntryAdditions
 from ...domain.views import Detail
 from ...sanitize import clean_line
 from ...serialization import FLAG_META, rfc3339
-from ...tables import Tables, flags_of_kind
+from ...tables import Tables, flags_of_kinds
 
 MAX_NOTES = 20
 """Look-alikes that the view of their original names."""
@@ -25,11 +25,10 @@ class Flagged(EntryAdditions):
 
     _tables: Tables
     _notes: Mapping[str, tuple[FlagView, ...]] = field(factory=dict, init=False)
-    _flagged: frozenset[str] = field(default=frozenset(), init=False)
 
     async def refresh(self) -> None:
         """Read all flags. After an error, which is Unavailable, the flags are as they were."""
-        flags = await self._tables.read(lambda rows: flags_of_kind(rows, LOOKALIKE))
+        flags = await self._tables.read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS))
         notes: dict[str, tuple[FlagView, ...]] = {}
         for mcp_id, found in flags.items():
             for flag in found:
@@ -38,33 +37,29 @@ class Flagged(EntryAdditions):
                 if flag.name and len(notes.get(original, ())) < MAX_NOTES:
                     copy = _note(flag, mcp_id, flag.name, is_original=True)
                     notes[original] = (*notes.get(original, ()), copy)
-        self._notes, self._flagged = notes, frozenset(flags)
+        self._notes = notes
 
     def add_summary(self, detail: Detail) -> Detail:
         """Return `detail` with the flags of its entry, and those that name it as the original."""
         notes = self._notes.get(detail.mcp_id)
         if notes is None:
             return detail
-        kinds = (*detail.flags, LOOKALIKE) if detail.mcp_id in self._flagged else detail.flags
-        return evolve(detail, flags=kinds, flag_notes=(*detail.flag_notes, *notes))
+        kinds = dict.fromkeys([*detail.flags, *(note.kind for note in notes if not note.is_original)])
+        return evolve(detail, flags=(*kinds,), flag_notes=(*detail.flag_notes, *notes))
 
     def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
         """Return the flags of the entry `name` for the registry API."""
-        mcp_id = mcp_id_of(name)
-        if mcp_id not in self._flagged:
-            return {}
-        notes = [note for note in self._notes[mcp_id] if not note.is_original]
-        return {
-            FLAG_META: [
-                {
-                    "kind": note.kind,
-                    "reason": note.reason,
-                    "since": note.since,
-                    "other": note.server_name if names_others else "",
-                }
-                for note in notes
-            ]
-        }
+        flags = [
+            {
+                "kind": note.kind,
+                "reason": note.reason,
+                "since": note.since,
+                "other": note.server_name if names_others else "",
+            }
+            for note in self._notes.get(mcp_id_of(name), ())
+            if not note.is_original
+        ]
+        return {FLAG_META: flags} if flags else {}
 
 
 def _note(flag: EntryFlag, mcp_id: str, name: str, *, is_original: bool) -> FlagView:

@@ -13,6 +13,8 @@ from ...domain.namespaces import CODE_HOSTS, GENERIC
 _FOLD = str.maketrans({"0": "o", "1": "l", "i": "l", "-": None, "_": None, ".": None})
 """Characters that look the same, and separators (https://docs.pypi.org/project-management/#project-name-retention)."""
 
+_SEPARATORS = str.maketrans("", "", "-_.")
+
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 
 CLAIMS = frozenset({"official", "original", "verified", "genuine", "real", "secure", "security", "support", "team"})
@@ -67,15 +69,17 @@ class Name:
         return namespace, short
 
     @cached_property
-    def namespace(self) -> str:
-        """The part before the last slash, folded: entries with the same one are of one publisher."""
-        return fold(self._halves[0])
+    def bare(self) -> str:
+        """The whole name without letter case and separators."""
+        return self.text[:MAX_NAME].lower().translate(_SEPARATORS)
 
     @cached_property
-    def domain(self) -> str:
-        """The first two labels of a namespace that is a domain; empty for an account at a code host."""
-        namespace = self._halves[0]
-        return "" if namespace.startswith(CODE_HOSTS) else ".".join(namespace.lower().split(".")[:2])
+    def owner_id(self) -> str:
+        """The account at a code host, or the first two labels of a domain: no two publishers have the same one."""
+        namespace = self.text[:MAX_NAME].rpartition("/")[0]
+        # Some other letters have an ASCII letter as their lower case.
+        namespace = namespace.lower() if namespace.isascii() else namespace
+        return namespace if namespace.startswith(CODE_HOSTS) else ".".join(namespace.split(".")[:2])
 
     @cached_property
     def owner_words(self) -> list[str]:

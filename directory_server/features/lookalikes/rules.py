@@ -23,6 +23,9 @@ MUCH_LESS = 10
 MIN_OWNER, MIN_PRODUCT, MIN_WORD = 7, 8, 6
 """Letters of the shortest owner, product and word whose misspelling is no other word."""
 
+DUPLICATE_NAME = "duplicate_name"
+"""The reason why an entry is no look-alike, but repeats one of the same owner."""
+
 MAX_ITEMS = 10
 """Packages, and remotes, of an entry that are compared."""
 
@@ -92,10 +95,15 @@ def _remotes(remotes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def resemblance(newcomer: Subject, original: Subject) -> str:
     """Return why the name of `newcomer` resembles that of `original`, empty if it does not. Both have other names."""
     new, old = name_of(newcomer.name), name_of(original.name)
-    if new.folded == old.folded:
-        return "same_name" if new.text.isascii() and old.text.isascii() else "confusable"
-    if new.namespace == old.namespace or (new.domain and new.domain == old.domain):
-        return ""
+    is_same = new.folded == old.folded
+    if is_same and not (new.text + old.text).isascii():
+        return "confusable"
+    if new.owner_id == old.owner_id:
+        # The owner has published one of the names at most. Lists of other sources spell names in their own way.
+        is_other_source = not newcomer.is_proven and (original.is_proven or newcomer.published == inf)
+        return DUPLICATE_NAME if is_other_source and new.bare == old.bare else ""
+    if is_same:
+        return "same_name"
     if new.product == old.product and is_typo_of_owner(new, old):
         return "misspelt_owner"
     if newcomer.is_vendor or not (original.is_popular or original.is_vendor):

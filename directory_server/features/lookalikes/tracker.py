@@ -9,14 +9,14 @@ from attrs import define, field
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
-from ...domain.flags import LOOKALIKE, EntryFlag
+from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, EntryFlag
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...serialization import restore_entry
-from ...tables import Tables, flags_of_kind, put_flags
+from ...tables import Tables, flags_of_kinds, put_flags
 from ...timers import Lease
 from .finder import Finder
-from .rules import Subject, subject_of
+from .rules import DUPLICATE_NAME, Subject, subject_of
 
 INTERVAL = 15.0
 """Seconds between two looks for new changes."""
@@ -75,7 +75,7 @@ class Tracker:
         for start in range(0, len(names), SLICE):
             found = await self._offload(self._flags, finder, names[start : start + SLICE])
             flags |= {mcp_id: each for mcp_id, each in found.items() if each}
-        stored = await self._tables.read(lambda rows: flags_of_kind(rows, LOOKALIKE))
+        stored = await self._tables.read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS))
         await self._write({**dict.fromkeys(stored, ()), **flags})
         self._finder, self._seq = finder, seq
 
@@ -90,7 +90,7 @@ class Tracker:
 
     async def _write(self, flags: Mapping[str, Sequence[EntryFlag]]) -> None:
         if flags:
-            changed = await self._tables.write(lambda rows: put_flags(rows, LOOKALIKE, flags))
+            changed = await self._tables.write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags))
             if changed:
                 self._announce()
 
@@ -107,7 +107,8 @@ class Tracker:
         now = self._now()
         return {
             mcp_id_of(name): [
-                EntryFlag(LOOKALIKE, reason, now, other) for other, reason in finder.originals(name).items()
+                EntryFlag(DUPLICATE if reason == DUPLICATE_NAME else LOOKALIKE, reason, now, other)
+                for other, reason in finder.originals(name).items()
             ]
             if not any(fnmatchcase(name, pattern) for pattern in self._allowed)
             else ()

@@ -5,20 +5,25 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import pytest
+from attrs import evolve
 
-from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.entries import OFFICIAL, mcp_id_of
+from directory_server.domain.flags import FLAGS
+from directory_server.features.lookalikes import check
+from directory_server.features.lookalikes.names import Name
+from directory_server.features.lookalikes.rules import is_like
 from directory_server.features.lookalikes.tracker import INTERVAL, LEASE_NAME
 
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import GetPage
 from ..publishing.conftest import new_publisher, server_json
 
-ORIGINAL, COPY = "io.acme/weather-map", "io.acme/weather_map"
+ORIGINAL, COPY, TWIN = "io.bi1l/weather-map", "io.bill/weather_map", "io.bi1l/WeatherMap"
 COPY_ID = mcp_id_of(COPY)
 
 publishing = pytest.mark.parametrize("server", [{"publish.enabled": True}], indirect=True, ids=["publishing"])
 allowing = pytest.mark.parametrize(
-    "server", [{"publish.enabled": True, "lookalikes.allow": ("io.acme/*",)}], indirect=True, ids=["allowing"]
+    "server", [{"publish.enabled": True, "lookalikes.allow": ("io.b*/*",)}], indirect=True, ids=["allowing"]
 )
 
 
@@ -75,30 +80,83 @@ def test_the_pages_show_both_sides(flagged: Server, get_page: GetPage) -> None:
     assert get_page("/?q=weather").body.decode().count("Look-alike") == 1
 
 
+def test_a_duplicate_has_a_flag_of_its_own(server: Server, get_page: GetPage) -> None:
+    server.publish(entry(ORIGINAL, "Forecasts of the weather."), entry(TWIN, "Forecasts of the weather."))
+    find_lookalikes(server)
+    detail = server.get(f"/api/open/v1/entries/{mcp_id_of(ORIGINAL)}").json
+    assert detail["flags"] == ["duplicate"]
+    assert [(note["kind"], note["reason"]) for note in detail["flag_notes"]] == [("duplicate", "duplicate_name")]
+    found = server.get("/api/open/v1/search?keywords=flag:duplicate&fields=server_name,flags").json["data"]
+    assert found == [{"server_name": ORIGINAL, "flags": ["duplicate"]}]
+    assert server.get("/api/open/v1/search?keywords=flag:lookalike").json["data"] == []
+    assert (
+        "Another source lists this server of the same owner" in get_page(f"/servers/{detail['mcp_id']}").body.decode()
+    )
+    assert get_page("/?q=weather").body.decode().count("Duplicate") >= 1
+
+
 @publishing
 def test_a_new_name_that_resembles_another_is_not_published(server: Server) -> None:
-    publisher = new_publisher(server, "io.acme/*")
-    assert publisher.publish(server_json(ORIGINAL)).status == 200
+    assert new_publisher(server, "io.bi1l/*").publish(server_json(ORIGINAL)).status == 200
+    publisher = new_publisher(server, "io.bill/*")
     response = publisher.publish(server_json(COPY))
     assert response.status == 400
     assert ORIGINAL in response.body.decode()
     assert "lookalikes.allow" in response.body.decode()
-    assert publisher.publish(server_json("io.acme/weather-maps")).status == 200
+    assert publisher.publish(server_json("io.bill/weather-maps")).status == 200
+    # Names that were published since are compared too.
+    response = new_publisher(server, "io.bil1/*").publish(server_json("io.bil1/weathermaps"))
+    assert "io.bill/weather-maps" in response.body.decode()
+
+
+@publishing
+def test_a_new_name_is_compared_with_few_others(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    publisher, compared = new_publisher(server, "io.bill/*"), list[str]()
+    server.publish(entry(ORIGINAL), *(entry(f"io.owner{number}/tool{number}") for number in range(300)))
+    assert publisher.publish(server_json("io.bill/something-else")).status == 200
+
+    def counting(new: Name, old: Name) -> bool:
+        compared.append(old.text)
+        return is_like(new, old)
+
+    monkeypatch.setattr(check, "is_like", counting)
+    monkeypatch.setattr(check, "_NAMES", "not read again")
+    assert publisher.publish(server_json("io.bill/another-thing")).status == 200
+    assert publisher.publish(server_json(COPY)).status == 400
+    assert compared == [ORIGINAL]
+
+
+@publishing
+def test_names_of_one_publisher_may_be_alike(server: Server) -> None:
+    publisher = new_publisher(server, "io.acme/*")
+    for name in ("mail-1", "mail-l", "git_hub", "git-hub", "GitHub"):
+        assert publisher.publish(server_json(f"io.acme/{name}")).status == 200, name
     # Later versions of a published name are not new names.
-    assert publisher.publish(server_json(ORIGINAL, "1.0.1")).status == 200
+    assert publisher.publish(server_json("io.acme/mail-l", "1.0.1")).status == 200
+    find_lookalikes(server)
+    for kind in FLAGS:
+        assert server.get(f"/api/open/v1/search?keywords=flag:{kind}").json["data"] == []
+
+
+@publishing
+def test_a_name_of_a_hidden_or_removed_entry_may_be_published(server: Server) -> None:
+    server.publish(entry(ORIGINAL))
+    assert new_publisher(server, "io.bill/*").publish(server_json(COPY)).status == 400
+    deleted = evolve(entry(ORIGINAL), meta={OFFICIAL: {"status": "deleted"}})
+    server.publish(deleted)
+    assert new_publisher(server, "io.bill/*").publish(server_json(COPY)).status == 200
 
 
 @publishing
 def test_an_entry_of_the_operator_keeps_its_name(server: Server) -> None:
     server.publish(entry(ORIGINAL), entry(COPY))
-    assert new_publisher(server, "io.acme/*").publish(server_json(COPY, "2.0.0")).status == 200
+    assert new_publisher(server, "io.bill/*").publish(server_json(COPY, "2.0.0")).status == 200
 
 
 @allowing
 def test_an_operator_allows_names(server: Server) -> None:
-    publisher = new_publisher(server, "io.acme/*")
-    assert publisher.publish(server_json(ORIGINAL)).status == 200
-    assert publisher.publish(server_json(COPY)).status == 200
+    assert new_publisher(server, "io.bi1l/*").publish(server_json(ORIGINAL)).status == 200
+    assert new_publisher(server, "io.bill/*").publish(server_json(COPY)).status == 200
     find_lookalikes(server)
     assert server.get(f"/api/open/v1/entries/{COPY_ID}").json["flags"] == []
 

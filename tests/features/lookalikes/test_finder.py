@@ -41,8 +41,11 @@ POSTGRES = "io.github.crystaldba/postgres-mcp"
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("io.github.crystaldba/postgres_mcp", "same_name"),
-        ("io.github.CrystalDBA/PostgresMCP", "same_name"),
+        ("io.github.crystaldba/postgres_mcp", "duplicate_name"),
+        ("io.github.CrystalDBA/PostgresMCP", "duplicate_name"),
+        ("io.github.crystaldba/postgres.mcp", "duplicate_name"),
+        ("io.github.crystal-dba/postgres-mcp", "same_name"),
+        ("io.github.crystaldba/p0stgres-mcp", ""),
         ("io.github.crysta1dba/postgres-mcp", "same_name"),
         ("io.github.crуstaldba/postgres-mcp", "confusable"),  # Cyrillic у
         ("io.github.crystaldba/рostgres-mcp", "confusable"),  # Cyrillic р
@@ -82,26 +85,55 @@ def test_plurals_and_prefixes_are_no_misspellings() -> None:
 
 
 @pytest.mark.parametrize(
-    "original",
+    ("original", "copy"),
     [
-        entry("com.acme/acme-mcp", "2026-06-01T00:00:00Z"),  # vendor
-        entry("io.github.maker/acme.mcp", "2025-06-01T00:00:00Z"),
+        # The namespace of the vendor, which says more than a date.
+        (entry("com.bill/bill-mcp", "2026-06-01T00:00:00Z"), entry("com.bi1l/bill-mcp", "2025-01-01T00:00:00Z")),
+        (entry("io.github.bill/x.mcp", "2025-06-01T00:00:00Z"), entry("io.github.bi1l/x.mcp", stars=9_000)),
     ],
 )
-def test_the_original_is_the_vendor_then_the_proven(original: Entry) -> None:
-    namespace = original.name.partition("/")[0]
-    copy = entry(f"{namespace}/{original.name.partition('/')[2].upper()}", stars=9_000)
+def test_the_original_is_the_vendor_then_the_proven(original: Entry, copy: Entry) -> None:
     assert found(copy, original) == {copy.name: {original.name: "same_name"}}
 
 
 def test_of_two_proven_entries_the_first_published_is_the_original() -> None:
-    old, new = entry("io.a/tool-x", "2025-01-01T00:00:00Z"), entry("io.a/toolx", "2025-02-01T00:00:00Z", stars=9)
+    old, new = entry("io.bill/tool-x", "2025-01-01T00:00:00Z"), entry("io.bi11/toolx", "2025-02-01T00:00:00Z", stars=9)
     assert found(new, old) == {new.name: {old.name: "same_name"}}
 
 
 def test_of_other_entries_the_one_with_more_stars_is_the_original() -> None:
-    few, many = entry("io.a/tool-x", stars=3), entry("io.a/toolx", stars=4)
+    few, many = entry("io.bill/tool-x", stars=3), entry("io.bi11/toolx", stars=4)
     assert found(few, many) == {few.name: {many.name: "same_name"}}
+
+
+DATE, LATER = "2025-01-01T00:00:00Z", "2025-02-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        # What an owner publishes under several names is neither a look-alike nor a duplicate.
+        (entry("io.acme/mail-1", DATE), entry("io.acme/mail-l", LATER), {}),
+        (entry("io.acme/git_hub", DATE), entry("io.Acme/git-hub", LATER), {}),
+        (entry("io.github.Acme/x", DATE), entry("io.github.acme/x", LATER), {}),
+        (entry("com.acme/mail-0", DATE), entry("com.acme.eu/mail-o", LATER), {}),
+        # Lists of other sources have the same server again.
+        (entry("app.linear/linear", DATE), entry("app.linear/Linear"), {"app.linear/Linear": "duplicate_name"}),
+        (entry("io.a/tool-x", stars=4), entry("io.a/toolx", stars=3), {"io.a/toolx": "duplicate_name"}),
+        (
+            entry("io.github.PostHog/mcp", DATE),
+            entry("io.github.posthog/m.c_p"),
+            {"io.github.posthog/m.c_p": "duplicate_name"},
+        ),
+        (entry("io.a/mail-1", DATE), entry("io.a/mail-l"), {}),
+        # Other owners.
+        (entry("io.github.a-b/x", DATE), entry("io.github.ab/x", LATER), {"io.github.ab/x": "same_name"}),
+        (entry("io.github.a1/x", DATE), entry("io.github.al/x", LATER), {"io.github.al/x": "same_name"}),
+        (entry("io.github.k/x", DATE), entry("io.github.\u212a/x"), {"io.github.\u212a/x": "confusable"}),
+    ],
+)
+def test_names_of_one_owner_are_no_lookalikes(one: Entry, other: Entry, expected: Mapping[str, str]) -> None:
+    assert found(one, other) == {name: {one.name: reason} for name, reason in expected.items()}
 
 
 def test_the_same_package_and_remote_of_another_publisher() -> None:

@@ -199,7 +199,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         run_sync(quota_requests.decide(asked, 999_999.0, granted))
     run_sync(quota_requests.put(QuotaRequest(account.id, 1_000, "Agents.", 999_990.0)))
     flags = {mcp_id_of("x/b"): [EntryFlag(LOOKALIKE, "same_name", 999_990.0, other) for other in ("x/c", "x/a")]}
-    run_sync(SqliteTables(data.directory).write(lambda rows: put_flags(rows, LOOKALIKE, flags)))
+    run_sync(SqliteTables(data.directory).write(lambda rows: put_flags(rows, [LOOKALIKE], flags)))
     advisories = Advisories(SqliteTables(data.directory))
     run_sync(advisories.put([Advisory("npm bad", number, ("1.0.0",)) for number in ("MAL-2", "MAL-1")]))
     run_sync(advisories.put_reading(Reading(999_990.0, "sources")))
