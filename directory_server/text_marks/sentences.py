@@ -24,6 +24,12 @@ _KEY_TOOL = re.compile(
 )
 """A part of the name of a tool that reads secrets."""
 
+_OTHER_CALL = re.compile(
+    r"(?:get|list|read|write|send|search|find|fetch|create|update|edit|delete|run|execute|query|call|open|web|bash)_"
+)
+
+_KEY_NAME = re.compile(r"\$?\{?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD|CREDENTIALS|PAT)\}?")
+
 _ACCOUNT = re.compile(r"0x[0-9a-fA-F]{40}|bc1[0-9a-z]{20,60}|[A-Z]{2}\d{2}(?:[A-Z0-9]{10,30})?|\d{10,15}")
 """An address of a wallet, the beginning of an IBAN, or the number of a telephone."""
 
@@ -130,10 +136,14 @@ def _shapes_of(word: str, own_tools: Collection[str] | None, topics: Sequence[st
         yield "SETTINGS"
     if _TOOL.fullmatch(word) and word not in (own_tools or ()):
         yield "FOREIGN"
+        if _OTHER_CALL.match(word):
+            yield "OTHER_CALL"
         if _KEY_TOOL.search(word):
             yield "KEY_TOOL"
     if word.startswith(("//", "www.")):
         yield "URL"
+    if _KEY_NAME.fullmatch(word) and not any(topic in word.lower() for topic in topics):
+        yield "KEY_NAME"
     if _ACCOUNT.fullmatch(word):
         yield "ACCOUNT"
     if "@" in word[1:]:

@@ -11,7 +11,21 @@ from importlib.resources import files
 
 from attrs import frozen
 
-SHAPES = frozenset({"FOREIGN", "KEY_TOOL", "ARGUMENT", "SECRET", "SETTINGS", "NAMED", "URL", "MAIL", "ACCOUNT"})
+SHAPES = frozenset(
+    {
+        "FOREIGN",
+        "OTHER_CALL",
+        "KEY_TOOL",
+        "KEY_NAME",
+        "ARGUMENT",
+        "SECRET",
+        "SETTINGS",
+        "NAMED",
+        "URL",
+        "MAIL",
+        "ACCOUNT",
+    }
+)
 """The classes that are no lists of words."""
 
 HINTED = frozenset({"SECRET"})
