@@ -59,10 +59,12 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool, own: bool)
 
 
 def _print_report(report: importer.ImportReport) -> None:
-    errors = [
-        f"{error.file if error.line is None else f'{error.file}:{error.line}'}: {error.reason}"
-        for error in report.rejections
-    ]
+    errors, warnings = (
+        [f"{error.file if error.line is None else f'{error.file}:{error.line}'}: {error.reason}" for error in errors]
+        for errors in (report.rejections, report.warnings)
+    )
+    for warning in warnings:
+        echo(f"warning {warning}; this part cannot be read", err=True)
     print_errors(errors, report.rejected, report.too_old)
     changed = "" if report.added or report.changed else " Nothing has changed."
     echo(

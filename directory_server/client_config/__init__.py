@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -45,6 +45,7 @@ __all__ = [
     "install_options",
     "installations",
     "is_installable",
+    "unusable_url",
 ]
 
 MAX_SOURCES = 8
@@ -114,6 +115,15 @@ def is_installable(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapp
     return any(isinstance(server, ServerConfig) for _, _, server in _servers(packages, remotes))
 
 
+def unusable_url(transport: Mapping[str, Any]) -> str:
+    """Return why the URL of a remote or of a package's transport is none that editors can use, empty if it is one."""
+    try:
+        remote_config({**transport, "headers": ()})
+    except Unusable as unusable:
+        return unusable.notice.message if unusable.notice.code == "url" else ""
+    return ""
+
+
 def install_options(
     server_name: str,
     mcp_id: str,
@@ -122,15 +132,11 @@ def install_options(
     tools: Iterable[str] = (),
     editors: Sequence[Editor] = EDITORS,
 ) -> tuple[InstallOption, ...]:
-    """Return the same as `installations`, with a setup for each of `editors`, and each way of installation once.
+    """Return the same as `installations`, with a setup for each of `editors`.
 
     The SSE transport, which the specification has replaced, is left out if the server can be reached by another one.
     """
-    names = names_of(server_name, mcp_id, tools)
-    ways: list[tuple[str, str, ServerConfig | Notice]] = []
-    for way in _servers(packages, remotes):
-        if way not in ways:
-            ways.append(way)
+    names, ways = names_of(server_name, mcp_id, tools), _servers(packages, remotes)
     kinds = {kind for kind, _, server in ways if isinstance(server, ServerConfig)}
     return tuple(
         InstallOption(kind, name, unavailable=server)
@@ -172,8 +178,9 @@ def endpoint_setups(names: Names, url: str, description: str, secret: str = "") 
 
 def _servers(
     packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, str, ServerConfig | Notice]]:
-    """Yield the kind and the name of each remote and package, and its configuration or why there is none."""
+) -> Sequence[tuple[str, str, ServerConfig | Notice]]:
+    """Return kind and name of each remote and package once, and its configuration or why there is none."""
+    servers: list[tuple[str, str, ServerConfig | Notice]] = []
     sources = chain(
         ((remote_config, source, "type", "url") for source in islice(remotes, MAX_SOURCES)),
         ((package_config, source, "registryType", "identifier") for source in islice(packages, MAX_SOURCES)),
@@ -185,6 +192,9 @@ def _servers(
                 raise Unusable("size", f"{MAX_CONFIGURATION:,}")
         except Unusable as unusable:
             texts = clean_line(as_text(source.get(kind)), 30), clean_line(as_text(source.get(name)), 300)
-            yield *texts, unusable.notice
+            way: tuple[str, str, ServerConfig | Notice] = (*texts, unusable.notice)
         else:
-            yield server.kind, server.name, server
+            way = server.kind, server.name, server
+        if way not in servers:
+            servers.append(way)
+    return servers

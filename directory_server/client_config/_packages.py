@@ -125,7 +125,7 @@ def package_config(package: Mapping[str, Any]) -> ServerConfig:
     elif kind in RUNNERS:
         program = _named(RUNNERS[kind], name, version, base)
     else:
-        raise Unusable("kind", kind)
+        raise Unusable("kind", kind) if kind else Unusable("untyped", name)
     return _PackageReader(kind, program).server(package)
 
 

@@ -31,7 +31,7 @@ def remote_config(remote: Mapping[str, Any]) -> ServerConfig:
     """Return the server at a remote, or at a package's own transport. Raises Unusable."""
     kind = as_text(remote.get("type"))
     if kind not in REMOTE_TYPES:
-        raise Unusable("kind", kind)
+        raise Unusable("kind", kind) if kind else Unusable("untyped", as_text(remote.get("url")))
     inputs = Inputs()
     url, warnings = _checked(inputs.filled(as_text(remote.get("url")), remote))
     headers = {}

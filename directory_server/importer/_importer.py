@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 
 from attrs import define, field, frozen
 
 from ..domain.changes import Outcome, PublishReport
 from ..domain.entries import Entry
 from ..domain.errors import BadInput
-from ..serialization import decode, decode_entry, with_official_flag
+from ..serialization import decode, decode_entry, unread_parts, with_official_flag
 from ._documents import Document, documents
 
 BATCH = 500
@@ -22,13 +23,16 @@ BATCH_BYTES = 4_000_000
 DETAILS = 1_000
 """Rejected entries that a report lists."""
 
+MAX_PARTS = 5
+"""Parts of an entry that cannot be read, and that a report lists."""
+
 Publish = Callable[[str, Sequence[Entry]], Awaitable[Sequence[Outcome]]]
 """Stores entries of a source and returns the outcome of each, as `Directory.publish` does."""
 
 
 @frozen
 class RejectedEntry:
-    """A rejected entry: its file, the line where it begins (from 1), and the reason.
+    """A rejected entry or part of one: its file, the line where the entry begins (from 1), and the reason.
 
     `line` is None if the file could not be read, or not to its end.
     """
@@ -55,15 +59,16 @@ class Progress:
 class ImportReport(PublishReport):
     """Outcomes of the entries so far.
 
-    `rejected` counts rejected entries, and `rejections` lists the first DETAILS of them. `unfinished` counts the
-    files that could not be read, or not to their end. `rejected_files` counts the other files without any accepted
-    entry.
+    `rejected` counts rejected entries, and `rejections` lists the first DETAILS of them. `warnings` has as many parts
+    of others that cannot be read, at most MAX_PARTS of an entry. `unfinished` counts the files that could not be read, or
+    not to their end. `rejected_files` counts the other files without any accepted entry.
     """
 
     rejected: int = 0
     unfinished: int = 0
     rejected_files: int = 0
     rejections: list[RejectedEntry] = field(factory=list)
+    warnings: list[RejectedEntry] = field(factory=list)
 
     @property
     def entries(self) -> int:
@@ -146,6 +151,8 @@ def _entries(
             report.unfinished += document.final
         else:
             accepted = True
+            parts = islice(unread_parts(entry.server), min(MAX_PARTS, DETAILS - len(report.warnings)))
+            report.warnings += [RejectedEntry(file, document.line, f"{entry.name}: {part}") for part in parts]
             yield entry, len(document.body)
     if report.rejected > rejected_before and not accepted and report.unfinished == unfinished_before:
         report.rejected_files += 1

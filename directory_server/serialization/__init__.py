@@ -61,7 +61,7 @@ from ._registry_parameters import (
     registry_parameters,
     registry_version_parameters,
 )
-from ._registry_responses import registry_entry, registry_page
+from ._registry_responses import registry_entry, registry_page, unread_parts
 from ._responses import (
     IDENTIFIED,
     LISTED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -90,24 +90,48 @@ def _with_valid_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def _validated(value: Any, shape: Shape) -> tuple[Any, bool]:
-    """Return `value` without invalid members, and whether it is itself of the type `shape`. Null counts as absent."""
+    """Return `value` without invalid members, and whether it is itself of the type `shape`. Empty is invalid, too."""
     if isinstance(shape, dict):
         if not isinstance(value, dict):
             return None, False
         changed = {}
         for name, inner in shape.items():
-            if (member := value.get(name)) is not None:
-                found, is_valid = _validated(member, inner)
-                if not is_valid or found is not member:
+            if name in value:
+                found, is_valid = _validated(value[name], inner)
+                if not is_valid or found is not value[name]:
                     changed[name] = (found, is_valid)
-        if not changed:
-            return value, True
-        left = {name: changed.get(name, (member, True)) for name, member in value.items()}
-        return {name: found for name, (found, is_valid) in left.items() if is_valid}, True
+        if changed:
+            left = {name: changed.get(name, (member, True)) for name, member in value.items()}
+            value = {name: found for name, (found, is_valid) in left.items() if is_valid}
+        return value, bool(value)
     if isinstance(shape, list):
         if not isinstance(value, list):
             return None, False
         kept = [found for found, is_valid in (_validated(each, shape[0]) for each in value) if is_valid]
         same = len(kept) == len(value) and all(one is other for one, other in zip(kept, value, strict=True))
-        return (value if same else kept), True
-    return value, isinstance(value, shape)
+        return (value if same else kept), bool(kept)
+    return value, isinstance(value, shape) and value not in ("", [], {})
+
+
+_NEEDED = {
+    "remotes": ("type", "url"),
+    "packages": ("registryType", "identifier"),
+    "environmentVariables": ("name",),
+    "headers": ("name",),
+}
+"""Members without which an object in these lists is of no use."""
+
+
+def unread_parts(value: Any, shape: Shape = SERVER_TYPES, path: str = "") -> Iterator[str]:
+    """Yield a text for each part of a server.json that is left out: of the wrong type, or without a needed member."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        for name, inner in shape.items():
+            if value.get(name) is not None:
+                yield from unread_parts(value[name], inner, f"{path}.{name}" if path else name)
+    elif isinstance(shape, list) and isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from unread_parts(item, shape[0], f"{path}[{number}]")
+            needed = _NEEDED.get(path.rpartition(".")[2], ()) if isinstance(item, dict) else ()
+            yield from (f"{path}[{number}] has no {name}" for name in needed if not item.get(name))
+    elif not isinstance(shape, type) or not isinstance(value, shape):
+        yield f"{path} is of the wrong type"

@@ -67,6 +67,26 @@ def test_rejected_entry_does_not_stop_the_import(directory: CommandLine) -> None
     assert result.stderr == "rejected -:2: server.name: must be a string.\n"
 
 
+def test_parts_that_cannot_be_read_are_named(directory: CommandLine) -> None:
+    package = {
+        "registryType": "npm",
+        "identifier": "a",
+        "environmentVariables": [{"TRANSPORT": "stdio"}, "TOKEN", {"name": "A"}],
+    }
+    members = {"packages": [package], "remotes": [{"transportType": "sse", "url": "https://a.example"}], "icons": None}
+    server = {"name": "a.example/one", "version": "1", "description": "d", **members}
+    result = directory.run("import", "-", stdin=entry_line("a.example/two") + json.dumps(server) + "\n")
+    assert report(result.stdout) == "2 added, 0 changed, 0 unchanged, 0 rejected."
+    assert result.stderr.splitlines() == [
+        f"warning -:2: a.example/one: {part}; this part cannot be read"
+        for part in (
+            "remotes[0] has no type",
+            "packages[0].environmentVariables[0] has no name",
+            "packages[0].environmentVariables[1] is of the wrong type",
+        )
+    ]
+
+
 def test_import_fails_if_a_file_has_only_rejected_entries(directory: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(entry_line("a.example/one"))
     (tmp_path / "bad.json").write_text('{"name": 1}\n{"name": 2}\n')

@@ -116,4 +116,35 @@ def test_too_many_items_are_unavailable(value: Any) -> None:
 
 
 def test_number_of_installations_is_bounded() -> None:
-    assert len(installations_of(*[package()] * 1_000, remotes=[remote()] * 1_000)) == 2 * MAX_SOURCES
+    packages = [package("npm", f"a{number}") for number in range(1_000)]
+    remotes = [remote(url=f"https://a{number}.example/mcp") for number in range(1_000)]
+    assert len(installations_of(*packages, remotes=remotes)) == 2 * MAX_SOURCES
+
+
+def test_equal_remotes_and_packages_are_one() -> None:
+    other = remote(url="https://b.example/mcp")
+    found = installations_of(package(), package(), remotes=[remote(), other, remote(), {}, {}])
+    assert [installation.name for installation in found] == ["https://a.example/mcp", other["url"], "", "@a/b@latest"]
+
+
+@pytest.mark.parametrize(
+    ("part", "code", "message"),
+    [
+        (
+            {"transportType": "sse", "url": "https://a.example"},
+            "untyped",
+            "states no type of this package or remote: https",
+        ),
+        (
+            {"type": "websocket", "url": "https://a.example"},
+            "kind",
+            "No editor configuration is available for the type web",
+        ),
+        ({"type": None}, "untyped", "states no type"),
+    ],
+)
+def test_a_remote_without_a_known_type_names_what_is_missing(part: Any, code: str, message: str) -> None:
+    (installation,) = installations_of(remotes=[part])
+    assert installation.unavailable is not None
+    assert installation.unavailable.code == code
+    assert message in installation.note

@@ -1,8 +1,8 @@
 """Rules of published server.json documents: those of the official schema 2025-12-11, and stricter ones.
 
-Two parts of its draft are accepted: `postInstallInstructions`, and URLs of endpoints that begin with a variable.
-Stricter rules: members are those of the schema, texts have no control or invisible characters, a version is one version
-and no range, and names, URLs and template variables are as the official registry requires them.
+A part of its draft is accepted: `postInstallInstructions`. Stricter rules: members are those of the schema, texts have
+no control or invisible characters, a version is one version and no range, names, URLs and template variables are as the
+official registry requires them, URLs of endpoints can be installed, and an MCP bundle is a file with the suffix .mcpb.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from ...client_config import unusable_url
 from ...domain.entries import MAX_NAME, MAX_VERSION, PUBLISHER
 from ...domain.patterns import NAME
 from ...domain.shapes import MAX_ISSUES, Issue, List, Map, Object, OneOf, Text, any_object, flag
@@ -38,9 +39,9 @@ _VERSION = re.compile(r"[^\s/\\?#%]+")
 
 _WEB_URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
 
-_ENDPOINT_URL = re.compile(rf"{_WEB_URL.pattern}|\{{[A-Za-z_][A-Za-z0-9_]*\}}[^\s]*")
-
 _HTTPS_URL = re.compile(r"https://[^\s/?#]+[^\s]*")
+
+_BUNDLE = re.compile(r"https://[^\s/?#]+/[^\s?#]+\.mcpb(?:\?\S*)?", re.IGNORECASE)
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
@@ -53,9 +54,12 @@ def check_server(server: Any, check_meta: Callable[[Any], int]) -> Sequence[Issu
     issues = list(_SERVER(server, ""))
     if not issues:
         for number, package in enumerate(server.get("packages", ())):
-            issues += _undefined(package["transport"], f"packages[{number}].transport", _package_variables(package))
+            issues += _endpoint(package["transport"], f"packages[{number}].transport", _package_variables(package))
+            if package["registryType"] == "mcpb" and not _BUNDLE.fullmatch(package["identifier"]):
+                message = "must be an https URL of a file with the suffix .mcpb, as the type is mcpb."
+                issues.append(Issue(f"packages[{number}].identifier", message))
         for number, remote in enumerate(server.get("remotes", ())):
-            issues += _undefined(remote, f"remotes[{number}]", remote.get("variables", {}))
+            issues += _endpoint(remote, f"remotes[{number}]", remote.get("variables", {}))
         provided = server.get("_meta", {}).get(PUBLISHER)
         if provided is not None and (size := check_meta(provided)) > MAX_META:
             issues.append(Issue(f"_meta.{PUBLISHER}", f"must have at most {MAX_META:,} bytes as JSON, not {size:,}."))
@@ -94,13 +98,16 @@ def _package_variables(package: Mapping[str, Any]) -> set[str]:
     return {given[key] for given in inputs for key in ("name", "valueHint") if key in given}
 
 
-def _undefined(transport: Mapping[str, Any], path: str, known: Collection[str]) -> Sequence[Issue]:
-    """Return an issue for the first variable in the URL of `transport` that is not defined."""
+def _endpoint(transport: Mapping[str, Any], path: str, known: Collection[str]) -> Sequence[Issue]:
+    """Return an issue if a variable in the URL of `transport` is not defined, or if no editor can use the URL."""
     variables = _VARIABLE.findall(transport.get("url", ""))
     unknown = next((variable for variable in variables if variable not in known), None)
     allowed = ", ".join(sorted(known)[:10]) or "none"
     message = f"has the variable {{{(unknown or '')[:50]}}}, which is not defined; defined: {allowed}."
-    return () if unknown is None else [Issue(f"{path}.url", message)]
+    if unknown is not None:
+        return [Issue(f"{path}.url", message)]
+    reason = unusable_url(transport) if "url" in transport else ""
+    return [Issue(f"{path}.url", f"cannot be installed: {reason}")] if reason else ()
 
 
 _ANY_TEXT = Text()
@@ -146,7 +153,7 @@ _ARGUMENTS = List(
 
 _URL = Text(MAX_URL, 1, _WEB_URL, "an http or https URL")
 
-_ENDPOINT = Text(MAX_URL, 1, _ENDPOINT_URL, "an http or https URL, or begin with a variable such as {base_url}/mcp")
+_ENDPOINT = Text(MAX_URL, 1, _WEB_URL, "an http or https URL, variables after the scheme, such as https://{host}/mcp")
 
 _HTTP = Object({"type": _ANY_TEXT, "url": _ENDPOINT, "headers": _NAMED_INPUTS}, ["url"])
 

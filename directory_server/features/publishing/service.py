@@ -73,8 +73,10 @@ class PublishingService:
         """Raise Forbidden if the token may not publish `name`."""
         if not publisher.token.permits(name):
             allowed = ", ".join(publisher.token.namespaces) or "nothing"
+            spelling = publisher.token.spelling(name)
+            case = f" Letter case counts: write {logged(spelling)!r}." if spelling else ""
             raise Forbidden(
-                f"This token may not publish {logged(name)!r}. It may publish: {allowed}.",
+                f"This token may not publish {logged(name)!r}. It may publish: {allowed}.{case}",
                 code="forbidden_namespace",
             )
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from ...domain.errors import BadInput, NotFound, without_keys
 from ...domain.keys import MAX_LABEL, check_expiry, check_label, new_id, new_publisher_secret
-from ...domain.namespaces import NamespaceProof, ProofKind
+from ...domain.namespaces import CODE_HOSTS, NamespaceProof, ProofKind
 from ...domain.patterns import NAME, is_pattern
 from ...domain.publishing import SubjectPublisher
 from ...sanitize import clean_line
@@ -50,6 +50,12 @@ class PublisherToken:
     def permits(self, name: str) -> bool:
         """Return whether the token may publish `name`. Upper and lower case are different."""
         return NAME.fullmatch(name) is not None and any(_matches(namespace, name) for namespace in self.namespaces)
+
+    def spelling(self, name: str) -> str:
+        """Return `name` in the letter case that the token may publish, empty if it may publish it in none."""
+        prefixes = (pattern.removesuffix("*/*").removesuffix("*") for pattern in self.namespaces)
+        spelt = (prefix + name[len(prefix) :] for prefix in prefixes if name.lower().startswith(prefix.lower()))
+        return next(filter(self.permits, spelt), "")
 
     def state(self, now: float) -> str:
         """Return whether the token is valid, expired or revoked."""
@@ -153,14 +159,21 @@ def _checked_namespaces(patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def permitted(proven: Iterable[str], allowed: Sequence[str]) -> list[str]:
-    """Return patterns of the names that both `proven` and `allowed` permit, at most MAX_NAMESPACES."""
+    """Return patterns of the names that both `proven` and `allowed` permit, at most MAX_NAMESPACES.
+
+    The letter case of an account at a code host does not count.
+    """
     both: dict[str, None] = {}
     for pattern in proven:
-        if ANY in allowed or any(_matches(other, pattern) for other in allowed):
+        if ANY in allowed or any(_matches(_folded(other), _folded(pattern)) for other in allowed):
             both[pattern] = None
         else:
-            both.update(dict.fromkeys(other for other in allowed if _matches(pattern, other)))
+            both.update(dict.fromkeys(other for other in allowed if _matches(_folded(pattern), _folded(other))))
     return list(both)[:MAX_NAMESPACES]
+
+
+def _folded(pattern: str) -> str:
+    return pattern.lower() if pattern.lower().startswith(CODE_HOSTS) else pattern
 
 
 def _matches(pattern: str, name: str) -> bool:

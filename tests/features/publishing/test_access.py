@@ -62,6 +62,33 @@ def test_other_names_are_rejected(publisher: Publisher, server: Server) -> None:
         assert (action, version, outcome) == ("publish", "1.0.0", "forbidden_namespace")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "name", "spelling"),
+    [
+        ("io.github.Acme/*", "io.github.acme/Tool", "io.github.Acme/Tool"),
+        ("io.github.acme/*", "io.GitHub.ACME/tool", "io.github.acme/tool"),
+        ("io.acme/Tool", "io.acme/tool", "io.acme/Tool"),
+        ("io.acme.*/*", "io.ACME.eu/tool", "io.acme.eu/tool"),
+        ("io.github.acme/*", "io.github.acme2/tool", ""),
+        ("io.github.acme/*", "io.github.ACME/", ""),
+        ("io.acme/tool", "io.acme/tool2", ""),
+        ("io.acme/*", "io.other/tool", ""),
+    ],
+)
+def test_an_error_names_the_letter_case_if_only_that_differs(
+    server: Server, pattern: str, name: str, spelling: str
+) -> None:
+    publisher = new_publisher(server, pattern)
+    assert publisher.token.spelling(name) == spelling
+    response = publisher.publish(server_json(name))
+    if spelling:
+        assert (response.status, response.json["title"]) == (403, "forbidden_namespace")
+        assert response.json["detail"].endswith(f"Letter case counts: write {spelling!r}.")
+        assert publisher.publish(server_json(spelling)).status == 200
+    else:
+        assert "Letter case" not in response.body.decode()
+
+
 def test_the_status_of_other_names_cannot_be_changed(publisher: Publisher, server: Server) -> None:
     for path in (
         "/v0/servers/io.github.example%2Fmail/versions/1.0.0/status",

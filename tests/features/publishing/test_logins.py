@@ -211,6 +211,10 @@ def identity(server: Server, name: str) -> list[Any]:
         (["a.b/*", "a.b.*/*"], ["a.b.c/*", "a.b/x", "a.c/*"], ["a.b/x", "a.b.c/*"]),
         (["a.b.c/*", "a.b.c.*/*"], ["a.b.*/*"], ["a.b.c/*", "a.b.c.*/*"]),
         (["a.b/*"], ["a.bc/*", "A.b/*", "a.b.*/*"], []),
+        # GitHub tells the owner as its account is spelt.
+        (["io.github.Acme/*"], ["io.github.acme/*"], ["io.github.Acme/*"]),
+        (["io.github.acme/*"], ["io.GitHub.Acme/tool"], ["io.GitHub.Acme/tool"]),
+        (["io.github.acme/*"], ["io.github.acmes/*"], []),
         (["a.b/*"], [], []),
     ],
 )

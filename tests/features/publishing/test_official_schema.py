@@ -70,6 +70,9 @@ STRICTER = (
     r"(?:packages\[\d+\]\.)?version: must be one version such as .*",
     r"name: must be a namespace and a name such as io\.acme/weather.*",
     r".*: must be an (?:http or )?https URL\.",
+    r".*\.url: must be an http or https URL, variables after the scheme, such as https://\{host\}/mcp\.",
+    r".*\.url: cannot be installed: .*",
+    r".*\.identifier: must be an https URL of a file with the suffix \.mcpb, as the type is mcpb\.",
     r"packages\[\d+\]\.identifier: must be an identifier without spaces\.",
     r".*\.name: must be a name such as --port, .*",
     # The schema does not declare it for named arguments.

@@ -84,8 +84,72 @@ def test_parts_of_the_draft_are_valid() -> None:
         {"description": "Run it.", "command": "weather up", "documentation": "https://a.example", "optional": True},
     ]
     assert issues(changed("packages/1/postInstallInstructions", steps)) == []
-    remote = {"type": "sse", "url": "{base_url}/mcp", "variables": {"base_url": {"isRequired": True}}}
-    assert issues(changed("remotes/0", remote)) == []
+
+
+ANY_VARIABLE = {name: {"isRequired": True} for name in ("a", "b", "base_url")}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://{a}/mcp",
+        "https://{a}.example:{b}/mcp",
+        "https://a.example/{a}/{b}?x={base_url}",
+        "http://10.0.0.5:8080/{a}",
+        "https://a.example/mcp/{a}-{b}#x",
+        "https://localhost/{a}",  # one's own machine: no editor gets it, but it is a URL
+    ],
+)
+def test_a_template_that_editors_can_use_is_valid(url: str) -> None:
+    assert issues(changed("remotes/0", {"type": "sse", "url": url, "variables": ANY_VARIABLE})) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("{base_url}/mcp", "must be an http or https URL, variables after the scheme, such as https://{host}/mcp."),
+        ("{a}://a.example/mcp", "must be an http or https URL, variables after the scheme"),
+        ("https://user@{a}/mcp", "cannot be installed: https://user@<a>/mcp is not a valid http or https URL."),
+        ("https://a.example:99999/{a}", "cannot be installed: https://a.example:99999/<a> is not a valid"),
+        ("https://a.example:{a}{b}/", "cannot be installed: "),
+        ("https://a..{a}/", "cannot be installed: "),
+        ("https://[{a}::1/", "cannot be installed: "),
+        ("https://\u00e9.{a}/", "cannot be installed: "),
+        ("https://a.example/<{a}>", "cannot be installed: "),
+    ],
+)
+def test_a_template_that_no_editor_can_use_is_rejected_with_the_reason(url: str, message: str) -> None:
+    transport = {"type": "sse", "url": url}
+    ((path, text),) = issues(changed("remotes/0", {**transport, "variables": ANY_VARIABLE}))
+    assert (path, text[: len(message)]) == ("remotes[0].url", message)
+    variables = [{"name": name} for name in ANY_VARIABLE]
+    package = {"registryType": "npm", "identifier": "a", "transport": transport, "environmentVariables": variables}
+    ((path, text),) = issues(changed("packages/0", package))
+    assert (path, text[: len(message)]) == ("packages[0].transport.url", message)
+
+
+BUNDLE_URL = "https://github.com/acme/weather/releases/download/v1/weather"
+
+
+@pytest.mark.parametrize(
+    ("identifier", "is_valid"),
+    [
+        (f"{BUNDLE_URL}.mcpb", True),
+        (f"{BUNDLE_URL}-1.0.0.MCPB?download=1", True),
+        (f"{BUNDLE_URL}-linux-amd64", False),
+        (f"{BUNDLE_URL}.exe", False),
+        (f"{BUNDLE_URL}.tar.gz?x=.mcpb", False),
+        ("http://a.example/weather.mcpb", False),
+        ("https://weather.mcpb", False),
+        ("weather.mcpb", False),
+    ],
+)
+def test_a_bundle_is_a_bundle(identifier: str, is_valid: bool) -> None:
+    package = {"registryType": "mcpb", "identifier": identifier, "transport": {"type": "stdio"}}
+    expected = [
+        ("packages[0].identifier", "must be an https URL of a file with the suffix .mcpb, as the type is mcpb.")
+    ]
+    assert issues(changed("packages/0", package)) == ([] if is_valid else expected)
 
 
 def test_a_minimal_document_is_valid() -> None:
@@ -126,9 +190,9 @@ def test_a_minimal_document_is_valid() -> None:
             "remotes[0].url",
             "has the variable {tenant}, which is not defined; defined: none.",
         ),
-        ("remotes/1/url", "https://a b", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
-        ("remotes/1/url", "{base} /mcp", "remotes[1].url", "must be an http or https URL, or begin with a variable"),
-        ("remotes/1/url", "{base}/mcp", "remotes[1].url", "has the variable {base}, which is not defined"),
+        ("remotes/1/url", "https://a b", "remotes[1].url", "must be an http or https URL, variables after the scheme"),
+        ("remotes/1/url", "{base} /mcp", "remotes[1].url", "must be an http or https URL, variables after the scheme"),
+        ("remotes/1/url", "https://{base}/", "remotes[1].url", "has the variable {base}, which is not defined"),
         ("websiteUrl", "{base}/mcp", "websiteUrl", "must be an http or https URL."),
         (
             "packages/1/postInstallInstructions",
