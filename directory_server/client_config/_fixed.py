@@ -31,10 +31,17 @@ _CODE_OPTION = re.compile(r"-[cemrx]")
 """Options by which interpreters and runners take code, a module or a command."""
 
 _AUTHORITY = re.compile(
-    r"(?:(?:https?|wss?|ftp):[/\\]*|(?<=:[/\\])[/\\]|(?<![^\s=,;\"'])[/\\]{2})(?P<authority>[^\s/\\?#&\"'<>|,;]+)",
-    re.IGNORECASE,
+    r"(?:(?:https?|wss?|ftp):[/\\]*|(?<=:[/\\])[/\\])(?P<authority>[^\s/\\?#&\"'<>|,;]+)", re.IGNORECASE
 )
 """What follows the scheme of a URL. URL parsers of browsers take `https:host` and `https:\\host` for URLs too."""
+
+_UNC = re.compile(
+    r"(?:(?<![^\s=,;\"'@+(){}|<>\[\]])|(?<=-[A-Za-z])|(?<=\w\w:)(?=\\)|(?<=file:))"
+    r"[/\\]{2}(?:[/\\]{2})?(?:[?.][/\\](?:UNC[/\\])?)?+"
+    r"(?!(?:[A-Za-z]:)?(?:[/\\]|$))(?P<host>[^\s/\\\"'<>|,;]+)",
+    re.IGNORECASE,
+)
+"""The host of a path on a share of Windows: any host, since it serves files to whoever reads the path."""
 
 _LABEL = rf"[\w{INPUT}](?:[\w{INPUT}-]*[\w{INPUT}])?"
 
@@ -72,6 +79,9 @@ def _hosts_in(text: str) -> Iterator[str]:
     """Yield the hosts in `text` that are not in the user's own network, in ASCII if possible."""
     for match in _AUTHORITY.finditer(text):
         yield from _remote(match["authority"])
+    for match in _UNC.finditer(text):
+        if match["host"].strip(INPUT):
+            yield match["host"].replace(INPUT, "…")
     for match in _NAME.finditer(text):
         if not _FILE.fullmatch(match["authority"]):
             yield from _remote(match["authority"])

@@ -60,8 +60,8 @@ class ImportReport(PublishReport):
     """Outcomes of the entries so far.
 
     `rejected` counts rejected entries, and `rejections` lists the first DETAILS of them. `warnings` has as many parts
-    of others that cannot be read, at most MAX_PARTS of an entry. `unfinished` counts the files that could not be read, or
-    not to their end. `rejected_files` counts the other files without any accepted entry.
+    of others that cannot be read, at most MAX_PARTS of an entry. `unfinished` counts the files that could not be read,
+    or not to their end. `rejected_files` counts the other files without any accepted entry.
     """
 
     rejected: int = 0

@@ -181,6 +181,17 @@ DANGEROUS_VARIABLES = (
     *("DYLD_INSERT_LIBRARIES", "NPM_CONFIG_REGISTRY", "npm_config_registry", "UV_INDEX_URL", "PIP_INDEX_URL", "PATH"),
     *("DOCKER_HOST", "HTTPS_PROXY", "all_proxy", "OPENSSL_CONF", "GCONV_PATH", "SSH_ASKPASS", "CHROME_PATH", "ENV"),
     *("_JAVA_OPTIONS", "MY_LIBRARY_PATH", "KUBECONFIG", "PUPPETEER_EXECUTABLE_PATH", "M2_HOME", "GTK_MODULES"),
+    *("FLASK_APP", "DJANGO_SETTINGS_MODULE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "MAGICK_CONFIGURE_PATH"),
+    *("CELERY_LOADER", "SPRING_CONFIG_LOCATION", "log4j.configurationFile", "TS_NODE_PROJECT", "GDAL_DRIVER_PATH"),
+    *(
+        "TORCH_EXTENSIONS_DIR",
+        "TF_CLI_CONFIG_FILE",
+        "MY_ENTRYPOINT",
+        "ACME_RC",
+        "X_CONF_DIR",
+        "Y_MODULE",
+        "A_EXECUTABLES",
+    ),
 )
 
 
@@ -405,6 +416,19 @@ HOSTS = [
     ("ANY_NAME", "evil.example:443", "evil.example"),
     ("ANY_NAME", "http:evil.example", "evil.example"),
     ("ANY_NAME", "//evil.example/x", "evil.example"),
+    # Shares of Windows, whose host serves the file to whoever reads the path.
+    *(
+        ("ANY_NAME", path, "evil")
+        for path in (
+            *(r"\\evil\x.py", "//evil/x.py", r"/\evil\x", r"\/evil/x", r"\\?\UNC\evil\x", "//./unc/evil/x"),
+            *(r"--load=\\evil\x", r"-I\\evil\x", r"@\\evil\x", r"a;\\evil\x", r"(\\evil\x)", r"data:\\evil\x"),
+            *("file://evil/x", r"file:\\evil\x", "file:////evil/x", r"\\evil\c$\x {x}"),
+        )
+    ),
+    ("ANY_NAME", r"\\evil@SSL\DavWWWRoot\x", "evil@SSL"),
+    ("ANY_NAME", r"\\10.0.0.5\x", "10.0.0.5"),
+    ("ANY_NAME", r"\\localhost\c$\x", "localhost"),
+    ("ANY_NAME", r"\\a{x}\y", "a…"),
     ("ANY_NAME", "x=1;Server=tcp:evil.example,1433", "evil.example"),
     ("ANY_NAME", "postgres://u:p@evil.example/x", "evil.example"),
     ("ANY_NAME", "http://localhost@evil.example/", "evil.example"),
@@ -451,6 +475,8 @@ def test_a_fixed_host_has_a_warning_with_its_name(name: str, value: str, host: s
         *("{url}", "https://{host}/api", "https://{host}:{port}", "v3.1.0", "rerank-2.5", "config.json", "/a/b.c"),
         "~/a.b",
         *("./a.py", "C:/Users/a.b/c", "@a/b v1.2", "a_b", "1.2.3", "en_US.UTF-8"),
+        *(r"C:\Users\a", r"C:\\Users\\a\\x", "/data//x", "a//b", r"\\?\C:\x", "file:///home/x", "file:///C:/x"),
+        *("postgres://localhost/db", "redis://redis:6379", "https://localhost/a//b", "//", r"\\{host}\x", "// x"),
     ],
 )
 def test_other_values_have_no_warning_about_a_host(value: str) -> None:
