@@ -2,7 +2,7 @@
 #                 UPSTREAM=official follows the official registry, UPSTREAM=URL another one
 # make test       lint, types and all tests;  make check: the fast part
 # make coverage   uncovered lines of the HTTP layer and the quota
-# make lock       requirements.lock from pyproject.toml
+# make lock       requirements.lock and requirements-build.lock from pyproject.toml
 # make screenshots  docs/search-light.png and docs/search-dark.png
 # make share      manual pages, shell completions and files of systemd in build/share and build/lib
 # make release    sdist and wheels in dist/, each started in an environment of its own
@@ -53,10 +53,12 @@ coverage: .venv/dev
 	.venv/bin/coverage report --show-missing --include='directory_server/http/*,directory_server/*/_quota*,directory_server/sqlite/_charge_group.py'
 
 # Versions and hashes of all run-time dependencies, with TLS and PostgreSQL: pip install --require-hashes -r requirements.lock
+# The other file has those of the tools that build the package in the image.
+lock: compile = CUSTOM_COMPILE_COMMAND='make lock' .venv/bin/pip-compile --quiet --upgrade --generate-hashes \
+    --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 lock: .venv/dev
-	CUSTOM_COMPILE_COMMAND='make lock' .venv/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras \
-	    --extra cluster --extra tls --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-	    --output-file requirements.lock pyproject.toml
+	$(compile) --extra cluster --extra tls --output-file requirements.lock pyproject.toml
+	$(compile) --allow-unsafe --only-build-deps --build-deps-for wheel --output-file requirements-build.lock pyproject.toml
 
 # The source distribution and the wheels in dist/, each wheel checked and, if it fits this machine, started.
 release: .venv/run

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from directory_server import config
 from directory_server.config import Config
@@ -137,6 +139,8 @@ def test_the_image_runs_a_program_of_the_package_as_another_user_than_root() -> 
 def test_the_build_gets_the_sources_of_the_package_and_nothing_else() -> None:
     files = {str(path) for path in context()}
     assert {"setup.py", "pyproject.toml", "requirements.lock", "deploy/entrypoint", "deploy/healthcheck"} <= files
+    # The build renders the documents.
+    assert {"requirements-build.lock", "docs/render.py", "docs/operations.md"} <= files
     for each in (ROOT / "directory_server").rglob("*"):
         if each.suffix in {".py", ".sql", ".c", ".css", ".js", ".html", ".json"}:
             assert str(each.relative_to(ROOT)) in files
@@ -144,6 +148,30 @@ def test_the_build_gets_the_sources_of_the_package_and_nothing_else() -> None:
     sources = re.findall(r"^COPY ([^-].*) \S+$", CONTAINERFILE.read_text("utf-8"), re.MULTILINE)
     for word in " ".join(sources).split():
         assert word == "." or word in files
+
+
+def test_the_build_installs_locked_packages_only() -> None:
+    text = re.sub(r"\\\n\s*", "", CONTAINERFILE.read_text("utf-8"))
+    commands = re.findall(r"pip (?:install|wheel) [^&\n]*", text)
+    assert len(commands) == 4
+    for command in commands:
+        # The package itself is the only one without a hash, and its build gets nothing.
+        is_own = "--no-deps" in command and command.endswith((" . ", " .", "/wheels/*.whl"))
+        assert "--require-hashes" in command or is_own, command
+        assert "pip wheel" not in command or "--no-build-isolation" in command
+
+
+def test_the_locked_build_tools_are_those_of_the_package() -> None:
+    locked = dict(re.findall(r"(?m)^([a-z-]+)==(\S+) ", (ROOT / "requirements-build.lock").read_text("utf-8")))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for requirement in map(Requirement, project["build-system"]["requires"]):
+        assert locked[requirement.name] in requirement.specifier
+
+
+def test_the_base_image_can_be_pinned() -> None:
+    text = CONTAINERFILE.read_text("utf-8")
+    assert re.findall(r"(?m)^FROM (\S+)", text) == ["${PYTHON}"] * 2
+    assert "--build-arg PYTHON=docker.io/library/python:3.13-slim@sha256:" in text
 
 
 def test_the_locked_versions_have_the_driver_of_the_database() -> None:
