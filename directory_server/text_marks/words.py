@@ -11,20 +11,8 @@ from importlib.resources import files
 
 from attrs import frozen
 
-SHAPES = frozenset(
-    {
-        "FOREIGN",
-        "OTHER_CALL",
-        "KEY_TOOL",
-        "KEY_NAME",
-        "ARGUMENT",
-        "SECRET",
-        "SETTINGS",
-        "NAMED",
-        "URL",
-        "MAIL",
-        "ACCOUNT",
-    }
+SHAPES = frozenset({"FOREIGN", "OTHER_CALL", "NAMED", "KEY_TOOL", "KEY_NAME", "SECRET", "SETTINGS", "ARGUMENT"}).union(
+    {"URL", "MAIL", "ACCOUNT"}
 )
 """The classes that are no lists of words."""
 
