@@ -87,7 +87,7 @@ def test_an_entry_that_turns_bad_leaves_and_one_that_is_mended_returns(server: S
 
 @pytest.mark.parametrize("server", [{"policy.hide": ("flag:lookalike",)}], indirect=True, ids=["flag:lookalike"])
 def test_a_look_alike_stays_hidden(server: Server) -> None:
-    copy = "io.example/zebra_good"
+    copy = "lo.example/zebra_good"
     publish(server, GOOD, entry(copy, "Counts zebras."))
     for _ in range(3):
         start(server, LEASE_NAME, INTERVAL)
