@@ -24,6 +24,7 @@ from ._entries import (
     edited,
     encode_detail,
     encode_entry,
+    document_digest,
     fingerprint,
     hit_records,
     matching_tools,

@@ -130,6 +130,11 @@ def fingerprint(entry: Entry) -> bytes:
     return blake2b(canonical, digest_size=16).digest()
 
 
+def document_digest(entry: Entry) -> str:
+    """Return the fingerprint of the server.json of an entry without its metadata, as hexadecimal digits."""
+    return fingerprint(Entry(entry.server)).hex()
+
+
 def edited(entry: Entry, values: Mapping[str, Any]) -> Entry:
     """Return `entry` with other values of fields of its server.json; an empty text removes a field.
 

@@ -1,6 +1,7 @@
 """Rows of a database, written once for SQLite and PostgreSQL: accounts, keys, curation, upstreams, entries."""
 
 from ._accounts import StoredAccounts
+from ._approvals import held_documents
 from ._curation import StoredCuration
 from ._dialects import Engine, input_columns, postgres_statement, sqlite_statement, storable_value
 from ._entries import StoredEntries

@@ -22,7 +22,7 @@ from ..domain.versions import Record
 from ._dialects import Engine
 from ._names import StoredName, StoredRecord
 from ._tables import Rows, Statement
-from ._visibility import lock_names, visibility_updates
+from ._visibility import lock_names, reads_records, visibility_updates
 
 _UNWRITTEN = 2**62
 """Number from which the records of a batch count as written: after all stored ones."""
@@ -151,8 +151,7 @@ def publish(
     is_stale = False
     if writing.touched:
         statements = list(writing.statements(engine, analysis))
-        if rows.policy is not None:
-            # Rules read what was written.
+        if reads_records(rows, locked):
             rows.together(*statements)
             statements = []
         results = rows.finish(

@@ -1,4 +1,5 @@
-"""Tables as readers of a scope see them: a statement that reads entries finds only those of the lists of the scope."""
+"""Tables as readers of a scope see them: statements find only the entries of the lists of the scope, and records of them.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +23,22 @@ _WITHIN = r"""\1 (
         WHERE list_entry.mcp_id = entry.mcp_id AND list_entry.list = ANY(:scope) AND left_at IS NULL
     )
 ) AS entry"""
+
+_RECORD = re.compile(r"\b(FROM|JOIN) record\b(?! AS)")
+
+# Of an entry that is there by an approval only, one record is visible: the one that represents it.
+_RECORD_WITHIN = r"""\1 (
+    SELECT * FROM record WHERE EXISTS (
+        SELECT 1 FROM entry AS named INNER JOIN list_entry ON list_entry.mcp_id = named.mcp_id
+            INNER JOIN entry_list ON entry_list.name = list_entry.list
+        WHERE named.name = record.name AND list_entry.list = ANY(:scope) AND left_at IS NULL AND (
+            named.preferred_id = record.id OR NOT holds_versions OR NOT EXISTS (
+                SELECT 1 FROM list_approval
+                WHERE list_approval.list = list_entry.list AND list_approval.name = record.name
+            )
+        )
+    )
+) AS record"""
 
 CHANGED_WITHIN = """
     EXISTS (
@@ -61,11 +78,11 @@ def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[
 
 @cache
 def _statement_within(statement: str) -> str:
-    return _ENTRY.sub(_WITHIN, statement)
+    return _RECORD.sub(_RECORD_WITHIN, _ENTRY.sub(_WITHIN, statement))
 
 
 def _within(statement: str, values: Mapping[str, object], scope: Sequence[str]) -> tuple[str, Mapping[str, object]]:
-    """Return `statement` and its values, restricted to entries of the lists `scope` if it reads entries."""
+    """Return `statement` and its values, restricted to what the lists `scope` have if it reads entries or records."""
     restricted = _statement_within(statement)
     return restricted, {**values, "scope": scope} if restricted != statement else values
 

@@ -11,6 +11,7 @@ from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
 from ..domain.versions import LOCAL, REMOVED, Record, preferred
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
+from ._approvals import APPROVED, LEAVE, Approved, approved_of, holding_lists
 from ._names import StoredName, StoredRecord, hiding_rules
 from ._tables import Row, Rows, Statement
 
@@ -76,11 +77,13 @@ class Locked:
     """What is stored of `names`, and the `last` change of the log, while the transaction holds the lock of publishers.
 
     `total` is the number of visible entries, `rows` the results of the statements that were given to `lock_names`.
+    `approved` are the documents of `names` for lists that hold versions.
     """
 
     names: dict[str, StoredName]
     last: int
     total: int
+    approved: Approved
     rows: Sequence[list[Row]]
 
     def notification(self) -> Statement:
@@ -102,8 +105,8 @@ def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> L
     stored_names = {name: StoredName(name) for name in names}
     values = {"names": list(stored_names)}
     first, *further = statements
-    _, records, entries, log, *others = rows.together(
-        first, (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), *further
+    _, records, entries, log, approved, *others = rows.together(
+        first, (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), (APPROVED, values), *further
     )
     for name, row, size, written, source, version, latest, deleted, *rest in records:
         record = Record(written, source, version, bool(latest), bool(deleted), *rest)
@@ -122,7 +125,7 @@ def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> L
         stored.seq = seq
         stored.flags = Flags(bool(hidden) and not rule, bool(pinned), bool(allowed), rule)
     last, total = log[0] if log else (0, 0)
-    return Locked(stored_names, last, total, others)
+    return Locked(stored_names, last, total, approved_of(approved), others)
 
 
 @frozen
@@ -149,13 +152,19 @@ def visibility_updates(
 ) -> Sequence[Statement]:
     """Return the statements that store the visibility of `names` after a change of their records or flags.
 
-    They also log the changes of visible entries. `names` are of `locked`. `sources` is the order of precedence. The
-    records are stored if there is a policy.
+    They also log the changes of visible entries, and an entry whose document waits leaves its list with its change.
+    `names` are of `locked`. `sources` is the order of precedence. The records are stored if `reads_records`.
     """
-    return _updates(locked, names, sources, _apply_rules(rows, names, sources))
+    return _updates(rows, locked, names, sources, _apply_rules(rows, names, sources))
+
+
+def reads_records(rows: Rows, locked: Locked) -> bool:
+    """Return whether `visibility_updates` reads the records that a transaction has written."""
+    return rows.policy is not None or bool(locked.approved)
 
 
 def _updates(
+    rows: Rows,
     locked: Locked, names: Sequence[StoredName], sources: Sequence[str], ruled: Sequence[Mapping[str, object]]
 ) -> Sequence[Statement]:
     updates = [_updated(stored, sources) for stored in names]
@@ -172,7 +181,15 @@ def _updates(
         if update.change.is_update
     ]
     moved = [update.ids for update in updates if update.is_moved and not update.change.is_update]
-    changed = (_UPDATE, written), (_MOVE, moved), (_RULED, ruled)
+    preferred_ids = {
+        update.stored.name: update.preferred_id for update in updates if update.preferred_id is not None
+    }
+    left = [
+        {"seq": locked.names[name].seq, "mcp_id": mcp_id_of(name), "list": list_name}
+        for name, lists in holding_lists(rows, locked.approved, preferred_ids).items()
+        for list_name in lists
+    ]
+    changed = (_UPDATE, written), (_MOVE, moved), (_RULED, ruled), (LEAVE, left)
     return [*statements, *((statement, values) for statement, values in changed if values)]
 
 
@@ -259,7 +276,7 @@ def log_changes(rows: Rows, mcp_ids: Sequence[str], cause: str = "") -> Mapping[
             stored.records = {key: kept for key, kept in stored.records.items() if kept.row == preferred_id}
         if ruled := _apply_rules(rows, list(locked.names.values()), ()):
             changed = [stored for stored in locked.names.values() if stored.mcp_id in {row["mcp_id"] for row in ruled}]
-            rows.together(*_updates(locked, changed, (), ruled), locked.notification())
+            rows.together(*_updates(rows, locked, changed, (), ruled), locked.notification())
             seqs |= {stored.mcp_id: stored.seq for stored in changed}
             if len(changed) == len(names):
                 return seqs

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ...domain.entries import Entry
 from ...sanitize import clean_line
-from ...serialization import encode_entry, fingerprint, restore_entry
+from ...serialization import document_digest, encode_entry, restore_entry
 from .requests import Approval
 
 MAX_VALUES = 2_000
@@ -37,12 +37,7 @@ class Difference:
 def approval_of(entry: Entry, now: float) -> Approval:
     """Return the approval of an entry as it is at `now`: what its publisher wrote, without dates of registries."""
     document = Entry(entry.server)
-    return Approval(entry.version, fingerprint(document).hex(), encode_entry(document), now)
-
-
-def digest_of(body: bytes) -> str:
-    """Return the digest of the document of an encoded entry."""
-    return fingerprint(Entry(restore_entry(body).server)).hex()
+    return Approval(entry.version, document_digest(document), encode_entry(document), now)
 
 
 def differences(before: bytes, after: Entry) -> list[Difference]:

@@ -11,8 +11,8 @@ from ...domain.entries import mcp_id_of
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
+from ...serialization import document_digest, restore_entry
 from ...timers import Lease
-from .documents import digest_of
 from .request_tables import ListRequests
 from .requests import ListRequest
 from .rules import EntryList
@@ -109,7 +109,7 @@ def held_documents(changes: Sequence[Change], approved: Mapping[tuple[str, str],
     held = {}
     for (list_name, name), digest in approved.items():
         body = bodies.get(mcp_id_of(name))
-        if body is not None and (waiting := digest_of(body)) != digest:
+        if body is not None and (waiting := document_digest(restore_entry(body))) != digest:
             held[list_name, name] = waiting
     return held
 
@@ -121,18 +121,14 @@ def differences(
     matching: Matching,
     held: Collection[tuple[str, str]] = (),
 ) -> Differences:
-    """Return the lists that the entries of `changes` join and leave, by mcp_id. Picks of `held` entries do not count.
+    """Return the lists that the entries of `changes` join and leave, by mcp_id. `held` entries are in no list.
 
     A removed entry stays in its lists, so that their readers learn of the removal.
     """
     names = {entry_list.name for entry_list in lists}
     rules = {entry_list.rule for entry_list in lists if entry_list.rule}
-    chosen = {
-        entry_list.name: {
-            mcp_id_of(name) for name in picks.get(entry_list.name, ()) if (entry_list.name, name) not in held
-        }
-        for entry_list in lists
-    }
+    chosen = {entry_list.name: set(map(mcp_id_of, picks.get(entry_list.name, ()))) for entry_list in lists}
+    waiting = {(list_name, mcp_id_of(name)) for list_name, name in held}
     found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:
@@ -141,7 +137,8 @@ def differences(
         wanted = {
             entry_list.name
             for entry_list in lists
-            if entry_list.rule in matched or change.mcp_id in chosen[entry_list.name]
+            if (entry_list.rule in matched or change.mcp_id in chosen[entry_list.name])
+            and (entry_list.name, change.mcp_id) not in waiting
         }
         present = names.intersection(change.lists)
         if wanted != present:

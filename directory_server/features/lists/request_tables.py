@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.keys import new_id
-from ...tables import Rows, Tables, transaction
+from ...tables import Rows, Tables, held_documents, transaction
 from .requests import (
     MAX_ALL_OPEN,
     MAX_EVENTS,
@@ -186,7 +186,8 @@ class ListRequests:
     def approve(self, rows: Rows, request_id: str, approval: Approval, approver: str, text: str) -> list[ListRequest]:
         """Approve an entry, which joins its list, and all open requests for it; return these.
 
-        Raises NotFound, and BadInput if the request was decided, or too many entries were picked for the list.
+        Raises NotFound, and BadInput if the request was decided, the entry has changed since, or too many entries were
+        picked for the list.
         """
         cleaned, now = checked_text("text", text, is_required=False), approval.approved_at
         request = _open(rows, request_id)
@@ -201,6 +202,8 @@ class ListRequests:
             account=request.account,
         )
         pick_entry(rows, request.list, request.name)
+        if request.list in held_documents(rows, [request.name]).get(request.name, ()):
+            raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         return [
             _record(rows, ListRequest(*row), "approved", "approved", approver, cleaned, now)
             for row in rows.all(_SAME, list=request.list, name=request.name)
@@ -215,7 +218,7 @@ class ListRequests:
         rows.lock(_LOCK)
         made = []
         for (list_name, name), digest in held.items():
-            # The rule of the list matches it: nothing waits.
+            # It was approved since the changes were read.
             if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
                 continue
             earlier = [ListRequest(*row) for row in rows.all(_VERSIONS, list=list_name, name=name)]

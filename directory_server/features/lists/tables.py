@@ -10,7 +10,7 @@ from attrs.filters import exclude
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.scopes import unknown_list
-from ...tables import Rows, Tables, log_changes, snapshot, transaction
+from ...tables import PUBLISHERS, Rows, Tables, held_documents, log_changes, snapshot, transaction
 from .rules import (
     MAX_LISTS,
     MAX_PICKS,
@@ -82,6 +82,8 @@ _JOIN = """
 """
 
 _LEAVE = "UPDATE list_entry SET left_at = :seq WHERE mcp_id = :mcp_id AND list = :list"
+
+_NAMES = "SELECT mcp_id, name FROM entry WHERE mcp_id = ANY(:mcp_ids)"
 
 _COUNT = "SELECT count(*) FROM list_entry WHERE list = :name AND left_at IS NULL"
 
@@ -231,7 +233,18 @@ def pick_entry(rows: Rows, list_name: str, name: str) -> None:
 
 
 def _write(rows: Rows, found: Differences) -> None:
-    """Write the lists that entries join and leave, and log a change of each that is visible."""
+    """Write the lists that entries join and leave, and log a change of each that is visible.
+
+    An entry does not join a list on which its document waits.
+    """
+    rows.lock(PUBLISHERS)
+    names = dict(rows.all(_NAMES, mcp_ids=[mcp_id for mcp_id, (joined, _) in found.items() if joined]))
+    held = held_documents(rows, list(names.values()))
+    found = {
+        mcp_id: ([name for name in joined if name not in held.get(names.get(mcp_id, ""), ())], left)
+        for mcp_id, (joined, left) in found.items()
+    }
+    found = {mcp_id: lists for mcp_id, lists in found.items() if any(lists)}
     seqs = log_changes(rows, list(found))
     for mcp_id, (joined, left) in found.items():
         for name in joined:

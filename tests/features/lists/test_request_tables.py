@@ -11,14 +11,14 @@ from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.lists import request_tables
 from directory_server.features.lists.approvers import Approvers
-from directory_server.features.lists.documents import MAX_DIFFERENCES, approval_of, differences, digest_of
+from directory_server.features.lists.documents import MAX_DIFFERENCES, approval_of, differences
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.requests import MAX_EVENTS
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists
-from directory_server.serialization import encode_entry
+from directory_server.serialization import document_digest, encode_entry
 from directory_server.tables import StoredAccounts, StoredIdentities
 
 from ...contract import awaited
@@ -217,5 +217,5 @@ def test_large_and_deep_documents_are_bounded() -> None:
 
 def test_the_digest_is_of_what_the_publisher_wrote() -> None:
     first, dated = entry(), Entry(entry().server, {OFFICIAL: {"updatedAt": "2026-01-01"}}, is_official=True)
-    assert digest_of(encode_entry(first)) == digest_of(encode_entry(dated)) == approval_of(dated, 1.0).digest
-    assert digest_of(encode_entry(entry(title="Mail"))) != digest_of(encode_entry(first))
+    assert document_digest(first) == document_digest(dated) == approval_of(dated, 1.0).digest
+    assert document_digest(entry(title="Mail")) != document_digest(first)
