@@ -12,7 +12,7 @@ from ..sanitize import clean_line
 from ._data import NOTICES
 from ._editor_table import EDITORS
 from ._editors import Editor, Setup
-from ._keys import Names, names_of
+from ._keys import Names, deployed_key, names_of
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
 from ._policies import Deployment, NoRule, Rule, deployment_of
@@ -152,14 +152,13 @@ def deployments(
     mcp_id: str,
     packages: Sequence[Mapping[str, Any]],
     remotes: Sequence[Mapping[str, Any]],
-    tools: Iterable[str] = (),
 ) -> tuple[str, tuple[tuple[str, str, Deployment | Notice], ...]]:
     """Return the key of a server, and what administrators deploy of each remote and package, by kind and name.
 
     A Notice is the reason why no configuration is possible.
     """
-    names = names_of(server_name, mcp_id, tools)
-    return names.key, tuple(
+    names = names_of(server_name, mcp_id)
+    return deployed_key(server_name, mcp_id), tuple(
         (kind, name, server if isinstance(server, Notice) else deployment_of(_CLAUDE_CODE, whole_server(names, server)))
         for kind, name, server in _servers(packages, remotes)
     )

@@ -54,6 +54,14 @@ def names_of(server_name: str, mcp_id: str, tools: Iterable[str] = ()) -> Names:
     )
 
 
+def deployed_key(server_name: str, mcp_id: str) -> str:
+    """Return the key of a server in files for many machines: other entries and tools do not change it.
+
+    Else a machine would find another server under a key, with the consent and the login of the first one.
+    """
+    return f"{_key(server_name, MAX_KEY - 9)}-{mcp_id[-8:]}"
+
+
 def _key(server_name: str, limit: int) -> str:
     """Return the last part of a server's name, without generic words, in characters that all editors allow."""
     namespace, _, name = server_name.rpartition("/")

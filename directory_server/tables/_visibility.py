@@ -165,7 +165,10 @@ def reads_records(rows: Rows, locked: Locked) -> bool:
 
 def _updates(
     rows: Rows,
-    locked: Locked, names: Sequence[StoredName], sources: Sequence[str], ruled: Sequence[Mapping[str, object]]
+    locked: Locked,
+    names: Sequence[StoredName],
+    sources: Sequence[str],
+    ruled: Sequence[Mapping[str, object]],
 ) -> Sequence[Statement]:
     updates = [_updated(stored, sources) for stored in names]
     logged = [(update.change.kind, update.stored) for update in updates if update.change.kind is not None]
@@ -181,9 +184,7 @@ def _updates(
         if update.change.is_update
     ]
     moved = [update.ids for update in updates if update.is_moved and not update.change.is_update]
-    preferred_ids = {
-        update.stored.name: update.preferred_id for update in updates if update.preferred_id is not None
-    }
+    preferred_ids = {update.stored.name: update.preferred_id for update in updates if update.preferred_id is not None}
     left = [
         {"seq": locked.names[name].seq, "mcp_id": mcp_id_of(name), "list": list_name}
         for name, lists in holding_lists(rows, locked.approved, preferred_ids).items()

@@ -59,7 +59,7 @@ def warnings(context: CommandContext, keywords: tuple[str, ...], name: str) -> I
 
 def _policy(context: CommandContext, keywords: tuple[str, ...], name: str) -> Policy:
     storage = context.storage
-    selection = Selection(storage.store, storage.curation, inline)
+    selection = Selection(storage.store, storage.curation, inline, storage.tables)
     if name:
         selection = selection.within(wait_for(scope_of_list(storage.tables, name)), name)
     return wait_for(selection.policy(" ".join(keywords)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -25,6 +24,8 @@ MESSAGES: Mapping[str, str] = MappingProxyType(
         "allowed": "An allowed entry has the same URL or command, so it is not denied.",
         "review": "Not in managed-mcp.json: the user must enter a value or read the warnings on its page first.",
         "none": "It has no package or remote.",
+        "unchosen": "Not in managed-mcp.json: nobody has picked, approved, allowed or pinned it by its name.",
+        "marked": "Not in managed-mcp.json: its texts have marks that no operator has accepted.",
     }
 )
 """Messages of warnings by code. Other codes are those of `client_config.REASONS`."""
@@ -81,11 +82,14 @@ class PolicyBuilder:
     _servers: dict[str, Mapping[str, Any]] = field(factory=dict, init=False)
     _warnings: list[Warning] = field(factory=list, init=False)
 
-    def allow(self, entry: Entry) -> None:
-        """Allow each package and remote of an entry, and deploy the first one that needs no edits."""
+    def allow(self, entry: Entry, withheld: str = "") -> None:
+        """Allow each package and remote of an entry, and deploy the first one that needs no edits.
+
+        With `withheld`, the code of a warning, none is deployed.
+        """
         self.has_entries = True
         key, found = _deployments(entry)
-        is_deployed = False
+        definition = None
         for kind, name, deployment in found:
             if isinstance(deployment, Notice):
                 self._warn(entry, f"{kind} {name}", deployment.code, deployment.message)
@@ -94,12 +98,14 @@ class PolicyBuilder:
                 self._allowed[deployment.rule] = None
             else:
                 self._warn(entry, f"{kind} {name}", deployment.rule)
-            if deployment.definition is not None and not is_deployed:
-                is_deployed = True
-                self._servers[self._free(key)] = deployment.definition
+            definition = definition or deployment.definition
         if not found:
             self._warn(entry, "", "none")
-        elif not is_deployed and any(not isinstance(deployment, Notice) for _, _, deployment in found):
+        elif withheld:
+            self._warn(entry, "", withheld)
+        elif definition is not None:
+            self._servers[key] = definition
+        elif any(not isinstance(deployment, Notice) for _, _, deployment in found):
             self._warn(entry, "", "review")
 
     def deny(self, entry: Entry) -> None:
@@ -131,12 +137,6 @@ class PolicyBuilder:
     def _warn(self, entry: Entry, source: str, code: str, message: str = "") -> None:
         self._warnings.append(Warning(entry.name, clean_line(source, 200), code, message or MESSAGES[code]))
 
-    def _free(self, key: str) -> str:
-        """Return `key`, with a number if another entry has it."""
-        return next(
-            each for number in count(1) if (each := key if number == 1 else f"{key}-{number}") not in self._servers
-        )
-
 
 def _deployments(entry: Entry) -> tuple[str, Sequence[tuple[str, str, Any]]]:
-    return deployments(entry.name, entry.mcp_id, entry.packages, entry.remotes, (tool.name for tool in entry.tools))
+    return deployments(entry.name, entry.mcp_id, entry.packages, entry.remotes)

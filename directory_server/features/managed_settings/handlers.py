@@ -29,7 +29,7 @@ PATH = "/api/open/v1/managed-settings"
 PAGE = f"{ADMIN}/managed-settings"
 
 FRESH = 60.0
-"""Seconds for which a policy is served without reading the entries again."""
+"""Seconds after which the entries are read again, whatever the log says: curation flags and marks are not in it."""
 
 MAX_CACHED = 20
 """Policies in memory."""
@@ -38,32 +38,46 @@ MAX_WARNINGS = 500
 """Warnings on the page. The command prints all."""
 
 
+@frozen
+class _Built:
+    """A policy of the entries at the position `seq` of the log, or later ones; `at` is in seconds since the epoch."""
+
+    policy: Policy
+    seq: int
+    at: float
+
+
 @define
 class Policies:
     """Policies by keywords, scope and list. They are built one at a time: a fleet of machines may poll at once."""
 
     _selection: Selection
     _seconds: Callable[[], float]
-    _cached: dict[tuple[str, Scope, str], tuple[float, Policy]] = field(factory=dict, init=False)
+    _cached: dict[tuple[str, Scope, str], _Built] = field(factory=dict, init=False)
     _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
     async def get(self, keywords: str, scope: Scope = None, name: str = "") -> Policy:
-        """Return the policy of the selected entries, of the list `name` if it is not empty, at most FRESH seconds old.
+        """Return the policy of the selected entries, of the list `name` if it is not empty.
 
-        Raises as Selection.policy does.
+        It has all changes in the log of the scope, and is at most FRESH seconds old. Raises as Selection.policy does.
         """
-        return cast(Policy, await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope, name))))
+        # Of all requests that wait, the first one builds the policy for those that came before.
+        head = await self._selection.store.head()
+        building = self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope, name, head)))
+        return cast(Policy, await building)
 
-    async def _get(self, keywords: str, scope: Scope, name: str) -> Policy:
-        key = keywords, scope, name
-        built_at, policy = self._cached.get(key, (0.0, None))
-        if policy is None or not 0 <= self._seconds() - built_at < FRESH:
-            policy = await self._selection.within(scope, name).policy(keywords)
-            self._cached.pop(key, None)
-            self._cached[key] = self._seconds(), policy
-            if len(self._cached) > MAX_CACHED:
-                del self._cached[next(iter(self._cached))]
-        return policy
+    async def _get(self, keywords: str, scope: Scope, name: str, head: int) -> Policy:
+        key, selection = (keywords, scope, name), self._selection.within(scope, name)
+        built = self._cached.get(key)
+        if built is not None and 0 <= self._seconds() - built.at < FRESH:
+            if head <= built.seq or not await selection.store.has_changes(built.seq):
+                return built.policy
+        at, seq = self._seconds(), await selection.store.head()
+        self._cached.pop(key, None)
+        self._cached[key] = built = _Built(await selection.policy(keywords), seq, at)
+        if len(self._cached) > MAX_CACHED:
+            del self._cached[next(iter(self._cached))]
+        return built.policy
 
 
 @frozen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -13,8 +13,9 @@ from ...domain.errors import BadInput, NotFound
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.scopes import Scope
+from ...domain.withholding import entry_marks
 from ...search import TextAnalysis, percolate
-from ...tables import StoredCuration
+from ...tables import StoredCuration, Tables
 from .documents import Policy, PolicyBuilder
 
 MAX_ENTRIES = 5_000
@@ -24,22 +25,28 @@ STEP = 50
 """Entries that are read and converted in one step, in a thread."""
 
 
+_PICKED = "SELECT name FROM list_pick WHERE list = :name"
+
+_ACCEPTED = "SELECT mcp_id, accepted FROM accepted_marks"
+
+
 @frozen
 class Selection:
-    """Reads the entries for managed settings: the curated ones allow, the hidden ones deny.
+    """Reads the entries for managed settings: the curated ones, or those of a list, allow, the hidden ones deny.
 
-    Of a list all entries allow: an operator has decided on them.
+    Only entries that somebody has chosen by name are deployed: a publisher can write what the rule of a list selects.
     """
 
-    _store: Store
+    store: Store
     _curation: StoredCuration
     _offload: Offload
+    _tables: Tables
     _analysis: TextAnalysis = field(factory=TextAnalysis)
     _list: str = ""
 
     def within(self, scope: Scope, name: str = "") -> Selection:
         """Return the selection of the entries within `scope`; of all these if it is that of the list `name`."""
-        return evolve(self, store=self._store if scope is None else self._store.within(scope), list=name)
+        return evolve(self, store=self.store if scope is None else self.store.within(scope), list=name)
 
     async def policy(self, keywords: str) -> Policy:
         """Return the policy of the selected entries. Raises BadInput for the keywords, and NotFound without an entry.
@@ -48,13 +55,20 @@ class Selection:
         """
         if keywords:
             serialization.search_query(keywords, 1)
-        builder = PolicyBuilder()
-        await self._add_all(self._selected(), keywords, builder.allow)
+        builder, curated = PolicyBuilder(), await self._curation.curated()
+        chosen = {flags.name for flags in curated if flags.local or flags.pinned or flags.allowed}
+        chosen.update([name for (name,) in await self._tables.select(_PICKED, name=self._list)])
+        accepted = dict(await self._tables.select(_ACCEPTED))
+
+        def allow(entry: Entry) -> None:
+            builder.allow(entry, _withheld(entry, chosen, accepted.get(entry.mcp_id, "").split()))
+
+        await self._add_all(self._selected(), keywords, allow)
         if not builder.has_entries:
             selected = f"is in the list {self._list!r}" if self._list else "is curated"
             matching = f" and matches {keywords!r}" if keywords else ""
             raise NotFound(f"No entry {selected}{matching}. An empty allow list would block all servers.")
-        await self._add_all(self._hidden(), "", builder.deny)
+        await self._add_all(self._hidden([flags.name for flags in curated if flags.hidden]), "", builder.deny)
         return builder.policy()
 
     async def _add_all(
@@ -84,16 +98,20 @@ class Selection:
     async def _selected(self) -> AsyncIterator[Sequence[bytes]]:
         """Yield the latest versions of the curated entries, or of those of the list, ordered by name."""
         after = ("", "")
-        while versions := await self._store.listing(after, STEP, curated=not self._list):
+        while versions := await self.store.listing(after, STEP, curated=not self._list):
             yield [version.body for version in versions if not version.deleted]
             after = versions[-1].name, versions[-1].version
 
-    async def _hidden(self) -> AsyncIterator[Sequence[bytes]]:
+    async def _hidden(self, names: Sequence[str]) -> AsyncIterator[Sequence[bytes]]:
         """Yield the latest versions of hidden entries, ordered by name."""
-        after = ""
-        while names := await self._curation.curated(after, STEP):
-            found = [
-                await self._store.version(each.name, "latest", include_hidden=True) for each in names if each.hidden
-            ]
-            yield [version.body for version in found if version is not None and not version.deleted]
-            after = names[-1].name
+        for name in names:
+            version = await self.store.version(name, "latest", include_hidden=True)
+            if version is not None and not version.deleted:
+                yield [version.body]
+
+
+def _withheld(entry: Entry, chosen: Collection[str], accepted: Collection[str]) -> str:
+    """Return the code of the warning why an entry is not deployed, empty if it is."""
+    if entry.name not in chosen:
+        return "unchosen"
+    return "marked" if any(mark.id not in accepted for mark in entry_marks(entry)) else ""

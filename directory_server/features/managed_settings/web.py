@@ -13,7 +13,7 @@ NAME = "managed_settings"
 
 def _serve(kernel: Kernel) -> Endpoints:
     storage = kernel.storage
-    policies = Policies(Selection(storage.store, storage.curation, kernel.offload), kernel.now)
+    policies = Policies(Selection(storage.store, storage.curation, kernel.offload, storage.tables), kernel.now)
     return Endpoints({NAME: ManagedSettingsHandlers(kernel.operators.of_folder(NAME), kernel, policies)})
 
 

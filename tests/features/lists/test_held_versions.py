@@ -129,7 +129,10 @@ class TestHeldVersions(TablesTest):
         await store.publish("second", [new])
         changes = await store.changes(head, 9)
         held = held_documents(changes, await lists.approved(["red"]))
-        assert differences(changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held) == {}
+        assert (
+            differences(changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held)
+            == {}
+        )
         [waiting] = await requests.wait(held, 3.0)
         await requests.approve(waiting.id, approval_of(new, 4.0), "amy", "")
         assert "evil.example" in await everything_within(store, RED)
@@ -159,7 +162,9 @@ class TestHeldVersions(TablesTest):
         await store.publish("second", [document("2.0.0")])
         changes = await store.changes(0, 9)
         held = held_documents(changes, await lists.approved(["red"]))
-        found = differences(changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held)
+        found = differences(
+            changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held
+        )
         await lists.write(found)
         assert "evil.example" not in await everything_within(store, RED)
         await lists.unpick("red", NAME)

@@ -18,7 +18,7 @@ from directory_server.features.lists.requests import MAX_EVENTS
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists
-from directory_server.serialization import document_digest, encode_entry
+from directory_server.serialization import document_digest
 from directory_server.tables import StoredAccounts, StoredIdentities
 
 from ...contract import awaited

@@ -13,10 +13,13 @@ import pytest
 
 from directory_server import serialization
 from directory_server.client_config import install_options
-from directory_server.domain.entries import Entry
+from directory_server.client_config._keys import MAX_KEY
+from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
 from directory_server.features.managed_settings.documents import MESSAGES, Policy, PolicyBuilder
 
 from .matchers import check_format, claude_code, others, vs_code
+
+TOOL = f"tool-{mcp_id_of('com.acme/tool')[-8:]}"
 
 
 def entry(name: str = "com.acme/tool", **server: Any) -> Entry:
@@ -53,7 +56,7 @@ def test_a_package_is_allowed_by_the_exact_command() -> None:
         check_format(document)
         assert document["allowedMcpServers"] == [{"serverCommand": command}]
     assert policy.document("managed-mcp.json") == {
-        "mcpServers": {"tool": {"type": "stdio", "command": "npx", "args": command[1:]}}
+        "mcpServers": {TOOL: {"type": "stdio", "command": "npx", "args": command[1:]}}
     }
     assert codes(policy) == []
 
@@ -119,13 +122,32 @@ def test_the_first_way_without_edits_is_deployed() -> None:
         remotes=[{"type": "sse", "url": "https://acme.com/{tenant}"}, {"type": "sse", "url": "https://acme.com/sse"}],
     )
     policy = policy_of(both)
-    assert policy.servers == {"tool": {"type": "sse", "url": "https://acme.com/sse"}}
+    assert policy.servers == {TOOL: {"type": "sse", "url": "https://acme.com/sse"}}
     assert len(policy.allowed) == 2
 
 
-def test_two_entries_with_one_key_are_both_deployed() -> None:
-    same = [entry(f"com.{name}/tool", remotes=[*remote(f"https://{name}.example/").remotes]) for name in ("a", "b")]
-    assert policy_of(*same).servers.keys() == {"tool", "tool-2"}
+@pytest.mark.parametrize("names", [("com.a/tool", "com.b/tool"), ("com.a/Tool", "com.a/tool_mcp", "com.a/t.o.o.l")])
+def test_the_key_of_a_server_depends_on_its_name_only(names: tuple[str, ...]) -> None:
+    keys: dict[str, str] = {}
+    for ordered in (names, names[::-1], names[1:]):
+        for tools in ([], [{"name": "x" * 60}]):
+            entries = [
+                Entry(
+                    {
+                        **entry(name).server,
+                        "version": "2",
+                        "remotes": [{"type": "sse", "url": f"https://{number}.example"}],
+                    },
+                    {PUBLISHER: {"tools": tools}},
+                )
+                for number, name in sorted(enumerate(ordered), reverse=True)
+            ]
+            servers = policy_of(*entries).servers
+            assert len(servers) == len(ordered)
+            for one, key in zip(entries, servers, strict=True):
+                assert keys.setdefault(one.name, key) == key
+                assert len(key) <= MAX_KEY
+    assert len(set(keys.values())) == len(names)
 
 
 def test_hidden_entries_are_denied_unless_an_allowed_one_is_the_same() -> None:
