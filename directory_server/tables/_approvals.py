@@ -18,38 +18,41 @@ LEAVE = """
     WHERE list_entry.mcp_id = input.mcp_id AND list_entry.list = input.list AND left_at IS NULL
 """
 
-_PREFERRED = "SELECT name, preferred_id FROM entry WHERE name = ANY(:names) AND preferred_id IS NOT NULL"
+_PREFERRED = "SELECT name, preferred_id FROM entry WHERE mcp_id = ANY(:mcp_ids) AND preferred_id IS NOT NULL"
 
 _BODIES = "SELECT id, body FROM record WHERE id = ANY(:ids)"
 
-Approved = Mapping[str, Mapping[str, str]]
-"""Digests of approved documents by the name of the entry and the list."""
+Digests = Mapping[str, Mapping[str, str]]
+"""Digests of documents by the name of the entry and the list."""
 
 
-def approved_of(rows: Sequence[tuple[str, str, str]]) -> Approved:
-    """Return the results of APPROVED by the name of the entry and the list."""
-    approved: dict[str, dict[str, str]] = {}
+def digests_of(rows: Sequence[tuple[str, str, str]]) -> Digests:
+    """Return rows of names, lists and digests as a mapping."""
+    digests: dict[str, dict[str, str]] = {}
     for name, list_name, digest in rows:
-        approved.setdefault(name, {})[list_name] = digest
-    return approved
+        digests.setdefault(name, {})[list_name] = digest
+    return digests
 
 
-def holding_lists(rows: Rows, approved: Approved, records: Mapping[str, int]) -> Mapping[str, Sequence[str]]:
-    """Return the lists in `approved` on which the document of an entry waits, by its name.
+def waiting_documents(rows: Rows, approved: Digests, records: Mapping[str, int]) -> Digests:
+    """Return the documents that wait: those that differ from the `approved` ones.
 
     `records` are the ids of the stored records that represent the names.
     """
     wanted = {name: row for name, row in records.items() if name in approved}
-    if not wanted:
-        return {}
-    bodies = dict(rows.all(_BODIES, ids=list(wanted.values())))
+    bodies = dict(rows.all(_BODIES, ids=list(wanted.values()))) if wanted else {}
     digests = {name: document_digest(restore_entry(bodies[row])) for name, row in wanted.items()}
-    return {
-        name: [list_name for list_name, digest in approved[name].items() if digest != digests[name]] for name in wanted
-    }
+    return digests_of(
+        [
+            (name, list_name, digests[name])
+            for name in wanted
+            for list_name, digest in approved[name].items()
+            if digest != digests[name]
+        ]
+    )
 
 
-def held_documents(rows: Rows, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """Return the lists on which the document of each of `names` waits. The transaction holds the lock of publishers."""
-    approved = approved_of(rows.all(APPROVED, names=names))
-    return holding_lists(rows, approved, dict(rows.all(_PREFERRED, names=list(approved)))) if approved else {}
+def held_documents(rows: Rows, mcp_ids: Sequence[str]) -> Digests:
+    """Return the documents of entries that wait. The transaction holds the lock of publishers."""
+    records = dict(rows.all(_PREFERRED, mcp_ids=mcp_ids))
+    return waiting_documents(rows, digests_of(rows.all(APPROVED, names=list(records))), records)

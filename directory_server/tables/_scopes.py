@@ -1,4 +1,4 @@
-"""Tables as readers of a scope see them: statements find only the entries of the lists of the scope, and records of them."""
+"""Tables as readers of a scope see them: statements find only entries of the lists of the scope, and their records."""
 
 from __future__ import annotations
 

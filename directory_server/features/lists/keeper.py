@@ -11,7 +11,6 @@ from ...domain.entries import mcp_id_of
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
-from ...serialization import document_digest, restore_entry
 from ...timers import Lease
 from .request_tables import ListRequests
 from .requests import ListRequest
@@ -89,11 +88,12 @@ class Keeper:
         # Read after the changes, so that an entry which was picked meanwhile is not taken out again.
         lists = [entry_list for entry_list in await self._selected() if entry_list.name in names]
         picks = await self._lists.picks([entry_list.name for entry_list in lists])
-        approved = await self._lists.approved([entry_list.name for entry_list in lists if entry_list.holds_versions])
-        held = await self._offload(held_documents, changes, approved) if approved else {}
-        await self._write(await self._offload(differences, changes, lists, picks, self._matching, held))
-        if held:
-            await self._tell(await self._requests.wait(held, self._now()))
+        await self._write(await self._offload(differences, changes, lists, picks, self._matching))
+        if any(entry_list.holds_versions for entry_list in lists):
+            visible = [change.mcp_id for change in changes if change.body is not None]
+            if waiting := await self._requests.wait(visible, self._now()):
+                self._announce()
+                await self._tell(waiting)
 
     async def _write(self, found: Differences) -> None:
         if found and await self._lists.write(found):
@@ -103,32 +103,19 @@ class Keeper:
         return [entry_list for entry_list in await self._lists.all() if not entry_list.is_all]
 
 
-def held_documents(changes: Sequence[Change], approved: Mapping[tuple[str, str], str]) -> Mapping[tuple[str, str], str]:
-    """Return the digests of documents of `changes` that are not `approved`, by list and name of the entry."""
-    bodies = {change.mcp_id: change.body for change in changes}
-    held = {}
-    for (list_name, name), digest in approved.items():
-        body = bodies.get(mcp_id_of(name))
-        if body is not None and (waiting := document_digest(restore_entry(body))) != digest:
-            held[list_name, name] = waiting
-    return held
-
-
 def differences(
     changes: Sequence[Change],
     lists: Sequence[EntryList],
     picks: Mapping[str, Collection[str]],
     matching: Matching,
-    held: Collection[tuple[str, str]] = (),
 ) -> Differences:
-    """Return the lists that the entries of `changes` join and leave, by mcp_id. `held` entries are in no list.
+    """Return the lists that the entries of `changes` join and leave, by mcp_id.
 
     A removed entry stays in its lists, so that their readers learn of the removal.
     """
     names = {entry_list.name for entry_list in lists}
     rules = {entry_list.rule for entry_list in lists if entry_list.rule}
     chosen = {entry_list.name: set(map(mcp_id_of, picks.get(entry_list.name, ()))) for entry_list in lists}
-    waiting = {(list_name, mcp_id_of(name)) for list_name, name in held}
     found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:
@@ -137,8 +124,7 @@ def differences(
         wanted = {
             entry_list.name
             for entry_list in lists
-            if (entry_list.rule in matched or change.mcp_id in chosen[entry_list.name])
-            and (entry_list.name, change.mcp_id) not in waiting
+            if entry_list.rule in matched or change.mcp_id in chosen[entry_list.name]
         }
         present = names.intersection(change.lists)
         if wanted != present:

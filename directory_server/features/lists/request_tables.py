@@ -23,7 +23,7 @@ from .requests import (
     decided,
     unknown_request,
 )
-from .tables import pick_entry
+from .tables import pick_entry, write_lists
 
 # Writers wait for each other, so that together they do not exceed a limit, and of two decisions the first counts.
 _LOCK = "LOCK TABLE list_request IN SHARE ROW EXCLUSIVE MODE"
@@ -202,7 +202,7 @@ class ListRequests:
             account=request.account,
         )
         pick_entry(rows, request.list, request.name)
-        if request.list in held_documents(rows, [request.name]).get(request.name, ()):
+        if request.list in held_documents(rows, [mcp_id_of(request.name)]).get(request.name, ()):
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         return [
             _record(rows, ListRequest(*row), "approved", "approved", approver, cleaned, now)
@@ -210,17 +210,21 @@ class ListRequests:
         ]
 
     @transaction
-    def wait(self, rows: Rows, held: Mapping[tuple[str, str], str], now: float) -> list[ListRequest]:
-        """Make and return requests for documents that wait, whose digests are `held` by list and name of the entry.
+    def wait(self, rows: Rows, mcp_ids: Sequence[str], now: float) -> list[ListRequest]:
+        """Make and return requests for the documents of entries that wait.
 
         A document that was declined makes no second one.
         """
         rows.lock(_LOCK)
         made = []
-        for (list_name, name), digest in held.items():
-            # It was approved since the changes were read.
+        for name, list_name, digest in [
+            (name, list_name, digest)
+            for name, lists in held_documents(rows, mcp_ids).items()
+            for list_name, digest in lists.items()
+        ]:
+            # The list has not held versions before.
             if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
-                continue
+                write_lists(rows, {mcp_id_of(name): ([], [list_name])})
             earlier = [ListRequest(*row) for row in rows.all(_VERSIONS, list=list_name, name=name)]
             waiting = [request for request in earlier if request.is_open]
             if any(request.waits_for == digest for request in waiting or earlier[-1:]):

@@ -67,11 +67,6 @@ _PICKS = "SELECT list, name FROM list_pick WHERE list = ANY(:lists) ORDER BY nam
 
 _PICK = "INSERT INTO list_pick (list, name) VALUES (:list, :name) ON CONFLICT DO NOTHING"
 
-_HELD = """
-    SELECT list, name, digest FROM list_approval
-    WHERE list IN (SELECT name FROM entry_list WHERE holds_versions) AND list = ANY(:lists)
-"""
-
 _FORGET_APPROVAL = "DELETE FROM list_approval WHERE list = :list AND name = :name"
 
 _UNPICK = "DELETE FROM list_pick WHERE list = :list AND name = :name"
@@ -82,8 +77,6 @@ _JOIN = """
 """
 
 _LEAVE = "UPDATE list_entry SET left_at = :seq WHERE mcp_id = :mcp_id AND list = :list"
-
-_NAMES = "SELECT mcp_id, name FROM entry WHERE mcp_id = ANY(:mcp_ids)"
 
 _COUNT = "SELECT count(*) FROM list_entry WHERE list = :name AND left_at IS NULL"
 
@@ -145,11 +138,6 @@ class Lists:
             found.setdefault(list_name, []).append(name)
         return found
 
-    async def approved(self, names: Sequence[str]) -> Mapping[tuple[str, str], str]:
-        """Return the digests of approved documents, by list and name, for those of the lists that hold versions."""
-        rows = await self._tables.select(_HELD, lists=list(names))
-        return {(list_name, name): digest for list_name, name, digest in rows}
-
     @transaction
     def pick(self, rows: Rows, list_name: str, name: str) -> None:
         """Add the entry `name` to a list by hand, with all its versions. Raises BadInput, NotFound."""
@@ -166,7 +154,7 @@ class Lists:
         rows.execute(_FORGET_APPROVAL, list=list_name, name=name)
         if rows.execute(_UNPICK, list=list_name, name=name):
             # The keeper puts an entry that the rule matches into the list again.
-            _write(rows, {mcp_id_of(name): ([], [list_name])})
+            write_lists(rows, {mcp_id_of(name): ([], [list_name])})
 
     @transaction
     def set_groups(self, rows: Rows, list_name: str, groups: Collection[str]) -> None:
@@ -184,7 +172,7 @@ class Lists:
         pairs = list(found.items())
         for start in range(0, len(pairs), BATCH):
             batch = dict(pairs[start : start + BATCH])
-            await self._tables.write(lambda rows, batch=batch: _write(rows, batch))  # type: ignore[misc]
+            await self._tables.write(lambda rows, batch=batch: write_lists(rows, batch))  # type: ignore[misc]
         return len(pairs)
 
     async def leftovers(self) -> Mapping[str, Sequence[str]]:
@@ -229,19 +217,18 @@ def pick_entry(rows: Rows, list_name: str, name: str) -> None:
     if (list_name, name) not in (picks := rows.all(_PICKS, lists=[list_name])) and len(picks) >= MAX_PICKS:
         raise BadInput(f"A list has at most {MAX_PICKS:,} entries that were picked.", code="picks_full")
     rows.execute(_PICK, list=list_name, name=name)
-    _write(rows, {mcp_id_of(name): ([list_name], [])})
+    write_lists(rows, {mcp_id_of(name): ([list_name], [])})
 
 
-def _write(rows: Rows, found: Differences) -> None:
+def write_lists(rows: Rows, found: Differences) -> None:
     """Write the lists that entries join and leave, and log a change of each that is visible.
 
     An entry does not join a list on which its document waits.
     """
     rows.lock(PUBLISHERS)
-    names = dict(rows.all(_NAMES, mcp_ids=[mcp_id for mcp_id, (joined, _) in found.items() if joined]))
-    held = held_documents(rows, list(names.values()))
+    held = {mcp_id_of(name): lists for name, lists in held_documents(rows, list(found)).items()}
     found = {
-        mcp_id: ([name for name in joined if name not in held.get(names.get(mcp_id, ""), ())], left)
+        mcp_id: ([name for name in joined if name not in held.get(mcp_id, ())], left)
         for mcp_id, (joined, left) in found.items()
     }
     found = {mcp_id: lists for mcp_id, lists in found.items() if any(lists)}

@@ -69,9 +69,9 @@ class Policies:
     async def _get(self, keywords: str, scope: Scope, name: str, head: int) -> Policy:
         key, selection = (keywords, scope, name), self._selection.within(scope, name)
         built = self._cached.get(key)
-        if built is not None and 0 <= self._seconds() - built.at < FRESH:
-            if head <= built.seq or not await selection.store.has_changes(built.seq):
-                return built.policy
+        is_young = built is not None and 0 <= self._seconds() - built.at < FRESH
+        if built is not None and is_young and (head <= built.seq or not await selection.store.has_changes(built.seq)):
+            return built.policy
         at, seq = self._seconds(), await selection.store.head()
         self._cached.pop(key, None)
         self._cached[key] = built = _Built(await selection.policy(keywords), seq, at)

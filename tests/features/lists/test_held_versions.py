@@ -10,7 +10,7 @@ import pytest
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.features.lists.documents import approval_of
-from directory_server.features.lists.keeper import differences, held_documents
+from directory_server.features.lists.keeper import differences
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
@@ -61,6 +61,12 @@ async def everything_within(store: StoredEntries, scope: frozenset[str]) -> str:
         await within.changes(0, 99),
     ]
     return repr(read)
+
+
+async def keep(store: StoredEntries, lists: Lists) -> None:
+    """Write the lists of entries as the keeper does; each rule matches each entry."""
+    picks = await lists.picks(["red", "blue"])
+    await lists.write(differences(await store.changes(0, 9), await lists.all(), picks, lambda _, rules: rules))
 
 
 Change = Callable[[StoredEntries, StoredCuration], Awaitable[Any]]
@@ -127,13 +133,9 @@ class TestHeldVersions(TablesTest):
         head = await store.head()
         new = document("2.0.0")
         await store.publish("second", [new])
-        changes = await store.changes(head, 9)
-        held = held_documents(changes, await lists.approved(["red"]))
-        assert (
-            differences(changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held)
-            == {}
-        )
-        [waiting] = await requests.wait(held, 3.0)
+        await keep(store, lists)
+        assert await store.head() == head + 1
+        [waiting] = await requests.wait([MCP_ID], 3.0)
         await requests.approve(waiting.id, approval_of(new, 4.0), "amy", "")
         assert "evil.example" in await everything_within(store, RED)
 
@@ -145,6 +147,20 @@ class TestHeldVersions(TablesTest):
         with pytest.raises(BadInput, match="has changed"):
             await requests.approve(asked, approval_of(GOOD, 4.0), "amy", "")
         assert (await requests.find(asked)).is_open
+        assert "evil.example" not in await everything_within(store, RED)
+
+    @awaited
+    async def test_a_list_that_begins_to_hold_versions_loses_those_that_wait(self) -> None:
+        store, lists, requests = await self.open()
+        for holds_versions in (False, True):
+            wanted = new_list("red", "", is_all=False, is_open=False, rule="", now=1.0, holds_versions=holds_versions)
+            await lists.put(wanted)
+            if not holds_versions:
+                await store.publish("second", [document("2.0.0")])
+                assert "evil.example" in await everything_within(store, RED)
+        assert [entry_list.seq for entry_list in await lists.all() if entry_list.holds_versions] < [0]
+        await keep(store, lists)
+        assert len(await requests.wait([MCP_ID], 3.0)) == 1
         assert "evil.example" not in await everything_within(store, RED)
 
     @awaited
@@ -160,12 +176,7 @@ class TestHeldVersions(TablesTest):
     async def test_a_rule_that_the_new_version_meets_does_not_list_it(self) -> None:
         store, lists, _ = await self.open(rule="mail")
         await store.publish("second", [document("2.0.0")])
-        changes = await store.changes(0, 9)
-        held = held_documents(changes, await lists.approved(["red"]))
-        found = differences(
-            changes, await lists.all(), await lists.picks(["red", "blue"]), lambda _, rules: rules, held
-        )
-        await lists.write(found)
+        await keep(store, lists)
         assert "evil.example" not in await everything_within(store, RED)
         await lists.unpick("red", NAME)
         await lists.write({MCP_ID: (["red"], [])})

@@ -22,7 +22,7 @@ from directory_server.serialization import document_digest
 from directory_server.tables import StoredAccounts, StoredIdentities
 
 from ...contract import awaited
-from ...tables.conftest import TablesTest
+from ...tables.conftest import TablesTest, open_store
 
 ISSUER = "https://login.example.org"
 
@@ -142,34 +142,37 @@ class TestListRequests(TablesTest):
 
     @awaited
     async def test_a_new_document_makes_one_request(self) -> None:
-        _, lists, requests, accounts = await self.open(holds_versions=True)
+        tables, lists, requests, accounts = await self.open(holds_versions=True)
         ann = await accounts.add("ann@example.org")
-        approval = approval_of(entry(), 2.0)
+        approval, store, mcp_ids = approval_of(entry(), 2.0), open_store(tables), [mcp_id_of("x/y")]
+        await store.publish("local", [entry()])
         await requests.approve(await requests.add(ann.id, "red", "x/y", "Mail.", 1.0), approval, "amy", "")
-        assert await lists.approved(["red"]) == {("red", "x/y"): approval.digest}
-        # The entry is on the list, by its rule: nothing waits.
-        assert await requests.wait({("red", "x/y"): "22"}, 3.0) == []
+        # The entry has the approved document: nothing waits.
+        assert await requests.wait(mcp_ids, 3.0) == []
         assert await requests.count() == 0
-        await lists.write({mcp_id_of("x/y"): ([], ["red"])})
+
+        async def wait(version: str, now: float) -> int:
+            await store.publish("local", [entry(version=version)])
+            return len(await requests.wait(mcp_ids, now))
+
         # Only the first one is told.
-        made = [len(await requests.wait({("red", "x/y"): digest}, 3.0)) for digest in ("22", "22", "33")]
-        assert made == [1, 0, 0]
+        assert [await wait(version, 3.0) for version in ("22", "22", "33")] == [1, 0, 0]
         assert await requests.count_states() == {"approved": 1, "open": 1}
         [waiting] = await requests.waiting(["red"], 9)
-        assert (waiting.account, waiting.waits_for) == (ann.id, "33")
+        assert (waiting.account, waiting.waits_for) == (ann.id, document_digest(entry(version="33")))
         assert (await requests.states("x/y", ["red"]))["red"] == waiting
         await requests.forget(4.0, 4.0)
         assert await requests.count() == 1
         await requests.answer(waiting.id, "declined", "amy", "", 5.0)
-        await requests.wait({("red", "x/y"): "33"}, 6.0)
+        assert await wait("33", 6.0) == 0
         assert await requests.count() == 0
         await accounts.delete(ann.id)
-        await requests.wait({("red", "x/y"): "44"}, 7.0)
+        assert await wait("44", 7.0) == 1
         [waiting] = await requests.waiting(["red"], 9)
         assert waiting.account is None
         wanted = new_list("red", "Red", is_all=False, is_open=False, rule="", now=1.0)
         await lists.put(wanted)
-        assert await lists.approved(["red"]) == {}
+        assert await wait("55", 8.0) == 0
 
     @awaited
     async def test_old_requests_expire_and_those_of_deleted_accounts_go(self) -> None:
