@@ -11,6 +11,8 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlsplit
 
+from attrs import define, field
+
 from ...client_config import install_options
 from ...domain.details import detail_of
 from ...domain.entries import Entry
@@ -28,37 +30,54 @@ MAX_NAME = 64
 """Characters of the name of a plugin or a marketplace."""
 
 
-def marketplace(versions: Sequence[Version], base_url: str, source: str, query: str) -> bytes:
-    """Return the marketplace of `versions`, the entries that match `query`.
+MAX_CACHED, MAX_CACHED_SIZE = 2_000, 4_000
+"""Plugins in memory, and bytes of each. Real ones have some 500."""
 
-    `source` is the URL of the repository of all plugins. A user can have one marketplace of a name, so other queries
+
+@define
+class Plugins:
+    """The plugins of documents, which are a function of these: the newest MAX_CACHED are in memory."""
+
+    _encoded: dict[bytes, bytes] = field(factory=dict, init=False)
+
+    def of(self, body: bytes, source: str) -> bytes:
+        """Return the plugin of an encoded entry, empty if it cannot be installed. Threads may call it."""
+        digest = blake2b(b"%s\0%s" % (source.encode(), body), digest_size=16).digest()
+        plugin = self._encoded.get(digest)
+        if plugin is None:
+            entry = restore_entry(body)
+            servers = _servers(entry)
+            plugin = b"" if servers is None else encode(_plugin(entry, servers, source))
+            if len(self._encoded) >= MAX_CACHED:
+                self._encoded.clear()
+            if len(plugin) <= MAX_CACHED_SIZE:
+                self._encoded[digest] = plugin
+        return plugin
+
+
+def marketplace(plugins: Plugins, versions: Sequence[Version], base_url: str, source: str, selection: str) -> bytes:
+    """Return the marketplace of `versions`, the entries of a `selection`: a query, and a list.
+
+    `source` is the URL of the repository of all plugins. A user can have one marketplace of a name, so other selections
     have other names.
     """
-    plugins: dict[str, bytes] = {}
+    chosen: list[bytes] = []
     size = 0
-    for version in versions:
-        entry = restore_entry(version.body)
-        servers = _servers(entry)
-        if servers is None:
-            continue
-        name = _slug(entry.name) or entry.mcp_id
-        if name in plugins:
-            name = f"{name[: MAX_NAME - 9]}-{entry.mcp_id[:8]}"
-        plugin = encode(_plugin(name, entry, servers, source))
+    for plugin in filter(None, (plugins.of(version.body, source) for version in versions)):
         size += len(plugin)
         if size > MAX_BYTES:
             break
-        plugins[name] = plugin
+        chosen.append(plugin)
     host = _slug(urlsplit(base_url).hostname or "") or "directory"
-    suffix = f"-{blake2b(query.encode(), digest_size=4).hexdigest()}" if query else ""
+    suffix = f"-{blake2b(selection.encode(), digest_size=4).hexdigest()}" if selection else ""
     head = encode(
         {
             "name": f"mcp-{host[: MAX_NAME - 13]}{suffix}",
             "owner": {"name": host, "url": base_url},
-            "description": "Servers of the MCP directory" + (f' for "{query}".' if query else "."),
+            "description": "Servers of the MCP directory" + (f' for "{selection}".' if selection else "."),
         }
     )
-    return head[:-1] + b',"plugins":[' + b",".join(plugins.values()) + b"]}"
+    return head[:-1] + b',"plugins":[' + b",".join(chosen) + b"]}"
 
 
 def _servers(entry: Entry) -> Mapping[str, Any] | None:
@@ -75,17 +94,26 @@ def _servers(entry: Entry) -> Mapping[str, Any] | None:
     return None
 
 
-def _plugin(name: str, entry: Entry, servers: Mapping[str, Any], source: str) -> dict[str, Any]:
+def plugin_name(entry: Entry) -> str:
+    """Return the name of the plugin of an entry: a function of the whole name of the entry and of nothing else.
+
+    A slug alone has many names. Its digits are 62 bits of a hash, so nobody finds another name with the same ones.
+    """
+    digits = entry.mcp_id.replace("-", "")[-16:]
+    return f"{_slug(entry.name)[: MAX_NAME - 17].strip('-')}-{digits}".lstrip("-")
+
+
+def _plugin(entry: Entry, servers: Mapping[str, Any], source: str) -> dict[str, Any]:
     hit = shown_hit(entry)
     namespace = hit.server_name.partition("/")[0]
     return {
-        "name": name,
+        "name": plugin_name(entry),
         "description": hit.brief or hit.name,
         "version": entry.version[:100],
         "author": {"name": namespace},
         **({"homepage": hit.website_url} if hit.website_url else {}),
         "source": {"source": "url", "url": source},
-        # The entry defines the whole plugin: its repository has no files.
+        # The entry defines the whole plugin: its repository has one text.
         "strict": False,
         "mcpServers": servers,
     }

@@ -1,8 +1,9 @@
-"""A Git repository without files, over smart HTTP: the source of all plugins.
+"""A Git repository with one text, over smart HTTP: the source of all plugins.
 
 Claude Code clones the source of a plugin. A marketplace at a URL cannot name a source of its own files, and the
 repository of a publisher could have hooks that run. So the plugin is in the marketplace file, and its source is one
-commit without files. Sources: gitprotocol-http(5), gitprotocol-pack(5) version 0, gitformat-pack(5).
+commit with one text, because an update fails without files.
+Sources: gitprotocol-http(5), gitprotocol-pack(5) version 0, gitformat-pack(5).
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ def _line(text: bytes) -> bytes:
 
 _FLUSH = b"0000"
 
-_COMMIT_BODY = (
-    b"tree %s\nauthor directory <> 0 +0000\ncommitter directory <> 0 +0000\n\n"
-    b"The plugin is in the marketplace file.\n" % _object(b"tree", b"")
+TEXT = b"The plugin is in the marketplace file.\n"
+
+_TREE_BODY = b"100644 README.md\0" + bytes.fromhex(_object(b"blob", TEXT).decode())
+
+_COMMIT_BODY = b"tree %s\nauthor directory <> 0 +0000\ncommitter directory <> 0 +0000\n\n%s" % (
+    _object(b"tree", _TREE_BODY),
+    TEXT,
 )
 
 COMMIT = _object(b"commit", _COMMIT_BODY)
 
-_OBJECTS = b"PACK\0\0\0\2\0\0\0\2" + _packed(1, _COMMIT_BODY) + _packed(2, b"")
+_OBJECTS = b"PACK\0\0\0\2\0\0\0\3" + _packed(1, _COMMIT_BODY) + _packed(2, _TREE_BODY) + _packed(3, TEXT)
 
 _PACK = _OBJECTS + hashlib.sha1(_OBJECTS, usedforsecurity=False).digest()
 

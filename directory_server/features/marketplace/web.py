@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
@@ -15,14 +15,14 @@ from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.registry import MAX_AGE
 from ...web.responses import conditional_response
 from ...web.routes import REGISTRY, Route
-from .documents import marketplace
+from .documents import Plugins, marketplace
 from .repository import REFS, upload_pack
 
 PATH = "/v0.1/claude"
 
 REPOSITORY = f"{PATH}/plugin.git"
 
-MAX_PLUGINS = 100
+DEFAULT_PLUGINS, MAX_PLUGINS = 20, 100
 """Entries of a marketplace, by default and at most."""
 
 
@@ -31,6 +31,7 @@ class MarketplaceHandlers:
     """Handlers of the marketplace for clients of the registry API, and of the repository of all plugins."""
 
     _kernel: Kernel
+    _plugins: Plugins = field(factory=Plugins)
 
     async def get(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the marketplace of the best hits, without `q` of the best known entries."""
@@ -43,7 +44,8 @@ class MarketplaceHandlers:
         all_listed = kernel.config.registry.listed != "curated"
         listed = [version for version in versions if version.curated or all_listed]
         base_url = kernel.layout.base_url(request)
-        body = await kernel.offload(marketplace, listed, base_url, f"{base_url}{REPOSITORY}", keywords)
+        selection = " ".join(filter(None, (keywords, f"list:{request.list_name}" if request.list_name else "")))
+        body = await kernel.offload(marketplace, self._plugins, listed, base_url, f"{base_url}{REPOSITORY}", selection)
         is_public = kernel.registry_access.mode == "public" and b"authorization" not in request.received
         return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
 
@@ -64,7 +66,7 @@ class MarketplaceHandlers:
 
 def _limit(text: str) -> int:
     if not text:
-        return MAX_PLUGINS
+        return DEFAULT_PLUGINS
     if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= MAX_PLUGINS):
         raise BadInput(f"limit: must be a whole number from 1 to {MAX_PLUGINS}.")
     return int(text)
@@ -94,7 +96,7 @@ PART = WebPart(
                     {
                         "name": "limit",
                         "in": "query",
-                        "schema": {"type": "integer", "minimum": 1, "maximum": MAX_PLUGINS, "default": MAX_PLUGINS},
+                        "schema": {"type": "integer", "minimum": 1, "maximum": MAX_PLUGINS, "default": DEFAULT_PLUGINS},
                         "description": "The number of entries.",
                     },
                 ],

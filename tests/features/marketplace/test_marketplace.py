@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from directory_server.domain.entries import Entry
-from directory_server.features.marketplace.repository import COMMIT, REFS, upload_pack
+from directory_server.features.marketplace.repository import COMMIT, REFS, TEXT, upload_pack
 from directory_server.run_sync import run_sync
+from directory_server.serialization import restore_entry
 
 from ...web.conftest import Server, entry
 
@@ -50,6 +51,16 @@ INCOMPLETE = entry(
 )
 
 
+MAIL = f"com-acme-mail-{REMOTE.mcp_id.replace('-', '')[-16:]}"
+DATABASE = f"com-acme-database-{KEYED.mcp_id.replace('-', '')[-16:]}"
+
+SAME_SLUG = [
+    *("io.github.acme/tools-x", "io.github.acme-tools/x", "io.github.acme/tools_x", "io.github.acme/tools.x"),
+    *("IO.github.acme/Tools-X", "io.github.acme/tools--x-", "io.github.acme.tools/x", f"a.b/{'x' * 100}"),
+    *(f"a.b/{'x' * 101}", f"a-b/{'x' * 100}", "日本/語", "日本/话"),
+]
+
+
 def plugins(server: Server, path: str = PATH, **options: Any) -> dict[str, Any]:
     found = server.get(path, key=None, **options).json
     assert NAME.fullmatch(found["name"])
@@ -63,9 +74,9 @@ def plugins(server: Server, path: str = PATH, **options: Any) -> dict[str, Any]:
 def test_each_entry_that_can_be_installed_is_a_plugin(server: Server) -> None:
     server.publish(REMOTE, KEYED, INCOMPLETE)
     found = plugins(server)
-    assert found.keys() == {"com-acme-mail", "com-acme-database"}
-    assert found["com-acme-mail"] == {
-        "name": "com-acme-mail",
+    assert found.keys() == {MAIL, DATABASE}
+    assert found[MAIL] == {
+        "name": MAIL,
         "description": "Reads mail.",
         "version": "1.0.0",
         "author": {"name": "com.acme"},
@@ -77,7 +88,7 @@ def test_each_entry_that_can_be_installed_is_a_plugin(server: Server) -> None:
 
 def test_the_configuration_is_that_of_the_page_of_an_entry(server: Server) -> None:
     server.publish(KEYED)
-    (configured,) = plugins(server)["com-acme-database"]["mcpServers"].values()
+    (configured,) = plugins(server)[DATABASE]["mcpServers"].values()
     assert configured["command"] == "npx"
     assert configured["args"] == ["-y", "@acme/database@1.2.3"]
     (variable,) = configured["env"].values()
@@ -88,8 +99,8 @@ def test_the_configuration_is_that_of_the_page_of_an_entry(server: Server) -> No
 
 def test_a_query_selects_entries_and_gives_the_marketplace_another_name(server: Server) -> None:
     server.publish(REMOTE, KEYED)
-    assert plugins(server, f"{PATH}?q=mail").keys() == {"com-acme-mail"}
-    assert plugins(server, f"{PATH}?q=namespace:com.acme").keys() == {"com-acme-mail", "com-acme-database"}
+    assert plugins(server, f"{PATH}?q=mail").keys() == {MAIL}
+    assert plugins(server, f"{PATH}?q=namespace:com.acme").keys() == {MAIL, DATABASE}
     assert len(plugins(server, f"{PATH}?limit=1")) == 1
     names = {server.get(path, key=None).json["name"] for path in (PATH, f"{PATH}?q=mail", f"{PATH}?q=database")}
     assert len(names) == 3
@@ -113,8 +124,8 @@ def test_hostile_entries_stay_inside_of_their_strings(server: Server) -> None:
     )
     found = plugins(server)
     assert len(found) == 5
-    assert "etc-passwd" in found
-    assert "x-reference" not in found
+    assert sum(name.startswith("etc-passwd-") for name in found) == 1
+    assert not any(name.startswith("x-reference") for name in found)
     for plugin in found.values():
         assert plugin.keys() <= {
             *("name", "description", "version", "author", "homepage", "source", "strict", "mcpServers"),
@@ -127,6 +138,54 @@ def test_the_size_is_bounded(server: Server, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("directory_server.features.marketplace.documents.MAX_BYTES", 500)
     server.publish(REMOTE, KEYED)
     assert len(plugins(server)) == 1
+
+
+def test_the_name_of_a_plugin_depends_on_the_name_of_its_entry_only(server: Server) -> None:
+    entries = [
+        entry(name, remotes=[{"type": "streamable-http", "url": f"https://{number}.example/mcp"}])
+        for number, name in enumerate(SAME_SLUG)
+    ]
+    server.publish(*entries)
+    orders = [entries, entries[::-1], entries[3:] + entries[:3], entries[::2], entries[5:6]]
+    urls: dict[str, str] = {}
+    for chosen in orders:
+        # Each is in its order of the ranking: those that are not chosen are hidden, the others have other texts.
+        for one in entries:
+            run_sync(server.application.storage.curation.mark(one.name, "hidden", one not in chosen))
+        for number, one in enumerate(chosen):
+            server.publish(Entry({**one.server, "description": "mail " * (number + 1)}))
+        found = plugins(server, f"{PATH}?q=mail&limit=100")
+        assert len(found) == len(chosen)
+        for name, plugin in found.items():
+            (configured,) = plugin["mcpServers"].values()
+            assert urls.setdefault(name, configured["url"]) == configured["url"]
+            assert len(name) <= 64
+    assert len(urls) == len(set(urls.values())) == len(SAME_SLUG)
+
+
+def test_a_document_is_read_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(
+        "directory_server.features.marketplace.documents.restore_entry",
+        lambda body: read.append(body) or restore_entry(body),  # type: ignore[func-returns-value]
+    )
+    server.publish(REMOTE, KEYED, INCOMPLETE)
+    assert plugins(server) == plugins(server)
+    assert plugins(server, f"{PATH}?q=mail").keys() == {MAIL}
+    first = len(read)
+    assert first == len(set(read))
+    server.publish(Entry({**REMOTE.server, "version": "2.0.0"}))
+    assert plugins(server)[MAIL]["version"] == "2.0.0"
+    assert len(read) == first + 1
+    monkeypatch.setattr("directory_server.features.marketplace.documents.MAX_CACHED", 1)
+    assert plugins(server).keys() >= {MAIL, DATABASE}
+
+
+def test_twenty_entries_are_looked_at_by_default(server: Server) -> None:
+    remotes = [{"type": "streamable-http", "url": "https://a.example/mcp"}]
+    server.publish(*(entry(f"com.acme/mail{number}", remotes=remotes) for number in range(25)))
+    path = f"{PATH}?q=namespace:com.acme"
+    assert (len(plugins(server, path)), len(plugins(server, f"{path}&limit=100"))) == (20, 25)
 
 
 @pytest.mark.registry("key", False)
@@ -156,7 +215,7 @@ def test_without_the_registry_api_there_is_nothing(server: Server) -> None:
 def test_only_curated_entries_if_these_are_listed(server: Server) -> None:
     run_sync(server.directory.publish("other", [KEYED]))
     server.publish(REMOTE)
-    assert plugins(server).keys() == {"com-acme-mail"}
+    assert plugins(server).keys() == {MAIL}
 
 
 class Git(BaseHTTPRequestHandler):
@@ -201,4 +260,6 @@ def test_git_clones_the_repository(git_url: str, tmp_path: Path, options: list[s
     git("clone", *options, git_url, str(target))
     assert git("-C", str(target), "rev-parse", "HEAD") == COMMIT.decode()
     git("-C", str(target), "fsck", "--strict", "--no-dangling")
-    assert [each.name for each in target.iterdir()] == [".git"]
+    # Claude Code copies the files of a plugin, and rejects an update without any.
+    assert sorted(each.name for each in target.iterdir()) == [".git", "README.md"]
+    assert (target / "README.md").read_bytes() == TEXT
