@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -75,13 +76,15 @@ def hash_of(number: int, event: AuditEvent, previous: str) -> str:
 class Checkpoint:
     """The hash of a record: with the signature, nobody without the key can change the records up to it unseen.
 
-    The base is the checkpoint of the last record that was deleted because of its age.
+    The base is the checkpoint of the last record that was deleted because of its age. `at` is the time of the
+    signature in milliseconds since the epoch, 0 in checkpoints of old releases.
     """
 
     number: int
     hash: str
     is_base: bool = False
     signature: str = ""
+    at: int = 0
 
     def sign(self, key: bytes) -> Checkpoint:
         """Return the checkpoint with the signature of `key`, or without one if the key is empty."""
@@ -92,8 +95,8 @@ class Checkpoint:
         return bool(key) and hmac.compare_digest(self.signature.encode(), self._signature(key).encode())
 
     def _signature(self, key: bytes) -> str:
-        text = f"{self.number}:{self.hash}:{'base' if self.is_base else 'checkpoint'}".encode()
-        return hmac.new(key, text, hashlib.sha256).hexdigest() if key else ""
+        text = f"{self.number}:{self.hash}:{'base' if self.is_base else 'checkpoint'}{f':{self.at}' if self.at else ''}"
+        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest() if key else ""
 
 
 START = Checkpoint(0, GENESIS, is_base=True)
@@ -106,31 +109,63 @@ def base_of(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 
 @frozen
 class Verified:
-    """The result of a verification: the first and the last record, the hash of that, and what is wrong, if anything."""
+    """The result of a verification: the first and the last record, the hash of that, and what is wrong, if anything.
+
+    `deletions` are the last events of deleted records.
+    """
 
     first: int
     last: int
     hash: str
     problems: Sequence[str]
+    deletions: Sequence[AuditEvent]
 
 
-def verify(records: Iterable[AuditRecord], checkpoints: Sequence[Checkpoint], key: bytes) -> Verified:
-    """Return whether `records` are an unbroken chain from the base on that agrees with all checkpoints."""
+DELETED = "old records deleted"
+"""The action of the record of a deletion."""
+
+
+def verify(
+    records: Iterable[AuditRecord],
+    checkpoints: Sequence[Checkpoint],
+    key: bytes,
+    heads: Sequence[Checkpoint] = (),
+    *,
+    now: float = 0.0,
+    max_age: float = 0.0,
+) -> Verified:
+    """Return whether `records` are an unbroken chain from the base on that agrees with all checkpoints.
+
+    `heads` are checkpoints that were kept outside of the database. With a key and `max_age`, a checkpoint must have
+    been signed in the `max_age` seconds before `now`: else the last ones may be missing with their records.
+    """
     base = base_of(checkpoints)
     problems = [
         f"The checkpoint of record {checkpoint.number} is not signed with the key of audit.key_file."
         for checkpoint in checkpoints
         if key and not checkpoint.is_signed(key)
     ]
-    expected = {checkpoint.number: checkpoint.hash for checkpoint in checkpoints}
+    # A clock that was ahead must not make an old checkpoint young.
+    young = [checkpoint for checkpoint in checkpoints if abs(now - checkpoint.at / 1_000) <= max_age]
+    if key and max_age and not any(checkpoint.is_signed(key) for checkpoint in young):
+        problems.append(f"No checkpoint was signed in the last {max_age / 60:.0f} minutes: records may be missing.")
+    expected: dict[int, set[str]] = {}
+    for checkpoint in (*checkpoints, *heads):
+        # An earlier record was deleted because of its age.
+        if checkpoint.number >= base.number:
+            expected.setdefault(checkpoint.number, set()).add(checkpoint.hash)
     number, previous = base.number, base.hash
-    first = 0
+    first, deletions = 0, deque[AuditEvent](maxlen=10)
+    if expected.get(number, {previous}) != {previous}:
+        problems.append(f"Record {number} is not the one of its checkpoint.")
     for record in records:
+        if record.event.action == DELETED:
+            deletions.append(record.event)
         if record.number != number + 1:
             problems.append(f"Records are missing between {number} and {record.number}.")
         elif record.hash != hash_of(record.number, record.event, previous):
             problems.append(f"Record {record.number} was changed, or the one before it.")
-        if expected.get(record.number, record.hash) != record.hash:
+        if expected.get(record.number, {record.hash}) != {record.hash}:
             problems.append(f"Record {record.number} is not the one of its checkpoint.")
         first = first or record.number
         number, previous = record.number, record.hash
@@ -139,7 +174,7 @@ def verify(records: Iterable[AuditRecord], checkpoints: Sequence[Checkpoint], ke
     else:
         if expected and max(expected) > number:
             problems.append(f"Records after {number} are missing: there was a record {max(expected)}.")
-    return Verified(first, number, previous, problems)
+    return Verified(first, number, previous, problems, [*deletions])
 
 
 def event_of(row: Sequence[Any]) -> AuditEvent:

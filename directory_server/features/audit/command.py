@@ -11,10 +11,11 @@ from attrs.filters import exclude
 from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.expiry import duration
 from ...cli.output import Group, Record, echo, listing
-from ...serialization import text
+from ...serialization import rfc3339, text
 from ...wording import counted
-from .chain import AuditRecord, base_of, verify
-from .settings import AuditConfig
+from .chain import AuditRecord, Checkpoint, base_of, verify
+from .head_file import read_head
+from .settings import UPKEEP, AuditConfig, head_path
 from .tables import PAGE, AuditLog
 
 
@@ -25,30 +26,40 @@ def audit() -> None:
 
 @audit.command("verify")
 @click.option("--head", metavar="NUMBER:HASH", help="A record of an earlier verification or export that must be there.")
+@click.option(
+    "--max-age",
+    default=f"{2 * UPKEEP:.0f}s",
+    show_default=True,
+    help="Largest age of the last signed checkpoint; 0 for any, such as that of a stopped server or of a backup.",
+)
 @in_context
-def verify_(context: CommandContext, head: str | None) -> None:
+def verify_(context: CommandContext, head: str | None, max_age: str) -> None:
     """Check that no record was changed, added or removed. The exit code is 1 if one was.
 
     Without audit.key_file, somebody who can write to the database can compute another chain. Keep the last line of the
-    output elsewhere, and check it with --head the next time.
+    output elsewhere, and check it with --head the next time. With it, the file of audit.head_file is compared.
     """
     log, key = AuditLog(context.storage.tables), context.config.of(AuditConfig).key()
-    # First, so that every checkpoint is about a record that the reading below meets.
-    checkpoints = wait_for(log.checkpoints())
-    base, kept = base_of(checkpoints), _head(head)
-    seen = {}
-
-    def records() -> Iterator[AuditRecord]:
-        for record in _records(log, base.number):
-            if record.number in kept:
-                seen[record.number] = record.hash
-            yield record
-
-    result = verify(records(), checkpoints, key)
+    longest, path, kept = duration(max_age, "--max-age"), head_path(context.config), _head(head)
+    try:
+        in_file = read_head(path) if key else None
+    except OSError as error:
+        raise click.ClickException(f"audit.head_file: cannot read {path}: {error.strerror}.") from None
+    if in_file is not None and in_file.is_signed(key):
+        kept.append(in_file)
+    while True:
+        # First, so that every checkpoint is about a record that the reading below meets.
+        checkpoints = wait_for(log.checkpoints())
+        base = base_of(checkpoints)
+        result = verify(_records(log, base.number), checkpoints, key, kept, now=context.now(), max_age=longest)
+        # A server may have deleted old records since.
+        if not result.problems or base_of(wait_for(log.checkpoints())) == base:
+            break
     problems = [*result.problems]
-    for number, hashed in kept.items():
-        if seen.get(number) != hashed and number > base.number:
-            problems.append(f"Record {number} is missing, or has another hash than {hashed}.")
+    if in_file is not None and not in_file.is_signed(key):
+        problems.append(f"The head in {path} is not signed with the key of audit.key_file.")
+    for event in result.deletions:
+        echo(f"Deleted because of their age or number on {rfc3339(event.at)}: records {event.target}", err=True)
     for problem in problems:
         echo(problem, err=True)
     if problems:
@@ -105,11 +116,11 @@ def _records(log: AuditLog, after: int) -> Iterator[AuditRecord]:
         after = page[-1].number
 
 
-def _head(written: str | None) -> dict[int, str]:
-    """Return the number and the hash of the option --head. Raises BadParameter."""
+def _head(written: str | None) -> list[Checkpoint]:
+    """Return the record of the option --head, if it is given. Raises BadParameter."""
     if written is None:
-        return {}
+        return []
     number, _, hashed = written.partition(":")
     if not (number.isascii() and number.isdecimal() and len(number) < 18) or len(hashed) != 64:
         raise click.BadParameter("must be a number, a colon, and 64 hexadecimal digits", param_hint="--head")
-    return {int(number): hashed.lower()}
+    return [Checkpoint(int(number), hashed.lower())]

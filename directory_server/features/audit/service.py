@@ -14,16 +14,14 @@ from ...domain.errors import Unavailable
 from ...domain.ports.audit import AuditTrail
 from ...feature import Host, Running
 from ...timers import Timer
-from .settings import AuditConfig
+from .head_file import HeadKeeper
+from .settings import UPKEEP, AuditConfig, head_path
 from .tables import AuditLog
 
 _logger = Logger()
 
 FLUSH = 2.0
-"""Seconds between two writes of records of reads."""
-
-UPKEEP = 600.0
-"""Seconds between two checkpoints, and deletions of old records."""
+"""Seconds between two writes of records of reads, and of the head."""
 
 MAX_WAITING = 10_000
 """Records of reads in memory. Further ones are counted."""
@@ -93,10 +91,16 @@ def running(host: Host) -> Running:
         """Write a checkpoint, finish abandoned actions, and delete old records."""
         if abandoned := await log.finish_abandoned(host.now()):
             _logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
-        await log.check(key)
-        await log.forget(host.now() - settings.keep, settings.max_records, key)
+        await log.forget(host.now(), settings.keep, settings.max_records, key)
+        head = await log.check(host.now(), key)
+        _logger.info("Head of the audit log: {head}", head=f"{head.number}:{head.hash}:{head.at}:{head.signature}")
 
+    async def write_head() -> None:
+        await heads.write(host.now())
+
+    heads = HeadKeeper(head_path(host.config), log, key, host.offload)
     services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
+    services += [Timer(FLUSH, write_head, host.reactor)] if key else []
     return Running([*services, Timer(UPKEEP, keep_up_audit, host.reactor)], write=trail.flush, trail=trail)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from attrs import frozen
 
-from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
+from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
+
+UPKEEP = 600.0
+"""Seconds between two checkpoints, and deletions of old records."""
 
 
 @frozen
@@ -23,9 +28,18 @@ class AuditConfig:
         "", "File with a key of 32 bytes or more that signs checkpoints (HMAC-SHA-256); if empty: they are unsigned."
     )
 
+    head_file: str = setting(
+        "", "File outside of the database for the signed head of the log, with key_file; if empty: in data_dir."
+    )
+
     def key(self) -> bytes:
         """Return the key of checkpoints, empty without one. Raises ConfigError."""
         key = read_setting_file("audit.key_file", self.key_file)
         if self.key_file and len(key) < 32:
             raise ConfigError("audit.key_file: must have a key of at least 32 bytes.")
         return key
+
+
+def head_path(config: Config) -> Path:
+    """Return the path of the file with the head of the log."""
+    return Path(config.of(AuditConfig).head_file or config.data_dir / "audit-head")

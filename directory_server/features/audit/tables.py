@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from attrs import asdict, frozen
 
 from ... import serialization
-from ...domain.audit import UNKNOWN, AuditEvent
+from ...domain.audit import DONE, UNKNOWN, Actor, AuditEvent
 from ...domain.entries import is_storable
 from ...domain.keys import new_id
 from ...tables import Rows, Tables, transaction
-from .chain import COLUMNS, START, AuditRecord, Checkpoint, columns_of, event_of, hash_of, milliseconds
+from .chain import (
+    COLUMNS,
+    DELETED,
+    START,
+    AuditRecord,
+    Checkpoint,
+    base_of,
+    columns_of,
+    event_of,
+    hash_of,
+    milliseconds,
+)
+from .settings import UPKEEP
 
 PAGE = 1_000
 """Records that are read at a time."""
@@ -48,20 +61,26 @@ _NEWEST = f"""
     ORDER BY number DESC LIMIT :limit
 """
 
-_CHECKPOINTS = "SELECT number, hash, is_base, signature FROM audit_checkpoint ORDER BY number"
+_CHECKPOINTS = "SELECT number, hash, is_base, signature, at FROM audit_checkpoint ORDER BY number"
 
-_LAST_CHECKPOINT = "SELECT number, hash FROM audit_checkpoint ORDER BY number DESC LIMIT 1"
+_LAST_CHECKPOINT = "SELECT number, hash, is_base, at FROM audit_checkpoint ORDER BY number DESC LIMIT 1"
 
 _CHECK = """
-    INSERT INTO audit_checkpoint (number, hash, is_base, signature) VALUES (:number, :hash, :is_base, :signature)
-    ON CONFLICT (number) DO UPDATE SET hash = excluded.hash, is_base = excluded.is_base, signature = excluded.signature
+    INSERT INTO audit_checkpoint (number, hash, is_base, signature, at)
+    VALUES (:number, :hash, :is_base, :signature, :at)
+    ON CONFLICT (number) DO UPDATE SET
+        hash = excluded.hash, is_base = excluded.is_base, signature = excluded.signature, at = excluded.at
 """
 
-_OLD = """
-    SELECT number, hash FROM audit
-    WHERE at < :before OR number <= (SELECT max(number) FROM audit) - CAST(:most AS bigint)
-    ORDER BY number DESC LIMIT 1
-"""
+_OLDEST = "SELECT number, at FROM audit ORDER BY number LIMIT :limit"
+
+_HASH = "SELECT hash FROM audit WHERE number = :number"
+
+SHARE = 0.01
+"""Of the records, at most this share is deleted at a time because of its age: a wrong clock must not delete the log."""
+
+DELAY = 0.01
+"""Part of the time of records by which the oldest may be older, so that there are few deletions, which are records."""
 
 _FORGET = "DELETE FROM audit WHERE number <= :number"
 
@@ -132,29 +151,53 @@ class AuditLog:
     async def checkpoints(self) -> Sequence[Checkpoint]:
         """Return the checkpoints, ordered by number."""
         found = await self._tables.select(_CHECKPOINTS)
-        return [Checkpoint(number, hashed, bool(is_base), signature) for number, hashed, is_base, signature in found]
+        return [Checkpoint(number, hashed, bool(is_base), *others) for number, hashed, is_base, *others in found]
+
+    async def head(self, now: float, key: bytes) -> Checkpoint:
+        """Return a checkpoint of the last record, which is not stored. `now` is in seconds since the epoch."""
+        return Checkpoint(*await self._tables.read(_last), at=milliseconds(now)).sign(key)
+
+    async def has(self, head: Checkpoint) -> bool:
+        """Return whether the log has the record of a checkpoint, or has deleted it because of its age."""
+        row = await self._tables.one(_HASH, number=head.number)
+        return head.number <= base_of(await self.checkpoints()).number if row is None else row[0] == head.hash
 
     @transaction
-    def check(self, rows: Rows, key: bytes) -> None:
-        """Store a checkpoint of the last record, unless there is one."""
-        rows.lock(_LOCK)
-        number, last = _last(rows)
-        stored = rows.one(_LAST_CHECKPOINT)
-        if number and (stored is None or stored[0] < number):
-            _put(rows, Checkpoint(number, last).sign(key))
+    def check(self, rows: Rows, now: float, key: bytes) -> Checkpoint:
+        """Store a checkpoint of the last record with the time, in seconds since the epoch; return it.
 
-    @transaction
-    def forget(self, rows: Rows, before: float, most: int, key: bytes) -> None:
-        """Delete the records before a time, in seconds since the epoch, and those beyond `most`.
-
-        The last deleted one gets a checkpoint, from which the chain goes on.
+        A later one of the same record stays.
         """
         rows.lock(_LOCK)
-        found = rows.one(_OLD, before=milliseconds(before), most=most)
-        if found is not None:
-            _put(rows, Checkpoint(found[0], found[1], is_base=True).sign(key))
-            rows.execute(_FORGET, number=found[0])
-            rows.execute(_FORGET_CHECKPOINTS, number=found[0])
+        number, hashed = _last(rows)
+        last, _, is_base, at = rows.one(_LAST_CHECKPOINT) or (-1, "", False, 0)
+        is_base = number == START.number or (number == last and bool(is_base))
+        checkpoint = Checkpoint(number, hashed, is_base, at=milliseconds(now)).sign(key)
+        if last < number or at < checkpoint.at:
+            _put(rows, checkpoint)
+        return checkpoint
+
+    @transaction
+    def forget(self, rows: Rows, now: float, keep: float, most: int, key: bytes) -> None:
+        """Delete records older than `keep` seconds up to the first younger one, and those beyond `most`.
+
+        At most a SHARE is deleted because of its age, more if `keep` is short. The last deleted one gets a checkpoint,
+        from which the chain goes on, and the deletion is a record.
+        """
+        rows.lock(_LOCK)
+        (first, at), (last, _) = rows.one(_OLDEST, limit=1) or (0, 0), _last(rows)
+        count, end = last - first + 1, 0
+        if first and at < milliseconds(now - keep * (1 + DELAY)):
+            oldest = rows.all(_OLDEST, limit=int(count * min(max(SHARE, 2 * UPKEEP / keep), 1)) + 1)
+            end = max(number for number, _ in takewhile(lambda row: row[1] < milliseconds(now - keep), oldest))
+        if count > most * (1 + SHARE):
+            end = max(end, last - most)
+        if end:
+            _append(rows, [AuditEvent(now, Actor("anonymous"), DELETED, target=f"{first} to {end}", outcome=DONE)])
+            hashed = rows.one(_HASH, number=end)[0]
+            _put(rows, Checkpoint(end, hashed, is_base=True, at=milliseconds(now)).sign(key))
+            rows.execute(_FORGET, number=end)
+            rows.execute(_FORGET_CHECKPOINTS, number=end)
 
 
 def _append(rows: Rows, events: Sequence[AuditEvent]) -> None:

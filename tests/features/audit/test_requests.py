@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from twisted.logger import capturedLogs, formatEvent
 
+from directory_server.domain.audit import Actor, AuditEvent
 from directory_server.domain.errors import Unavailable
-from directory_server.features.audit.chain import AuditRecord, verify
-from directory_server.features.audit.service import FLUSH
+from directory_server.features.audit.chain import DELETED, AuditRecord, verify
+from directory_server.features.audit.head_file import read_head
+from directory_server.features.audit.service import FLUSH, running
+from directory_server.features.audit.settings import UPKEEP, head_path
 from directory_server.features.audit.tables import AuditLog
-from directory_server.run_sync import run_sync
+from directory_server.run_sync import inline, run_sync
 
 from ...web.browsers import Browser
-from ...web.conftest import POSTGRES, POSTGRES_ID, Server
+from ...web.conftest import POSTGRES, POSTGRES_ID, Server, configured, open_server
 
 SETTINGS = {"audit.enabled": True}
 
@@ -166,6 +172,37 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
     assert [line["number"] for line in exported] == [*range(1, len(lines) + 1)]
     assert exported[-1]["subject"]["name"] == "operator@example.org"
     assert exported[-1]["hash"] == last(server).hash
+
+
+def test_a_server_writes_the_head_to_a_file_and_to_its_log(tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(b"k" * 32)
+    settings = {**SETTINGS, "audit.key_file": str(tmp_path / "key"), "audit.keep": 30 * 86_400.0}
+    with open_server(tmp_path, settings) as server, capturedLogs() as events:
+        log, clock = log_of(server), server.clock
+        storage, config = server.application.storage, configured(tmp_path, settings)
+        host: Any = SimpleNamespace(config=config, storage=storage, reactor=clock, now=clock.seconds, offload=inline)
+        services = running(host).services
+        for service in services:
+            service.startService()
+        for number in (1, 2):
+            run_sync(log.add(AuditEvent(clock.seconds(), Actor("command"), "key create", outcome="done")))
+            clock.advance(FLUSH)
+            head = read_head(head_path(config))
+            assert head == run_sync(log.head(clock.seconds(), b"k" * 32))
+            assert head is not None
+            assert head.number == number
+        clock.advance(UPKEEP)
+        head, checkpoints = read_head(head_path(config)), run_sync(log.checkpoints())
+        assert head is not None
+        assert checkpoints[-1].is_signed(b"k" * 32)
+        assert (checkpoints[-1].number, checkpoints[-1].at) == (2, round(clock.seconds() * 1_000))
+        lines = [formatEvent(event) for event in events]
+        assert f"Head of the audit log: 2:{head.hash}:{checkpoints[-1].at}:{checkpoints[-1].signature}" in lines
+        # Every few minutes there is something to delete; that is a record, too.
+        clock.advance(40 * 86_400.0)
+        assert records_of(server)[-1].event.action == DELETED
+        for service in services:
+            service.stopService()
 
 
 def test_without_the_setting_nothing_is_recorded(server: Server, operator: Browser) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
 from attrs import evolve
 
 from directory_server.domain.audit import DONE, Actor, AuditEvent
-from directory_server.features.audit.chain import GENESIS, AuditRecord, Verified, hash_of, verify
+from directory_server.features.audit.chain import DELETED, GENESIS, AuditRecord, Verified, hash_of, verify
+from directory_server.features.audit.head_file import HeadKeeper, read_head
+from directory_server.features.audit.settings import UPKEEP
 from directory_server.features.audit.tables import ABANDONED, AuditLog
+from directory_server.run_sync import inline
 
 from ...contract import at_once, awaited
 from ...tables.conftest import TablesTest
@@ -18,6 +24,20 @@ LIMIT = AuditEvent(
     1_000.123, ANN, "POST /admin/keys/{key_id}/limit", "key_id=k1", '{"limit":20}', '{"limit":50}', "r-1", DONE
 )
 KEY = b"k" * 32
+
+DAY = 86_400.0
+
+ATTACKS = [
+    ["DELETE FROM audit", "DELETE FROM audit_checkpoint"],
+    ["DELETE FROM audit"],
+    ["DELETE FROM audit WHERE number > 6", "DELETE FROM audit_checkpoint WHERE number > 6"],
+    ["DELETE FROM audit WHERE number > 10", "DELETE FROM audit_checkpoint WHERE number > 8"],
+    ["DELETE FROM audit WHERE number > 10"],
+    ["DELETE FROM audit WHERE number = 12"],
+    ["DELETE FROM audit_checkpoint"],
+    ["DELETE FROM audit_checkpoint WHERE number > 4"],
+]
+"""What somebody without the key can do with twelve records and five checkpoints, the last one of record 10."""
 
 
 async def records_of(log: AuditLog) -> Sequence[AuditRecord]:
@@ -81,17 +101,47 @@ class TestAuditLog(TablesTest):
     async def test_old_records_are_deleted_and_the_chain_goes_on(self) -> None:
         log = self.log()
         await log.add(*(evolve(LIMIT, at=float(number)) for number in range(1, 8)))
-        await log.forget(4.0, 1_000, KEY)
-        assert [record.number for record in await records_of(log)] == [4, 5, 6, 7]
-        await log.forget(0.0, 2, KEY)
-        assert [record.number for record in await records_of(log)] == [6, 7]
-        assert (await verified(log)).problems == []
-        assert (await log.checkpoints())[0].is_signed(KEY)
-        await log.forget(9.0, 2, KEY)
-        assert await records_of(log) == []
-        await log.add(LIMIT)
+        await log.forget(14.0, 10.0, 1_000, KEY)
+        assert [record.event.at for record in await records_of(log)] == [4.0, 5.0, 6.0, 7.0, 14.0]
+        await log.forget(14.0, 100.0, 2, KEY)
         result = await verified(log)
-        assert (result.first, result.last, result.problems) == (8, 8, [])
+        assert (result.first, result.last, result.problems) == (7, 9, [])
+        assert [event.target for event in result.deletions] == ["1 to 3", "4 to 6"]
+        assert (await log.checkpoints())[0].is_signed(KEY)
+        await log.add(LIMIT)
+        assert (await verified(log)).problems == []
+
+    @pytest.mark.parametrize("ahead", [400.0, 40_000.0])
+    @awaited
+    async def test_a_wrong_clock_deletes_a_small_part(self, ahead: float) -> None:
+        log, now = self.log(), 50_000 * DAY
+        await log.add(*(evolve(LIMIT, at=now - 1_000 + number) for number in range(500)))
+        # The clock of one machine is behind: a record in the middle has an old time.
+        await log.add(evolve(LIMIT, at=now - ahead * DAY))
+        await log.forget(now, 365 * DAY, 10_000, KEY)
+        assert len(await records_of(log)) == 501
+        # It is ahead: all records seem old.
+        await log.forget(now + ahead * DAY, 365 * DAY, 10_000, KEY)
+        records = await records_of(log)
+        assert (records[0].number, len(records)) == (7, 501 - 6 + 1)
+        assert (records[-1].event.action, records[-1].event.at) == (DELETED, now + ahead * DAY)
+        await log.forget(now, 365 * DAY, 10_000, KEY)
+        assert await records_of(log) == records
+        assert (await verified(log)).problems == []
+
+    @awaited
+    async def test_few_deletions_are_recorded_of_a_log_that_grows(self) -> None:
+        log, keep = self.log(), 180 * UPKEEP
+        for number in range(500):
+            now = number * UPKEEP
+            await log.add(*[evolve(LIMIT, at=now)] * 3)
+            await log.forget(now, keep, 10_000, KEY)
+            if number <= 180:
+                assert (await log.newest(1))[0].number == 3 * (number + 1)
+        records = await records_of(log)
+        assert keep <= now - records[0].event.at <= 1.03 * keep
+        assert sum(record.event.action == DELETED for record in records) <= 200
+        assert (await verified(log)).problems == []
 
     @awaited
     async def test_a_changed_record_is_found(self) -> None:
@@ -113,7 +163,7 @@ class TestAuditLog(TablesTest):
     async def test_deleted_last_records_are_found_by_the_checkpoint(self) -> None:
         log, tables = self.log(), self.open_tables()
         await log.add(*(evolve(LIMIT, at=float(number)) for number in range(1, 6)))
-        await log.check(KEY)
+        await log.check(1_000.0, KEY)
         await tables.run("DELETE FROM audit WHERE number > 3")
         assert (await verified(log)).problems == ["Records after 3 are missing: there was a record 5."]
 
@@ -121,8 +171,8 @@ class TestAuditLog(TablesTest):
     async def test_a_chain_that_was_computed_again_is_found_by_the_signature(self) -> None:
         log, tables = self.log(), self.open_tables()
         await log.add(LIMIT, LIMIT)
-        await log.check(KEY)
-        await log.check(KEY)
+        await log.check(1_000.0, KEY)
+        await log.check(1_000.0, KEY)
         forged = hash_of(2, evolve(LIMIT, outcome="forged"), (await records_of(log))[0].hash)
         await tables.run(f"UPDATE audit SET outcome = 'forged', hash = '{forged}' WHERE number = 2")
         assert (await verified(log)).problems == ["Record 2 is not the one of its checkpoint."]
@@ -130,6 +180,88 @@ class TestAuditLog(TablesTest):
         [problem] = (await verified(log)).problems
         assert problem == "The checkpoint of record 2 is not signed with the key of audit.key_file."
         assert (await verified(log, b"")).problems == []
+
+    @pytest.mark.parametrize("statements", ATTACKS)
+    @awaited
+    async def test_records_that_are_missing_at_the_end_are_found(self, statements: Sequence[str]) -> None:
+        log, tables = self.log(), self.open_tables()
+        now = 1_000_000.0
+        for _ in range(5):
+            await log.add(LIMIT, LIMIT)
+            await log.check(now, KEY)
+            now += UPKEEP
+        await log.add(LIMIT, LIMIT)
+        head = await log.head(now, KEY)
+        kept = {"heads": [head], "now": now, "max_age": 2 * UPKEEP}
+        assert verify(await records_of(log), await log.checkpoints(), KEY, **kept).problems == []  # type: ignore[arg-type]
+        for statement in statements:
+            await tables.run(statement)
+        records, checkpoints = await records_of(log), await log.checkpoints()
+        assert verify(records, checkpoints, KEY, **kept).problems  # type: ignore[arg-type]
+        # Without the file the time shows what is older than two intervals.
+        late = verify(records, checkpoints, KEY, now=now + 2 * UPKEEP, max_age=2 * UPKEEP)
+        assert any("No checkpoint was signed" in problem for problem in late.problems)
+
+    @awaited
+    async def test_a_checkpoint_has_the_time_of_its_last_signature(self) -> None:
+        log, tables = self.log(), self.open_tables()
+        # Of an empty log too: without any checkpoint all records are missing.
+        await log.check(1_000.0, KEY)
+        assert [(one.number, one.is_base, one.at) for one in await log.checkpoints()] == [(0, True, 1_000_000)]
+        await log.add(LIMIT)
+        for now in (2_000.0, 3_000.0, 2_500.0):
+            await log.check(now, KEY)
+        assert [(one.number, one.at) for one in await log.checkpoints()] == [(0, 1_000_000), (1, 3_000_000)]
+        for now, is_young in ((3_500.0, True), (4_300.0, False), (-300.0, False)):
+            result = verify(await records_of(log), await log.checkpoints(), KEY, now=now, max_age=1_200.0)
+            assert (result.problems == []) is is_young
+        await tables.run("UPDATE audit_checkpoint SET at = 4300000 WHERE number = 1")
+        assert any("is not signed" in problem for problem in (await verified(log)).problems)
+
+    @awaited
+    async def test_checkpoints_of_earlier_releases_are_valid(self) -> None:
+        log, tables = self.log(), self.open_tables()
+        await log.add(LIMIT)
+        [record] = await records_of(log)
+        signature = hmac.new(KEY, f"1:{record.hash}:checkpoint".encode(), "sha256").hexdigest()
+        await tables.run(
+            "INSERT INTO audit_checkpoint (number, hash, is_base, signature) VALUES (1, :hash, :no, :signature)",
+            hash=record.hash,
+            no=False,
+            signature=signature,
+        )
+        assert (await verified(log)).problems == []
+
+    @awaited
+    async def test_the_head_in_a_file_stays_if_the_log_has_lost_its_record(self, tmp_path: Path) -> None:
+        log, tables, path = self.log(), self.open_tables(), tmp_path / "head"
+
+        def keeper() -> HeadKeeper:
+            return HeadKeeper(path, self.log(), KEY, inline)
+
+        running = keeper()
+        for number in (1, 2, 3):
+            await log.add(LIMIT)
+            await running.write(1_000.0 + number)
+            head = read_head(path)
+            assert head == (await self.log().head(1_000.0 + number, KEY))
+            assert head is not None
+        assert path.stat().st_mode & 0o777 == 0o600
+        await tables.run("DELETE FROM audit WHERE number = 3")
+        await log.add(evolve(LIMIT, outcome="other"))
+        await log.add(LIMIT)
+        for each in (running, keeper()):
+            await each.write(2_000.0)
+            assert read_head(path) == head
+        # An operator has found out why. Another key, and a text that somebody has written, are replaced, too.
+        for text in (None, "", "x" * 9_000, "1 2 3 4", "-1 x -1 é"):
+            path.unlink() if text is None else path.write_text(text)
+            await keeper().write(3_000.0)
+            assert read_head(path) == await log.head(3_000.0, KEY)
+        await log.forget(9_000.0, 1.0, 1, KEY)
+        await log.add(LIMIT)
+        await keeper().write(4_000.0)
+        assert read_head(path) == await log.head(4_000.0, KEY)
 
     @awaited
     async def test_filters_select_records(self) -> None:

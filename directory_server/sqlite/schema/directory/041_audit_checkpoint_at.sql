@@ -1,0 +1,2 @@
+-- The time of a checkpoint in milliseconds since the epoch; 0 for those of earlier releases, whose signature has none.
+ALTER TABLE audit_checkpoint ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
