@@ -86,8 +86,7 @@ def put(
         now=context.now(),
         holds_versions=holds_versions,
     )
-    wait_for(stored.put(wanted))
-    wait_for(stored.set_groups(name, groups))
+    wait_for(stored.put(wanted, groups))
     echo(f"List {name} is stored. A running server finds its entries.", err=True)
 
 

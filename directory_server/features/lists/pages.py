@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
-from ...web.account import AccountRequests, Next, Sent, form, page
+from ...web.account import AccountRequests, Next, Sent, form, local_path, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.parts import Kernel
 from .approvers import Approvers
@@ -26,6 +27,18 @@ Values = Mapping[str, Any]
 
 MAX_SHOWN = 200
 """Members of a group, and picked entries of a list, on a page. The command prints all."""
+
+
+_FIELDS = ("name", "title", "kind", "rule", "groups", "open", "approvers", "holds_versions")
+
+
+def _again(path: str, fields: Values) -> str:
+    """Return the address of the form at `path` with the values that were sent."""
+    return f"{path}?{urlencode({name: fields[name] for name in _FIELDS if fields.get(name)})}"
+
+
+MAX_UNKNOWN = 5
+"""Unknown groups that a page offers to create."""
 
 
 @frozen
@@ -54,11 +67,10 @@ class ListPages:
             "lists": await self._stored.lists.all(),
             "groups": await self._groups.all(),
             "is_on": self._stored.scopes is not None,
-            "longest_title": MAX_TITLE,
-            "longest_rule": MAX_RULE,
+            **await self._fields(sent, LISTS, {}),
         }
 
-    @form(LISTS)
+    @form(lambda fields: _again(LISTS, fields))
     async def post(self, sent: Sent) -> Next:
         """Create a list, and go to its page."""
         name = sent.text("name")
@@ -70,17 +82,24 @@ class ListPages:
         """Return the page of a list."""
         found = await self._stored.lists.find(name)
         picks = (await self._stored.lists.picks([name])).get(name, ())
+        stored = {
+            "title": found.title,
+            "kind": "all" if found.is_all else "rule",
+            "rule": found.rule,
+            "groups": " ".join(found.groups),
+            "open": found.is_open,
+            "approvers": " ".join(await self._stored.approvers.texts(name)),
+            "holds_versions": found.holds_versions,
+        }
         return {
             "list": found,
-            "approvers": await self._stored.approvers.texts(name),
             "count": await self._stored.lists.count(name),
             "picks": picks[:MAX_SHOWN],
             "more": max(len(picks) - MAX_SHOWN, 0),
-            "longest_title": MAX_TITLE,
-            "longest_rule": MAX_RULE,
+            **await self._fields(sent, f"{LISTS}/{name}", stored),
         }
 
-    @form(LIST)
+    @form(lambda fields: _again(f"{LISTS}/{fields['name']}", fields))
     async def save(self, sent: Sent, name: str) -> Next:
         """Change a list and the groups that see it, and go to its page."""
         await self._put(name, sent.fields, False)
@@ -111,10 +130,10 @@ class ListPages:
 
     @form(LISTS)
     async def post_group(self, sent: Sent) -> Next:
-        """Create a group, and go to its page."""
+        """Create a group, and go to its page, or back to the form of a list that names it."""
         name = sent.text("name")
         await self._groups.add(name, self._kernel.now())
-        return self._changed(f"{GROUPS}/{name}", "created")
+        return self._changed(local_path(sent.fields.get("next", ""), f"{GROUPS}/{name}"), "created")
 
     @page("group")
     async def get_group(self, sent: Sent, name: str) -> Values:
@@ -166,9 +185,26 @@ class ListPages:
             now=self._kernel.now(),
             holds_versions=bool(fields.get("holds_versions")),
         )
-        await self._stored.lists.put(wanted, is_new=is_new)
-        await self._stored.lists.set_groups(name, fields.get("groups", "").split())
+        await self._stored.lists.put(wanted, fields.get("groups", "").split(), is_new=is_new)
         await self._stored.approvers.set(name, approvers)
+
+    async def _fields(self, sent: Sent, path: str, stored: Values) -> Values:
+        """Return the fields of a list, those that were sent if the page shows their error, and unknown groups in them.
+
+        A link of another site has no flash message, so it fills no form.
+        """
+        was_sent = "kind" in sent.fields and self._requests.has_flash(sent.request)
+        source = sent.fields if was_sent else stored
+        shown = {name: source.get(name, "") for name in _FIELDS}
+        named = f"{shown['groups']} {shown['approvers']}".split() if was_sent else ()
+        known = {group.name for group in await self._groups.all()} if named else ()
+        return {
+            "shown": shown,
+            "unknown": [name for name in dict.fromkeys(named) if "@" not in name and name not in known][:MAX_UNKNOWN],
+            "again": _again(path, shown),
+            "longest_title": MAX_TITLE,
+            "longest_rule": MAX_RULE,
+        }
 
     def _changed(self, path: str, notice: str) -> Next:
         """Tell other processes of a change; return the page that follows."""

@@ -111,4 +111,4 @@ def check_claim(issuer: str, value: str) -> None:
 
 def unknown_group(name: str) -> NotFound:
     """Return the error of a group that there is not."""
-    return NotFound(f"There is no group {name[:MAX_LIST_NAME]!r}.")
+    return NotFound(f"There is no group {name[:MAX_LIST_NAME]!r}.", code="group_unknown")

@@ -104,8 +104,10 @@ class Lists:
         return _find(rows, name)
 
     @transaction
-    def put(self, rows: Rows, entry_list: EntryList, *, is_new: bool | None = None) -> None:
-        """Create a list or change it; only the one or the other with `is_new`.
+    def put(
+        self, rows: Rows, entry_list: EntryList, groups: Collection[str] | None = None, *, is_new: bool | None = None
+    ) -> None:
+        """Create a list or change it, and the `groups` that see it; only the one or the other with `is_new`.
 
         Raises BadInput beyond MAX_LISTS, and while a list of this name is removed; NotFound.
         """
@@ -122,6 +124,8 @@ class Lists:
             if rows.one(_IS_LEFT_OVER, name=entry_list.name) is not None:
                 raise BadInput("name: the list of this name is still being removed. Try again.", code="list_busy")
         rows.execute(_PUT, **values)
+        if groups is not None:
+            _set_groups(rows, entry_list.name, groups)
 
     async def remove(self, name: str) -> None:
         """Remove a list. At once nobody sees it; its entries leave it soon. Raises NotFound."""
@@ -159,13 +163,7 @@ class Lists:
     @transaction
     def set_groups(self, rows: Rows, list_name: str, groups: Collection[str]) -> None:
         """Set the groups that see a list. Raises NotFound."""
-        before = _find(rows, list_name).groups
-        if unknown := set(groups) - {name for (name,) in rows.all(GROUPS)}:
-            raise unknown_group(min(unknown))
-        for group in set(before) - set(groups):
-            rows.execute(_CANNOT_SEE, list=list_name, name=group)
-        for group in groups:
-            rows.execute(_CAN_SEE, list=list_name, name=group)
+        _set_groups(rows, list_name, groups)
 
     async def write(self, found: Differences) -> int:
         """Write the lists that entries join and leave, and log a change of each visible entry; return their number."""
@@ -191,6 +189,16 @@ class Lists:
     async def advance(self, names: Collection[str], seq: int) -> None:
         """Set the position of lists that have read the log to `seq`."""
         await self._tables.write(lambda rows: rows.execute(_ADVANCE, names=list(names), seq=seq))
+
+
+def _set_groups(rows: Rows, list_name: str, groups: Collection[str]) -> None:
+    before = _find(rows, list_name).groups
+    if unknown := set(groups) - {name for (name,) in rows.all(GROUPS)}:
+        raise unknown_group(min(unknown))
+    for group in set(before) - set(groups):
+        rows.execute(_CANNOT_SEE, list=list_name, name=group)
+    for group in groups:
+        rows.execute(_CAN_SEE, list=list_name, name=group)
 
 
 def _all(rows: Rows) -> Sequence[EntryList]:

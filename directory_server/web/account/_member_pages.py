@@ -62,7 +62,7 @@ def form(
     """Return a decorator that makes a method which does what a form asks for a handler of POST.
 
     The page `shown_on` shows an error of it, with the texts of the fields `kept`. Parameters of the path may be in it,
-    as in the path of a route, or a function returns it for the fields. See `member_form` for `of_sign_in`.
+    as in the path of a route, or a function returns it for the fields and these. See `member_form` for `of_sign_in`.
     """
 
     def decorate(change: Callable[..., Awaitable[Next]]) -> Handler:
@@ -74,7 +74,7 @@ def form(
                 following = await change(self, Sent(request, member, fields), **path)
             except DirectoryError:
                 texts = {name: fields.get(name, "") for name in kept}
-                shown = shown_on.format(**path) if isinstance(shown_on, str) else shown_on(fields)
+                shown = shown_on.format(**path) if isinstance(shown_on, str) else shown_on({**fields, **path})
                 body = self._requests.form_error(request, shown, **texts)
             else:
                 body = self._requests.redirect(request, following.path, following.notice)

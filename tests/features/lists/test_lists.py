@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
-from ...web.browsers import Browser
+from ...web.browsers import OPERATOR, Browser, account_of
 from ...web.conftest import Connection, Server, entry
 from ...web.test_every_route import rpc
 from .conftest import SECRET, SECRET_ID, Listed, open_listed, put
@@ -27,6 +29,14 @@ EVENTS = {"Accept": "text/event-stream"}
 def listed(tmp_path: Path) -> Iterator[Listed]:
     with open_listed(tmp_path) as listed:
         yield listed
+
+
+@pytest.fixture
+def operator_of_lists(listed: Listed) -> Browser:
+    run_sync(listed.server.accounts.set_role(account_of(listed.server, OPERATOR).id, "operator"))
+    browser = Browser(listed.server)
+    browser.sign_in(OPERATOR)
+    return browser
 
 
 def names(listed: Listed, path: str = "/v0.1/servers", **options: Any) -> list[str]:
@@ -199,6 +209,65 @@ def operator_lists(server: Server) -> Any:
 
 def names_of(server: Server, key: str) -> list[str]:
     return [each["server"]["name"] for each in server.get("/v0.1/servers", key=key).json["servers"]]
+
+
+SENT = {
+    "name": "staff-tools",
+    "title": 'Tools <b>"&é',
+    "kind": "rule",
+    "rule": 'category:databases "a b"',
+    "groups": "staff blue <x> ann@example.org",
+    "open": "yes",
+    "approvers": "operator@example.org eyes",
+    "holds_versions": "yes",
+}
+
+
+def values_of(page: str) -> dict[str, str]:
+    """Return the values of the form of a list on a page."""
+    form = page[page.index('name="title"') - 3_000 : page.index('name="holds_versions"') + 100]
+    tags = re.findall(r'<input [^>]*name="(name|title|rule|groups|approvers)"[^>]* value="([^"]*)"', form)
+    checked = re.findall(r'name="(kind|open|holds_versions)" value="([a-z]+)" checked', form)
+    return {name: unescape(value) for name, value in [*tags, *checked]}
+
+
+def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_input(
+    listed: Listed, operator_of_lists: Browser
+) -> None:
+    operator, path = operator_of_lists, "/admin/lists"
+    operator.get(path)
+    assert operator.submit(path, SENT) == "group_unknown"
+    assert "staff-tools" not in [one.name for one in run_sync(listed.lists.all())]
+    assert values_of(operator.page) == SENT
+    groups = re.findall(
+        r'name="name" value="([a-z<&;]+)">\s*<input type="hidden" name="next" value="([^"]*)"', operator.page
+    )
+    assert [unescape(name) for name, _ in groups] == ["staff", "<x>", "eyes"]
+    again = unescape(groups[0][1])
+    assert operator.submit("/admin/groups", {"name": "staff", "next": again}) == ""
+    assert values_of(operator.page) == SENT
+    assert "Create group staff" not in operator.text
+    assert "Create group eyes" in operator.text
+    assert operator.submit("/admin/groups", {"name": "eyes", "next": again}) == ""
+    wanted = {**SENT, "groups": "staff"}
+    assert operator.submit(path, wanted) == ""
+    (created,) = [one for one in run_sync(listed.lists.all()) if one.name == "staff-tools"]
+    assert (created.title, created.groups, created.is_open, created.holds_versions) == (
+        SENT["title"],
+        ("staff",),
+        True,
+        True,
+    )
+    # A change of a list is not saved in part, either.
+    assert operator.submit(f"{path}/staff-tools", {**wanted, "title": "New", "groups": "staff none"}) == "group_unknown"
+    assert values_of(operator.page)["title"] == "New"
+    assert "Create group none" in operator.text
+    assert created in run_sync(listed.lists.all())
+    # A link fills no form, and no address leads to another site.
+    operator.get(f"{path}?title=Evil&kind=all&open=yes")
+    assert values_of(operator.page)["title"] == ""
+    response = operator.post("/admin/groups", {"name": "more", "next": "//evil.example/"})
+    assert response.headers["Location"] == "/admin/groups/more"
 
 
 def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
