@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -109,20 +108,12 @@ def base_of(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 
 @frozen
 class Verified:
-    """The result of a verification: the first and the last record, the hash of that, and what is wrong, if anything.
-
-    `deletions` are the last events of deleted records.
-    """
+    """The result of a verification: the first and the last record, the hash of that, and what is wrong, if anything."""
 
     first: int
     last: int
     hash: str
     problems: Sequence[str]
-    deletions: Sequence[AuditEvent]
-
-
-DELETED = "old records deleted"
-"""The action of the record of a deletion."""
 
 
 def verify(
@@ -155,12 +146,10 @@ def verify(
         if checkpoint.number >= base.number:
             expected.setdefault(checkpoint.number, set()).add(checkpoint.hash)
     number, previous = base.number, base.hash
-    first, deletions = 0, deque[AuditEvent](maxlen=10)
+    first = 0
     if expected.get(number, {previous}) != {previous}:
         problems.append(f"Record {number} is not the one of its checkpoint.")
     for record in records:
-        if record.event.action == DELETED:
-            deletions.append(record.event)
         if record.number != number + 1:
             problems.append(f"Records are missing between {number} and {record.number}.")
         elif record.hash != hash_of(record.number, record.event, previous):
@@ -174,7 +163,7 @@ def verify(
     else:
         if expected and max(expected) > number:
             problems.append(f"Records after {number} are missing: there was a record {max(expected)}.")
-    return Verified(first, number, previous, problems, [*deletions])
+    return Verified(first, number, previous, problems)
 
 
 def event_of(row: Sequence[Any]) -> AuditEvent:

@@ -15,8 +15,11 @@ from ...serialization import rfc3339, text
 from ...wording import counted
 from .chain import AuditRecord, Checkpoint, base_of, verify
 from .head_file import read_head
-from .settings import UPKEEP, AuditConfig, head_path
-from .tables import PAGE, AuditLog
+from .settings import UPKEEP, AuditConfig
+from .tables import DELETED, PAGE, AuditLog
+
+MAX_SHOWN = 10
+"""Deletions of old records in the output of a verification, the last ones."""
 
 
 @click.group(cls=Group)
@@ -39,8 +42,9 @@ def verify_(context: CommandContext, head: str | None, max_age: str) -> None:
     Without audit.key_file, somebody who can write to the database can compute another chain. Keep the last line of the
     output elsewhere, and check it with --head the next time. With it, the file of audit.head_file is compared.
     """
-    log, key = AuditLog(context.storage.tables), context.config.of(AuditConfig).key()
-    longest, path, kept = duration(max_age, "--max-age"), head_path(context.config), _head(head)
+    settings, log = context.config.of(AuditConfig), AuditLog(context.storage.tables)
+    key, path = settings.key(), settings.head_path(context.config.data_dir)
+    longest, kept = duration(max_age, "--max-age"), _head(head)
     try:
         in_file = read_head(path) if key else None
     except OSError as error:
@@ -58,8 +62,8 @@ def verify_(context: CommandContext, head: str | None, max_age: str) -> None:
     problems = [*result.problems]
     if in_file is not None and not in_file.is_signed(key):
         problems.append(f"The head in {path} is not signed with the key of audit.key_file.")
-    for event in result.deletions:
-        echo(f"Deleted because of their age or number on {rfc3339(event.at)}: records {event.target}", err=True)
+    for deletion in reversed(wait_for(log.newest(MAX_SHOWN, text=DELETED))):
+        echo(f"Deleted by age or number on {rfc3339(deletion.event.at)}: records {deletion.event.target}", err=True)
     for problem in problems:
         echo(problem, err=True)
     if problems:

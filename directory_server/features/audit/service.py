@@ -15,7 +15,7 @@ from ...domain.ports.audit import AuditTrail
 from ...feature import Host, Running
 from ...timers import Timer
 from .head_file import HeadKeeper
-from .settings import UPKEEP, AuditConfig, head_path
+from .settings import UPKEEP, AuditConfig
 from .tables import AuditLog
 
 _logger = Logger()
@@ -95,12 +95,9 @@ def running(host: Host) -> Running:
         head = await log.check(host.now(), key)
         _logger.info("Head of the audit log: {head}", head=f"{head.number}:{head.hash}:{head.at}:{head.signature}")
 
-    async def write_head() -> None:
-        await heads.write(host.now())
-
-    heads = HeadKeeper(head_path(host.config), log, key, host.offload)
+    heads = HeadKeeper(settings.head_path(host.config.data_dir), log, key, host.offload)
     services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
-    services += [Timer(FLUSH, write_head, host.reactor)] if key else []
+    services += [Timer(FLUSH, lambda: heads.write(host.now()), host.reactor)] if key else []
     return Running([*services, Timer(UPKEEP, keep_up_audit, host.reactor)], write=trail.flush, trail=trail)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
+from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
 
 UPKEEP = 600.0
 """Seconds between two checkpoints, and deletions of old records."""
@@ -39,7 +39,6 @@ class AuditConfig:
             raise ConfigError("audit.key_file: must have a key of at least 32 bytes.")
         return key
 
-
-def head_path(config: Config) -> Path:
-    """Return the path of the file with the head of the log."""
-    return Path(config.of(AuditConfig).head_file or config.data_dir / "audit-head")
+    def head_path(self, data_dir: Path) -> Path:
+        """Return the path of the file with the head of the log."""
+        return Path(self.head_file or data_dir / "audit-head")

@@ -15,7 +15,6 @@ from ...domain.keys import new_id
 from ...tables import Rows, Tables, transaction
 from .chain import (
     COLUMNS,
-    DELETED,
     START,
     AuditRecord,
     Checkpoint,
@@ -75,6 +74,9 @@ _CHECK = """
 _OLDEST = "SELECT number, at FROM audit ORDER BY number LIMIT :limit"
 
 _HASH = "SELECT hash FROM audit WHERE number = :number"
+
+DELETED = "old records deleted"
+"""The action of the record of a deletion."""
 
 SHARE = 0.01
 """Of the records, at most this share is deleted at a time because of its age: a wrong clock must not delete the log."""

@@ -13,11 +13,11 @@ from twisted.logger import capturedLogs, formatEvent
 
 from directory_server.domain.audit import Actor, AuditEvent
 from directory_server.domain.errors import Unavailable
-from directory_server.features.audit.chain import DELETED, AuditRecord, verify
+from directory_server.features.audit.chain import AuditRecord, verify
 from directory_server.features.audit.head_file import read_head
 from directory_server.features.audit.service import FLUSH, running
-from directory_server.features.audit.settings import UPKEEP, head_path
-from directory_server.features.audit.tables import AuditLog
+from directory_server.features.audit.settings import UPKEEP, AuditConfig
+from directory_server.features.audit.tables import DELETED, AuditLog
 from directory_server.run_sync import inline, run_sync
 
 from ...web.browsers import Browser
@@ -181,18 +181,18 @@ def test_a_server_writes_the_head_to_a_file_and_to_its_log(tmp_path: Path) -> No
         log, clock = log_of(server), server.clock
         storage, config = server.application.storage, configured(tmp_path, settings)
         host: Any = SimpleNamespace(config=config, storage=storage, reactor=clock, now=clock.seconds, offload=inline)
-        services = running(host).services
+        services, path = running(host).services, config.of(AuditConfig).head_path(config.data_dir)
         for service in services:
             service.startService()
         for number in (1, 2):
             run_sync(log.add(AuditEvent(clock.seconds(), Actor("command"), "key create", outcome="done")))
             clock.advance(FLUSH)
-            head = read_head(head_path(config))
+            head = read_head(path)
             assert head == run_sync(log.head(clock.seconds(), b"k" * 32))
             assert head is not None
             assert head.number == number
         clock.advance(UPKEEP)
-        head, checkpoints = read_head(head_path(config)), run_sync(log.checkpoints())
+        head, checkpoints = read_head(path), run_sync(log.checkpoints())
         assert head is not None
         assert checkpoints[-1].is_signed(b"k" * 32)
         assert (checkpoints[-1].number, checkpoints[-1].at) == (2, round(clock.seconds() * 1_000))
