@@ -22,37 +22,24 @@ _PREFERRED = "SELECT name, preferred_id FROM entry WHERE mcp_id = ANY(:mcp_ids) 
 
 _BODIES = "SELECT id, body FROM record WHERE id = ANY(:ids)"
 
-Digests = Mapping[str, Mapping[str, str]]
-"""Digests of documents by the name of the entry and the list."""
+Digest = tuple[str, str, str]
+"""The name of an entry, a list, and the digest of the document that it has approved, or that waits."""
 
 
-def digests_of(rows: Sequence[tuple[str, str, str]]) -> Digests:
-    """Return rows of names, lists and digests as a mapping."""
-    digests: dict[str, dict[str, str]] = {}
-    for name, list_name, digest in rows:
-        digests.setdefault(name, {})[list_name] = digest
-    return digests
-
-
-def waiting_documents(rows: Rows, approved: Digests, records: Mapping[str, int]) -> Digests:
+def waiting_documents(rows: Rows, approved: Sequence[Digest], records: Mapping[str, int]) -> Sequence[Digest]:
     """Return the documents that wait: those that differ from the `approved` ones.
 
     `records` are the ids of the stored records that represent the names.
     """
-    wanted = {name: row for name, row in records.items() if name in approved}
+    wanted = {name: records[name] for name, _, _ in approved if name in records}
     bodies = dict(rows.all(_BODIES, ids=list(wanted.values()))) if wanted else {}
     digests = {name: document_digest(restore_entry(bodies[row])) for name, row in wanted.items()}
-    return digests_of(
-        [
-            (name, list_name, digests[name])
-            for name in wanted
-            for list_name, digest in approved[name].items()
-            if digest != digests[name]
-        ]
-    )
+    return [
+        (name, list_name, digests[name]) for name, list_name, digest in approved if digests.get(name, digest) != digest
+    ]
 
 
-def held_documents(rows: Rows, mcp_ids: Sequence[str]) -> Digests:
+def held_documents(rows: Rows, mcp_ids: Sequence[str]) -> Sequence[Digest]:
     """Return the documents of entries that wait. The transaction holds the lock of publishers."""
     records = dict(rows.all(_PREFERRED, mcp_ids=mcp_ids))
-    return waiting_documents(rows, digests_of(rows.all(APPROVED, names=list(records))), records)
+    return waiting_documents(rows, rows.all(APPROVED, names=list(records)), records)

@@ -11,7 +11,7 @@ from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
 from ..domain.versions import LOCAL, REMOVED, Record, preferred
 from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
-from ._approvals import APPROVED, LEAVE, Digests, digests_of, waiting_documents
+from ._approvals import APPROVED, LEAVE, Digest, waiting_documents
 from ._names import StoredName, StoredRecord, hiding_rules
 from ._tables import Row, Rows, Statement
 
@@ -83,7 +83,7 @@ class Locked:
     names: dict[str, StoredName]
     last: int
     total: int
-    approved: Digests
+    approved: Sequence[Digest]
     rows: Sequence[list[Row]]
 
     def notification(self) -> Statement:
@@ -125,7 +125,7 @@ def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> L
         stored.seq = seq
         stored.flags = Flags(bool(hidden) and not rule, bool(pinned), bool(allowed), rule)
     last, total = log[0] if log else (0, 0)
-    return Locked(stored_names, last, total, digests_of(approved), others)
+    return Locked(stored_names, last, total, approved, others)
 
 
 @frozen
@@ -187,8 +187,7 @@ def _updates(
     preferred_ids = {update.stored.name: update.preferred_id for update in updates if update.preferred_id is not None}
     left = [
         {"seq": locked.names[name].seq, "mcp_id": mcp_id_of(name), "list": list_name}
-        for name, lists in waiting_documents(rows, locked.approved, preferred_ids).items()
-        for list_name in lists
+        for name, list_name, _ in waiting_documents(rows, locked.approved, preferred_ids)
     ]
     changed = (_UPDATE, written), (_MOVE, moved), (_RULED, ruled), (LEAVE, left)
     return [*statements, *((statement, values) for statement, values in changed if values)]

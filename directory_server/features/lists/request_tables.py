@@ -202,7 +202,7 @@ class ListRequests:
             account=request.account,
         )
         pick_entry(rows, request.list, request.name)
-        if request.list in held_documents(rows, [mcp_id_of(request.name)]).get(request.name, ()):
+        if request.list in [list_name for _, list_name, _ in held_documents(rows, [mcp_id_of(request.name)])]:
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         return [
             _record(rows, ListRequest(*row), "approved", "approved", approver, cleaned, now)
@@ -217,11 +217,7 @@ class ListRequests:
         """
         rows.lock(_LOCK)
         made = []
-        for name, list_name, digest in [
-            (name, list_name, digest)
-            for name, lists in held_documents(rows, mcp_ids).items()
-            for list_name, digest in lists.items()
-        ]:
+        for name, list_name, digest in held_documents(rows, mcp_ids):
             # The list has not held versions before.
             if rows.one(_IS_LISTED, mcp_id=mcp_id_of(name), list=list_name) is not None:
                 write_lists(rows, {mcp_id_of(name): ([], [list_name])})

@@ -234,9 +234,9 @@ def write_lists(rows: Rows, found: Differences) -> None:
     An entry does not join a list on which its document waits.
     """
     rows.lock(PUBLISHERS)
-    held = {mcp_id_of(name): lists for name, lists in held_documents(rows, list(found)).items()}
+    held = {(mcp_id_of(name), list_name) for name, list_name, _ in held_documents(rows, list(found))}
     found = {
-        mcp_id: ([name for name in joined if name not in held.get(mcp_id, ())], left)
+        mcp_id: ([name for name in joined if (mcp_id, name) not in held], left)
         for mcp_id, (joined, left) in found.items()
     }
     found = {mcp_id: lists for mcp_id, lists in found.items() if any(lists)}

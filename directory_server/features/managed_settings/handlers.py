@@ -38,22 +38,16 @@ MAX_WARNINGS = 500
 """Warnings on the page. The command prints all."""
 
 
-@frozen
-class _Built:
-    """A policy of the entries at the position `seq` of the log, or later ones; `at` is in seconds since the epoch."""
-
-    policy: Policy
-    seq: int
-    at: float
-
-
 @define
 class Policies:
-    """Policies by keywords, scope and list. They are built one at a time: a fleet of machines may poll at once."""
+    """Policies by keywords, scope and list, each with the time and the position in the log before it was built.
+
+    They are built one at a time: a fleet of machines may poll at once.
+    """
 
     _selection: Selection
     _seconds: Callable[[], float]
-    _cached: dict[tuple[str, Scope, str], _Built] = field(factory=dict, init=False)
+    _cached: dict[tuple[str, Scope, str], tuple[float, int, Policy]] = field(factory=dict, init=False)
     _lock: DeferredLock = field(factory=DeferredLock, init=False)
 
     async def get(self, keywords: str, scope: Scope = None, name: str = "") -> Policy:
@@ -68,16 +62,16 @@ class Policies:
 
     async def _get(self, keywords: str, scope: Scope, name: str, head: int) -> Policy:
         key, selection = (keywords, scope, name), self._selection.within(scope, name)
-        built = self._cached.get(key)
-        is_young = built is not None and 0 <= self._seconds() - built.at < FRESH
-        if built is not None and is_young and (head <= built.seq or not await selection.store.has_changes(built.seq)):
-            return built.policy
-        at, seq = self._seconds(), await selection.store.head()
-        self._cached.pop(key, None)
-        self._cached[key] = built = _Built(await selection.policy(keywords), seq, at)
-        if len(self._cached) > MAX_CACHED:
-            del self._cached[next(iter(self._cached))]
-        return built.policy
+        at, seq, policy = self._cached.get(key, (0.0, 0, None))
+        is_old = not 0 <= self._seconds() - at < FRESH
+        if policy is None or is_old or (head > seq and await selection.store.has_changes(seq)):
+            at, seq = self._seconds(), await selection.store.head()
+            policy = await selection.policy(keywords)
+            self._cached.pop(key, None)
+            self._cached[key] = at, seq, policy
+            if len(self._cached) > MAX_CACHED:
+                del self._cached[next(iter(self._cached))]
+        return policy
 
 
 @frozen
