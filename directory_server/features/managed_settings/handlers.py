@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from attrs import define, field, frozen
@@ -57,8 +57,7 @@ class Policies:
         """
         # Of all requests that wait, the first one builds the policy for those that came before.
         head = await self._selection.store.head()
-        building = self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope, name, head)))
-        return cast(Policy, await building)
+        return await self._lock.run(lambda: Deferred.fromCoroutine(self._get(keywords, scope, name, head)))
 
     async def _get(self, keywords: str, scope: Scope, name: str, head: int) -> Policy:
         key, selection = (keywords, scope, name), self._selection.within(scope, name)

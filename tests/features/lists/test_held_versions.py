@@ -66,7 +66,7 @@ async def everything_within(store: StoredEntries, scope: frozenset[str]) -> str:
 async def keep(store: StoredEntries, lists: Lists) -> None:
     """Write the lists of entries as the keeper does; each rule matches each entry."""
     picks = await lists.picks(["red", "blue"])
-    await lists.write(differences(await store.changes(0, 9), await lists.all(), picks, lambda _, rules: rules))
+    await lists.write(differences(await store.changes(0, 9), await lists.all(), picks, lambda _, rules: set(rules)))
 
 
 Change = Callable[[StoredEntries, StoredCuration], Awaitable[Any]]
