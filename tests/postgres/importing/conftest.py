@@ -93,7 +93,7 @@ _ROWS = """
     INSERT INTO applied_policy VALUES (1, 'rules');
     INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
     INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');
-    INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's');
+    INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's', 1);
 """
 """Rows of tables whose features have no simple way to make them."""
 
