@@ -187,11 +187,13 @@ class AuditLog:
         from which the chain goes on, and the deletion is a record.
         """
         rows.lock(_LOCK)
-        (first, at), (last, _) = rows.one(_OLDEST, limit=1) or (0, 0), _last(rows)
-        count, end = last - first + 1, 0
-        if first and at < milliseconds(now - keep * (1 + DELAY)):
-            oldest = rows.all(_OLDEST, limit=int(count * min(max(SHARE, 2 * UPKEEP / keep), 1)) + 1)
-            end = max(number for number, _ in takewhile(lambda row: row[1] < milliseconds(now - keep), oldest))
+        (first, _), (last, _) = rows.one(_OLDEST, limit=1) or (0, 0), _last(rows)
+        count, end, latest = last - first + 1 if first else 0, 0, milliseconds(now)
+        limit = int(count * min(max(SHARE, 2 * UPKEEP / keep), 1)) + 1
+        # A record of a clock that was ahead does not end the run.
+        run = [*takewhile(lambda row: not latest - keep * 1_000 <= row[1] <= latest, rows.all(_OLDEST, limit=limit))]
+        if any(at < milliseconds(now - keep * (1 + DELAY)) for _, at in run):
+            end = run[-1][0]
         if count > most * (1 + SHARE):
             end = max(end, last - most)
         if end:

@@ -111,6 +111,36 @@ class TestAuditLog(TablesTest):
         await log.add(LIMIT)
         assert (await verified(log)).problems == []
 
+    @pytest.mark.parametrize(
+        ("times", "deleted"),
+        [
+            ([1.0, 2.0, 95.0, 3.0, 99.0], 2),
+            ([95.0, 1.0, 2.0], 0),
+            ([1.0, 9_999.0, 2.0, 95.0], 3),
+            ([9_999.0, 1.0, 95.0], 2),
+            ([9_999.0, 8_888.0], 0),
+            ([1.0, 2.0, 3.0], 3),
+            ([89.9, 90.0, 95.0], 0),
+            ([89.0, 89.95, 90.0, 100.0], 2),
+            ([100.0], 0),
+            ([], 0),
+        ],
+    )
+    @awaited
+    async def test_the_unbroken_run_of_old_records_is_deleted(self, times: Sequence[float], deleted: int) -> None:
+        log = self.log()
+        await log.add(*(evolve(LIMIT, at=at) for at in times))
+        await log.forget(100.0, 10.0, 1_000, KEY)
+        kept = [record.event.at for record in await records_of(log) if record.event.action != DELETED]
+        assert kept == times[deleted:]
+        assert (await verified(log)).problems == []
+        # Somebody has emptied a log with more records than are kept.
+        await log.add(LIMIT, LIMIT, LIMIT)
+        await log.check(100.0, KEY)
+        await self.open_tables().run("DELETE FROM audit")
+        await log.forget(100.0, 10.0, 1, KEY)
+        assert await records_of(log) == []
+
     @pytest.mark.parametrize("ahead", [400.0, 40_000.0])
     @awaited
     async def test_a_wrong_clock_deletes_a_small_part(self, ahead: float) -> None:
