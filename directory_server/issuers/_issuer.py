@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from attrs import frozen
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
 from .. import hosts
@@ -25,11 +25,14 @@ MAX_DOCUMENT = 262_144
 DEADLINE = 5.0
 """Timeout of each of both in seconds."""
 
-FRESH = 3_600.0
-"""Seconds after which both are fetched again."""
+FRESH = 900.0
+"""Seconds after which both are fetched again, beside the requests that use them."""
 
-STALE = 86_400.0
-"""Seconds for which they are used while the issuer does not answer."""
+STALE = 3_600.0
+"""Seconds for which they count while the issuer does not answer: a key that it has withdrawn counts no longer.
+
+Most access tokens end earlier.
+"""
 
 PAUSE = 30.0
 """Least seconds between two fetches: unknown key ids and failures cause no more."""
@@ -89,26 +92,29 @@ class Issuer:
         return VerifiedToken(header.kind, claims)
 
     async def _current(self, *, again: bool = False) -> _Known:
-        seconds = self._clock.seconds
-        if (again or seconds() - self._loaded > FRESH) and seconds() >= self._paused_until:
+        """Return the documents. Only a request that cannot use the known ones, or asks `again`, waits for a fetch."""
+        now, age = self._clock.seconds(), self._clock.seconds() - self._loaded
+        if (again or age > STALE) and now >= self._paused_until:
             await self._load_once()
-        if self._known is None or seconds() - self._loaded > STALE:
+        elif age > FRESH and now >= self._paused_until and self._waiting is None:
+            self._load_once()
+        if self._known is None or self._clock.seconds() - self._loaded > STALE:
             reason = self.error or "Too many requests wait for it."
             message = f"The keys of the issuer {self.url} cannot be fetched. {reason}"
             raise Unavailable(message, code="issuer_unavailable", retry_after=int(PAUSE))
         return self._known
 
-    async def _load_once(self) -> None:
-        """Fetch both documents, or wait for the fetch that runs. Errors become the state."""
+    def _load_once(self) -> Deferred[None]:
+        """Fetch both documents, unless a fetch runs; return what fires when it has ended. Errors become the state."""
         if self._waiting is None:
             self._waiting = []
             loading = Deferred.fromCoroutine(self._load())
             loading.addErrback(lambda failure: self._log.failure("The keys of an issuer were not read", failure))
             loading.addCallback(lambda _: self._wake())
-        if self._waiting is not None and len(self._waiting) < MAX_WAITING:
-            waiting: Deferred[None] = Deferred()
-            self._waiting.append(waiting)
-            await waiting
+        if self._waiting is None or len(self._waiting) >= MAX_WAITING:
+            return succeed(None)
+        self._waiting.append(Deferred())
+        return self._waiting[-1]
 
     def _wake(self) -> None:
         self._paused_until = self._clock.seconds() + PAUSE

@@ -115,14 +115,14 @@ def test_a_new_key_is_found_but_unknown_key_ids_cause_few_fetches() -> None:
         setup.verify(setup.token(ONE))
 
 
-def test_known_keys_are_used_for_a_day_while_the_issuer_does_not_answer() -> None:
+def test_known_keys_count_for_an_hour_while_the_issuer_does_not_answer() -> None:
     setup = Setup()
     setup.verify(setup.token())
     setup.documents.error = "It answered 500."
     setup.clock.advance(STALE)
     assert setup.verify(setup.token())
     assert setup.issuer.error == "It answered 500."
-    setup.clock.advance(1)
+    setup.clock.advance(PAUSE)
     with pytest.raises(Unavailable, match=r"cannot be fetched. It answered 500."):
         setup.verify(setup.token())
     # One failure is not repeated by each request.
@@ -134,6 +134,43 @@ def test_known_keys_are_used_for_a_day_while_the_issuer_does_not_answer() -> Non
     setup.clock.advance(PAUSE)
     assert setup.verify(setup.token())
     assert setup.issuer.error == ""
+
+
+@pytest.mark.parametrize("answer", ["", "It answered 500."])
+def test_requests_whose_key_is_known_never_wait_for_the_issuer(answer: str) -> None:
+    setup = Setup()
+    setup.verify(setup.token())
+    setup.documents.is_held = True
+    for age in (FRESH + 1, (FRESH + STALE) / 2, STALE):
+        setup.clock.pump([age - setup.clock.seconds()])
+        for _ in range(5):
+            verified: Any = Deferred.fromCoroutine(setup.issuer.verify(setup.token(), [AUDIENCE]))
+            assert verified.called, age
+            assert verified.result.subject == "repo:acme/x"
+    # One fetch runs beside them.
+    assert len(setup.documents.requested) == 3
+    unknown: Any = Deferred.fromCoroutine(setup.issuer.verify(setup.token(TWO), [AUDIENCE]))
+    assert not unknown.called
+    setup.documents.error = answer
+    setup.documents.keys = [TWO]
+    setup.documents.release()
+    if answer:
+        unknown.addErrback(lambda failure: failure.trap(InvalidToken))
+        assert setup.verify(setup.token())
+    else:
+        assert unknown.result.subject == "repo:acme/x"
+        with pytest.raises(InvalidToken):
+            setup.verify(setup.token())
+
+
+def test_a_withdrawn_key_counts_for_an_hour_at_most() -> None:
+    assert FRESH < STALE <= 3_600
+    setup = Setup()
+    setup.verify(setup.token())
+    setup.documents.keys = [TWO]
+    setup.clock.advance(STALE + 1)
+    with pytest.raises(InvalidToken):
+        setup.verify(setup.token())
 
 
 def test_one_fetch_serves_all_that_wait() -> None:
