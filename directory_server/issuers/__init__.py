@@ -2,4 +2,4 @@
 
 from ._issuer import FRESH, PAUSE, STALE, Documents, Issuer, issuer_of, issuer_url
 from ._keys import MAX_KEYS
-from ._tokens import LEEWAY, MAX_TOKEN, VerifiedToken, claimed_issuer
+from ._tokens import LEEWAY, MAX_TOKEN, VerifiedToken, claimed_issuer, required_values

@@ -99,6 +99,15 @@ def claimed_issuer(token: str) -> str:
     return issuer if isinstance(issuer, str) else ""
 
 
+def required_values(rules: Iterable[str]) -> dict[str, set[str]]:
+    """Return the accepted values of each claim that rules such as `groups=staff` name: one of them is enough."""
+    required: dict[str, set[str]] = {}
+    for rule in rules:
+        name, _, value = rule.partition("=")
+        required.setdefault(name, set()).add(value)
+    return required
+
+
 def verified_payload(token: str, header: TokenHeader, keys: Iterable[Any]) -> Mapping[str, Any]:
     """Return the claims of a token that one of the first MAX_TRIED `keys` has signed. Raises InvalidToken."""
     registry = JWSRegistry(algorithms=[header.algorithm], strict_check_header=False)

@@ -101,7 +101,7 @@ class Github(BaseHTTPRequestHandler):
             document = {"keys": [self.key.as_dict(private=False)]}
         elif parts.path == "/token":
             (audience,) = parse_qs(parts.query)["audience"]
-            claims = claims_of(url, time.time(), aud=audience, repository_owner="octo-org")
+            claims = claims_of(url, time.time(), aud=audience, repository_owner="octo-org", event_name="push")
             document = {"value": signed(self.key, claims)}
         body = json.dumps(document).encode()
         self.send_response(200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
@@ -12,13 +12,13 @@ from twisted.logger import Logger
 
 from ...domain.errors import InvalidToken, Unavailable
 from ...domain.namespaces import ProofKind
-from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of
+from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of, required_values
 from ...web.parts import Kernel
 from .documents import login_token
 from .domain_keys import DomainTexts, text_records, well_known_file
 from .domain_proofs import check_time, domain_proof, public_keys, signing_key
 from .logins import AllowedLogin
-from .settings import PublishConfig
+from .settings import GITHUB_EVENTS, PublishConfig
 from .tokens import ANY, Proven
 
 MAX_DOMAINS, MAX_PER_CLIENT = 50, 5
@@ -60,18 +60,21 @@ def namespaces_of_owner(claims: Claims) -> Sequence[str]:
 
 @frozen
 class RequiredClaims:
-    """Returns `namespaces` for claims that have all `required` values, as texts. Raises InvalidToken for others."""
+    """Requires that each claim has one of its accepted values, as a text, then returns what `namespaces_of` does.
 
-    required: Mapping[str, str]
-    namespaces: Sequence[str]
+    Raises InvalidToken for other claims.
+    """
+
+    required: Mapping[str, Collection[str]]
+    namespaces_of: Callable[[Claims], Sequence[str]]
 
     def __call__(self, claims: Claims) -> Sequence[str]:
-        for name, wanted in self.required.items():
+        for name, accepted in self.required.items():
             value = claims.get(name)
             text = str(value).lower() if isinstance(value, bool) else str(value)
-            if not isinstance(value, str | int | float) or text != wanted:
-                raise InvalidToken(f"The claim {name} of the token has not the value that this server requires.")
-        return self.namespaces
+            if not isinstance(value, str | int | float) or text not in accepted:
+                raise InvalidToken(f"The claim {name} of the token has no value that this server accepts.")
+        return self.namespaces_of(claims)
 
 
 @define
@@ -116,10 +119,11 @@ def allowed_logins(kernel: Kernel) -> Mapping[str, AllowedLogin]:
     github, oidc = settings.github_namespaces, settings.oidc_issuer and settings.oidc_namespaces
     if github and (audiences := _audiences(kernel, "github", settings.github_audience)):
         issuer = _issuer(kernel, settings.github_issuer, replaced)
-        login = IssuerLogin("github-oidc", issuer, audiences, namespaces_of_owner)
+        required = {"event_name": GITHUB_EVENTS, **required_values(settings.github_claims)}
+        login = IssuerLogin("github-oidc", issuer, audiences, RequiredClaims(required, namespaces_of_owner))
         logins["github-oidc"] = AllowedLogin(login.prove, github, issuer)
     if oidc and (audiences := _audiences(kernel, "oidc", settings.oidc_audience)):
-        claims = RequiredClaims(dict(claim.split("=", 1) for claim in settings.oidc_claims), oidc)
+        claims = RequiredClaims(required_values(settings.oidc_claims), lambda _: oidc)
         issuer = _issuer(kernel, settings.oidc_issuer, replaced)
         logins["oidc"] = AllowedLogin(IssuerLogin("oidc", issuer, audiences, claims).prove, [ANY], issuer)
     if settings.dns_namespaces:

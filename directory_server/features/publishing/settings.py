@@ -15,6 +15,11 @@ from .tokens import ANY, MAX_NAMESPACES
 MAX_ALLOWED = 200
 """Patterns of a setting."""
 
+GITHUB_EVENTS = ("push", "release", "schedule", "workflow_dispatch")
+"""Events of GitHub whose builds publish by default. Strangers cause other events, such as pull_request_target."""
+
+_claims = each_matches(r"[^=\s]+=.+", "claims such as repository=acme/servers")
+
 
 def _check_namespaces(items: tuple[str, ...], most: int, *others: str) -> None:
     if len(items) > most or not all(item in others or is_pattern(item) for item in items):
@@ -50,6 +55,12 @@ class PublishConfig:
     github_issuer: str = setting(
         "https://token.actions.githubusercontent.com", "Issuer of tokens of GitHub Actions.", issuer_url
     )
+    github_claims: tuple[str, ...] = setting(
+        (),
+        "Claims that tokens of GitHub Actions must have, such as repository=acme/servers and ref=refs/heads/main; of "
+        f"several values of a claim one is enough. Without event_name: {', '.join(GITHUB_EVENTS)}.",
+        _claims,
+    )
     dns_namespaces: tuple[str, ...] = setting(
         (), "Namespaces that a TXT record of their domain proves, such as com.acme.*/*; * for any.", proven_namespaces
     )
@@ -67,8 +78,8 @@ class PublishConfig:
     oidc_audience: str = setting("", "Audience of its tokens; if empty: web.url.")
     oidc_claims: tuple[str, ...] = setting(
         (),
-        "Claims that its tokens must have, such as project_path=acme/servers.",
-        each_matches(r"[^=\s]+=.+", "claims such as project_path=acme/servers"),
+        "Claims that its tokens must have, such as project_path=acme/servers; of several values one is enough.",
+        _claims,
     )
     oidc_namespaces: tuple[str, ...] = setting((), "Namespaces that its tokens publish; if empty: none.", namespaces)
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from ...domain.accounts import MAX_GROUP, MAX_GROUPS, Identity, Role, is_email, normalized_email, subject_digest
 from ...domain.errors import DirectoryError
+from ...issuers import required_values
 from ...sanitize import clean_text
 from .settings import IssuerConfig
 
@@ -43,11 +44,7 @@ def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> 
         raise NotAllowed("The e-mail address is missing or not verified.", code="email_not_verified")
     if issuer.domains and address.rpartition("@")[2] not in {domain.lower() for domain in issuer.domains}:
         raise NotAllowed("The domain of the e-mail address is not among those that may sign in.")
-    required: dict[str, set[str]] = {}
-    for rule in issuer.require:
-        name, _, value = rule.partition("=")
-        required.setdefault(name, set()).add(value)
-    for name, allowed in required.items():
+    for name, allowed in required_values(issuer.require).items():
         if not allowed & texts_of(claims, name):
             raise NotAllowed(f"The claim {name} has none of the values that may sign in.")
     groups = texts_of(claims, issuer.groups)

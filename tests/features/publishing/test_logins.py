@@ -41,7 +41,8 @@ def log_in(server: Server, method: str, body: Any, **options: Any) -> Response:
 
 def github(server: Server, *, audience: str = URL, owner: Any = "octo-org", **claims: Any) -> dict[str, str]:
     now = server.clock.seconds()
-    made = claims_of(GITHUB, now, aud=audience, sub="repo:octo-org/tool:ref:refs/heads/main", **claims)
+    event = {"event_name": "push", "repository": "octo-org/tool", "ref": "refs/heads/main", **claims}
+    made = claims_of(GITHUB, now, aud=audience, sub="repo:octo-org/tool:ref:refs/heads/main", **event)
     return {"oidc_token": signed(server.logins.issuers.key, {**made, "repository_owner": owner})}
 
 
@@ -99,6 +100,58 @@ def test_a_build_without_the_required_claims_is_rejected(server: Server, claims:
     assert (response.status, response.json["title"]) == (401, "invalid_token")
     assert "The claim project_path of the token" in response.json["detail"]
     assert log_in(server, "oidc", gitlab(server, ref_protected="false")).status == 401
+
+
+EVENTS: dict[str | None, int] = {
+    **dict.fromkeys(("push", "release", "schedule", "workflow_dispatch"), 200),
+    **dict.fromkeys(("pull_request", "pull_request_target", "issue_comment", "workflow_run", "Push", ""), 401),
+    None: 401,
+}
+
+
+@with_all
+@pytest.mark.parametrize(("event", "status"), EVENTS.items())
+def test_by_default_builds_of_pull_requests_publish_nothing(server: Server, event: str | None, status: int) -> None:
+    response = log_in(server, "github-oidc", github(server, event_name=event, ref="refs/heads/main"))
+    assert response.status == status
+    if status == 401:
+        assert "The claim event_name of the token has no value that this server accepts." in response.json["detail"]
+
+
+BOUND = {**ALL, "publish.github_claims": ("repository=octo-org/tool", "ref=refs/heads/main", "ref=refs/heads/next")}
+
+
+@pytest.mark.parametrize("server", [BOUND], indirect=True)
+@pytest.mark.parametrize(
+    ("claims", "status"),
+    [
+        ({}, 200),
+        ({"ref": "refs/heads/next"}, 200),
+        ({"repository": "octo-org/other"}, 401),
+        ({"repository": "Octo-org/tool"}, 401),
+        ({"repository": ["octo-org/tool"]}, 401),
+        ({"ref": "refs/heads/feature"}, 401),
+        ({"ref": "refs/pull/7/merge"}, 401),
+        ({"ref": None}, 401),
+        # The default of a claim that the setting does not name stays.
+        ({"event_name": "pull_request_target"}, 401),
+    ],
+)
+def test_builds_at_github_are_bound_to_repository_and_branch(
+    server: Server, claims: dict[str, Any], status: int
+) -> None:
+    assert log_in(server, "github-oidc", github(server, **claims)).status == status
+
+
+@pytest.mark.parametrize(
+    "server", [{**ALL, "publish.github_claims": ("event_name=deployment", "event_name=push")}], indirect=True
+)
+def test_an_operator_chooses_the_events_of_github(server: Server) -> None:
+    statuses = [
+        log_in(server, "github-oidc", github(server, event_name=event)).status
+        for event in ("push", "deployment", "release")
+    ]
+    assert statuses == [200, 200, 401]
 
 
 @with_all
