@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import Literal
 
@@ -147,16 +148,24 @@ def writes_use(seen_at: float, now: float, idle: float) -> bool:
     return now - seen_at >= min(idle / RECORDED_USES, USE_INTERVAL)
 
 
+_ATOM, _LABEL = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+", r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+
+_EMAIL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*")
+"""A dot-string and a host (RFC 5321, section 4.1.2), which fields of type email accept, too."""
+
+
 def normalized_email(email: str) -> str:
-    """Return the form of an address that is stored and compared: lower case, without surrounding spaces."""
-    return email.strip().lower()
+    """Return the form of an address that is stored and compared: lower case, without surrounding spaces.
+
+    Only ASCII changes: in lower case the Kelvin sign would be a k, and the address that of somebody else.
+    """
+    email = email.strip()
+    return email.lower() if email.isascii() else email
 
 
 def is_email(address: str) -> bool:
-    """Return whether a normalized address may be that of an account. It then has no control characters."""
-    name, at, host = address.rpartition("@")
-    is_complete = bool(name and at and host) and len(address) <= MAX_EMAIL
-    return is_complete and address.isprintable() and not any(map(str.isspace, address))
+    """Return whether a normalized address may be that of a new account: an address that mail programs agree on."""
+    return len(address) <= MAX_EMAIL and _EMAIL.fullmatch(address) is not None
 
 
 def checked_email(email: str) -> str:

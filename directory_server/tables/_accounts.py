@@ -12,7 +12,6 @@ from ..domain.accounts import (
     check_role,
     checked_email,
     disabled_account,
-    is_email,
     normalized_email,
     unknown_link,
 )
@@ -178,8 +177,7 @@ class StoredAccounts:
 
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled or not; None if there is none."""
-        address = normalized_email(email)
-        row = await self._tables.one(BY_EMAIL, email=address) if is_email(address) else None
+        row = await self._tables.one(BY_EMAIL, email=normalized_email(email))
         return Account(*row) if row else None
 
     async def list(self) -> Sequence[Account]:

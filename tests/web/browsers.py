@@ -156,6 +156,13 @@ def invite(server: Server, email: str = ANN) -> str:
     return f"/account/invitation/{run_sync(server.accounts.link(account.id, lifetime=3600))}"
 
 
+def rename(server: Server, old: str, new: str) -> None:
+    """Give an account an address that is not accepted any more."""
+    run_sync(
+        server.application.storage.tables.run("UPDATE account SET email = :new WHERE email = :old", new=new, old=old)
+    )
+
+
 def set_cookies(response: Response) -> list[str]:
     cookies: list[Any] = response.headers.get_all("Set-Cookie") or []
     return cookies

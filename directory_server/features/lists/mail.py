@@ -99,9 +99,11 @@ class Mailer:
             self._log.warn("An e-mail is not sent: too many wait for the mail server.")
             return
         self._waiting += 1
-        message = message_of(self._sender, address, subject, text, self._now())
-        sending = self._slots.run(self._deliver, address, message)
+        sending = self._slots.run(self._begin, self._deliver, address, subject, text)
         sending.addErrback(self._failed).addBoth(self._done)
+
+    def _begin(self, deliver: Deliver, address: str, subject: str, text: str) -> Deferred[Any]:
+        return deliver(address, message_of(self._sender, address, subject, text, self._now()))
 
     def _failed(self, failure: Failure) -> None:
         reason = clean_line(str(failure.value) or type(failure.value).__name__, MAX_SUBJECT)

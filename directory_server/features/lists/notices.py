@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from attrs import frozen
+from twisted.logger import Logger
 
 from ...config import Config
 from ...wording import counted
@@ -15,6 +17,8 @@ from .requests import ListRequest, State
 from .settings import ListsConfig
 
 REQUESTS = "/account/requests"
+
+_log = Logger()
 
 _ANSWERS: Mapping[State, str] = {
     "approved": "your request was approved",
@@ -33,9 +37,18 @@ def mails_of(
     return RequestMails(storage, approvers, mailer, config.web.url.rstrip("/"))
 
 
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Log errors: what the e-mails are about is stored already."""
+    try:
+        yield
+    except Exception:
+        _log.failure("E-mails about requests are not sent")
+
+
 @frozen
 class RequestMails:
-    """Sends e-mails about requests, with links below `_base_url`. All methods raise Unavailable."""
+    """Sends e-mails about requests, with links below `_base_url`. Errors are logged."""
 
     _storage: Any
     _approvers: Approvers
@@ -49,21 +62,23 @@ class RequestMails:
 
     async def tell_members(self, changed: Iterable[ListRequest]) -> None:
         """Tell the members of requests their new states."""
-        for asked in changed if self._mailer.sends else ():
-            if asked.account is not None:
-                await self._send([asked.account], f"{asked.name}: {_ANSWERS[asked.state]}", [asked])
+        with _logged():
+            for asked in changed if self._mailer.sends else ():
+                if asked.account is not None:
+                    await self._send([asked.account], f"{asked.name}: {_ANSWERS[asked.state]}", [asked])
 
     async def tell_approvers(self, waiting: Sequence[ListRequest]) -> None:
         """Tell the approvers of lists which requests wait for them: an e-mail for each list, not about own requests."""
-        by_list: dict[str, list[ListRequest]] = {}
-        for asked in waiting if self._mailer.sends else ():
-            by_list.setdefault(asked.list, []).append(asked)
-        for list_name, of_list in by_list.items():
-            what = of_list[0].name if len(of_list) == 1 else counted(len(of_list), "entry", "entries")
-            verb = "waits" if len(of_list) == 1 else "wait"
-            members = {asked.account for asked in of_list}
-            approvers = [account for account in await self._approvers.accounts(list_name) if members != {account}]
-            await self._send(approvers, f"{what}: {verb} for a decision on the list {list_name}", of_list)
+        with _logged():
+            by_list: dict[str, list[ListRequest]] = {}
+            for asked in waiting if self._mailer.sends else ():
+                by_list.setdefault(asked.list, []).append(asked)
+            for list_name, of_list in by_list.items():
+                what = of_list[0].name if len(of_list) == 1 else counted(len(of_list), "entry", "entries")
+                verb = "waits" if len(of_list) == 1 else "wait"
+                members = {asked.account for asked in of_list}
+                approvers = [account for account in await self._approvers.accounts(list_name) if members != {account}]
+                await self._send(approvers, f"{what}: {verb} for a decision on the list {list_name}", of_list)
 
     async def _send(self, accounts: Sequence[str], subject: str, about: Sequence[ListRequest]) -> None:
         path = f"{REQUESTS}/{about[0].id}" if len(about) == 1 else REQUESTS

@@ -13,6 +13,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, succeed
 
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.errors import Unavailable
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.mail import Smtp
@@ -21,8 +22,10 @@ from directory_server.features.lists.requests import MAX_OPEN, STATES
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.service import MEASURE
 from directory_server.run_sync import run_sync
+from directory_server.tables._roster import StoredRoster
 
-from ...web.browsers import AUDITOR, OPERATOR, Browser, account_of
+from ...logs import captured_lines
+from ...web.browsers import AUDITOR, OPERATOR, Browser, account_of, rename
 from ...web.conftest import POSTGRES_ID, entry
 from .conftest import SECRET, SECRET_ID, Listed, open_listed
 
@@ -322,6 +325,40 @@ def test_a_decision_is_told_by_e_mail_and_recorded(tmp_path: Path, sent: list[tu
         assert json.loads(record)["outcome"] == "done"
         for text in (AMY, r"\"state\":\"open\"", r"\"state\":\"approved\""):
             assert text in record
+
+
+@pytest.mark.parametrize("address", ["m@[x", "ann@example.net,evil@x.example", "a:b;@x", "m@[192.0.2.1"])
+def test_an_address_that_is_no_longer_accepted_ends_no_request_that_is_stored(
+    tmp_path: Path, sent: list[tuple[str, str]], address: str
+) -> None:
+    with open_listed(tmp_path, **MAIL) as listed:
+        office = open_office(listed)
+        rename(listed.server, ANN, address)
+        assert office.request() == ""
+        assert office.decide("approve") == ""
+        listed.update()
+        assert office.names() == [SECRET.name]
+
+
+def test_a_failure_after_an_approval_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged_failures: list[Any]
+) -> None:
+    async def fail(*_: object) -> None:
+        raise Unavailable("The database is away.")
+
+    with open_listed(tmp_path, **MAIL) as listed, captured_lines() as lines:
+        office = open_office(listed)
+        office.request()
+        path = office.path()
+        office.amy.get(path)
+        digest = re.findall(r'name="digest" value="([^"]*)"', office.amy.page)[0]
+        with monkeypatch.context() as patched:
+            patched.setattr(StoredRoster, "account", fail)
+            assert office.amy.post(f"{path}/approve", {"text": "", "digest": digest}).status == 303
+        listed.update()
+        assert office.names() == [SECRET.name]
+    assert any("E-mails about requests are not sent" in line for line in lines)
+    logged_failures.clear()
 
 
 def test_versions_that_wait_are_told_to_approvers_and_members(tmp_path: Path, sent: list[tuple[str, str]]) -> None:

@@ -15,6 +15,7 @@ from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 
 from ...logs import captured_lines
+from ..browsers import rename
 from ..conftest import Server
 from .conftest import ANN, PASSWORD, Browser, account_of, invite, set_cookies
 
@@ -173,8 +174,8 @@ def test_session_cookies_do_not_authenticate_api_requests(member: Browser) -> No
 
 
 def test_user_input_is_escaped(server: Server, browser: Browser) -> None:
-    email = "<script>alert(1)</script>\"'@example.org"
-    path = invite(server, email)
+    path = invite(server, "mallory@example.org")
+    rename(server, "mallory@example.org", "<script>alert(1)</script>\"'@example.org")
     browser.headers["User-Agent"] = HOSTILE
     browser.get(path)
     pages = [browser.page]
