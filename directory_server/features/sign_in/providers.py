@@ -15,7 +15,7 @@ from ...http_client import BadResponse, DocumentClient
 from ...issuers import Issuer, issuer_url
 from ...serialization import decode
 from .attempts import Attempt
-from .rules import Person, person_of, texts_of
+from .rules import Person, has_verified_address, person_of, texts_of, with_user_info
 from .settings import IssuerConfig
 
 MAX_DOCUMENT = 262_144
@@ -166,9 +166,10 @@ class OpenIdProvider(Provider):
     async def _with_user_info(
         self, metadata: Mapping[str, Any], tokens: Mapping[str, Any], claims: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Return `claims`, with those of the userinfo endpoint if a rule needs one that is missing (section 5.3)."""
+        """Return `claims`, with those of the userinfo endpoint if the rules need one that is missing (section 5.3)."""
         rules = [rule.partition("=")[0] for rule in self.settings.require]
-        is_complete = all(texts_of(claims, name) for name in ("email", self.settings.groups, *rules))
+        has_address = has_verified_address(claims) or (self.settings.trust_email and "email" in claims)
+        is_complete = has_address and all(texts_of(claims, name) for name in (self.settings.groups, *rules))
         access_token = tokens.get("access_token")
         if is_complete or "userinfo_endpoint" not in metadata or not isinstance(access_token, str):
             return claims
@@ -177,7 +178,7 @@ class OpenIdProvider(Provider):
         user_info = await self.client.document(await self._endpoint("userinfo_endpoint"), f"Bearer {access_token}")
         if not isinstance(user_info, dict) or user_info.get("sub") != claims["sub"]:
             raise SignInFailed("The userinfo endpoint describes another person (sub).")
-        return {**user_info, **claims}
+        return with_user_info(claims, user_info)
 
     async def _endpoint(self, name: str) -> str:
         try:

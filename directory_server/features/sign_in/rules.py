@@ -16,8 +16,8 @@ from .settings import IssuerConfig
 MAX_VALUES = 10_000
 """Values of a claim that are read."""
 
-_VERIFIED = ("email_verified", "xms_edov")
-"""Claims that an address is verified. The second is of Entra ID: the owner of the domain is verified."""
+_ADDRESS = ("email", "email_verified", "xms_edov")
+"""Claims of an address. The last is of Entra ID, true or the text 1: the owner of the domain is verified."""
 
 
 class NotAllowed(DirectoryError):
@@ -39,8 +39,7 @@ def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> 
     """Return the person whom verified `claims` of an issuer describe. Raises NotAllowed."""
     email = claims.get("email")
     address = normalized_email(email) if isinstance(email, str) else ""
-    is_verified = issuer.trust_email or any(claims.get(name) in (True, "true", "1") for name in _VERIFIED)
-    if not is_email(address) or not is_verified:
+    if not is_email(address) or not (issuer.trust_email or has_verified_address(claims)):
         raise NotAllowed("The e-mail address is missing or not verified.", code="email_not_verified")
     if issuer.domains and address.rpartition("@")[2] not in {domain.lower() for domain in issuer.domains}:
         raise NotAllowed("The domain of the e-mail address is not among those that may sign in.")
@@ -53,6 +52,25 @@ def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> 
     stored = sorted(group for group in groups if group == clean_text(group, MAX_GROUP))[:MAX_GROUPS]
     identity = Identity(issuer.url, subject_digest(issuer.url, subject), tuple(stored))
     return Person(identity, address, role if issuer.operators or issuer.auditors else None)
+
+
+def has_verified_address(claims: Mapping[str, Any]) -> bool:
+    """Return whether the claims of one document have an address, and say that it is verified."""
+    is_verified = (
+        claims.get("email_verified") is True or claims.get("xms_edov") is True or claims.get("xms_edov") == "1"
+    )
+    return isinstance(claims.get("email"), str) and is_verified
+
+
+def with_user_info(claims: Mapping[str, Any], user_info: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the claims of an ID token and, where it has none, those of the userinfo endpoint.
+
+    The address, and whether it is verified, are of one document: the first that has a verified one, else any.
+    """
+    documents = (claims, user_info)
+    verified = (document for document in documents if has_verified_address(document))
+    source = next(verified, claims if "email" in claims else user_info)
+    return {**user_info, **claims, **{name: source.get(name) for name in _ADDRESS}}
 
 
 def texts_of(claims: Mapping[str, Any], path: str) -> Set[str]:
