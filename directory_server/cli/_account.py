@@ -129,6 +129,19 @@ def role(context: CommandContext, email: str, role: Role) -> None:
 
 @account.command()
 @_EMAIL
+@click.argument("issuer")
+@in_context
+def link(context: CommandContext, email: str, issuer: str) -> None:
+    """Let one more person sign in to the account EMAIL: the next with this address at ISSUER, a URL of the settings.
+
+    An address alone links to an account only if no other person signs in to it.
+    """
+    state = f"linked to the next person of {issuer} with this address"
+    _change(context, email, lambda accounts, account: accounts.link_issuer(account, issuer), state)
+
+
+@account.command()
+@_EMAIL
 @click.argument("limit", type=click.IntRange(1, MAX_LIMIT))
 @in_context
 def limit(context: CommandContext, email: str, limit: int) -> None:

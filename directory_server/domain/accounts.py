@@ -62,6 +62,13 @@ def email_taken(address: str) -> BadInput:
     return BadInput(f"email: {address!r} has an account already.", code="email_taken")
 
 
+def linked_elsewhere(address: str) -> BadInput:
+    """Return the error of a person whose address belongs to the account of another one."""
+    return BadInput(
+        f"email: another person signs in to the account {address!r}. An operator can link her.", code="linked_elsewhere"
+    )
+
+
 def disabled_account() -> BadInput:
     """Return the error of an action that a disabled account does not allow."""
     return BadInput("The account is disabled. Enable it first.")
@@ -200,11 +207,16 @@ MAX_GROUP = 200
 
 @frozen
 class Identity:
-    """A person of an issuer: the URL of the issuer, the digest of both, and the groups of the last sign-in."""
+    """A person of an issuer: the URL of the issuer, the digest of both, and the groups of the last sign-in.
+
+    `role` is None if claims do not decide it. Role and groups count for `renew` seconds, None for always.
+    """
 
     issuer: str
     digest: bytes
     groups: tuple[str, ...] = ()
+    role: Role | None = None
+    renew: float | None = None
 
 
 def subject_digest(issuer: str, subject: str) -> bytes:

@@ -222,6 +222,7 @@ async def after_restore(database: Database) -> Restored:
         sessions = cursor.execute("DELETE FROM session").rowcount
         links = cursor.execute("DELETE FROM link").rowcount
         cursor.execute("DELETE FROM new_secret")
+        cursor.execute("UPDATE identity SET role = NULL")
         keys = [(key_id, text) for key_id, text in cursor.all(_VALID)]
         end_keys(cursor)
         return Restored(sessions, links, keys)

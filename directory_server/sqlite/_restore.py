@@ -87,6 +87,8 @@ def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
     connection.execute(
         "UPDATE account SET role = 'member' WHERE id IN (SELECT id FROM temp.newer_account WHERE role = 'member')"
     )
+    # As sessions end, the next sign-in gives the roles of issuers again.
+    connection.execute("UPDATE identity SET role = NULL")
     return Restored(
         sessions=connection.execute("DELETE FROM session").rowcount,
         links=connection.execute("DELETE FROM link").rowcount,

@@ -20,11 +20,10 @@ from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_token
 from ._account_rows import (
     BY_EMAIL,
     COLUMNS,
-    KEEP_SUBJECTS,
-    KEYS,
-    REMOVE,
+    COUNTS,
     SET_ROLE,
     add_account,
+    end_access,
     keys_of,
     lock_account,
 )
@@ -36,6 +35,12 @@ _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
 _PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
 
 _APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
+
+_END_GIVEN_ROLES = "UPDATE identity SET role = NULL WHERE account = :id"
+
+_LINK_ISSUER = "UPDATE account SET links = :issuer WHERE id = :id"
+
+_RENEW = "UPDATE account SET renew_by = NULL WHERE id = :id"
 
 _SET_LIMIT = (
     "UPDATE account SET key_limit = :key_limit WHERE id = :id",
@@ -52,17 +57,7 @@ _UNUSED = f"{_ACCOUNT} WHERE id > :after AND {_IS_UNUSED} ORDER BY id LIMIT :lim
 
 _STILL_UNUSED = f"SELECT 1 FROM account WHERE id = :id AND {_IS_UNUSED} FOR UPDATE"
 
-_DELETE = (
-    KEEP_SUBJECTS,
-    "DELETE FROM secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
-    "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
-    "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
-    "UPDATE api_key SET owner = NULL, label = '', revoked_at = coalesce(revoked_at, :now) WHERE owner = :id",
-    "DELETE FROM session WHERE account = :id",
-    "DELETE FROM link WHERE account = :id",
-    "DELETE FROM account WHERE id = :id",
-)
-"""Deletes an account. Its keys stay for a time as revoked rows without secrets, which end open streams."""
+_DELETE = "DELETE FROM account WHERE id = :id"
 
 _DELETE_ENDED = """
     DELETE FROM api_key WHERE id IN (
@@ -71,7 +66,7 @@ _DELETE_ENDED = """
     )
 """
 
-_PASSWORD = "SELECT password FROM account WHERE id = :id AND disabled_at IS NULL"
+_PASSWORD = f"SELECT password FROM account WHERE id = :id AND {COUNTS}"
 
 _SET_PASSWORD = "UPDATE account SET password = :password WHERE id = :id"
 
@@ -92,9 +87,6 @@ _LINKED = f"""
 """
 
 _UNLINK = "DELETE FROM link WHERE account = :id"
-
-# Locked before the uses of the keys: a record of uses skips locked keys, and locks uses in another order.
-_LOCK_KEYS = f"{KEYS} FOR UPDATE"
 
 
 @frozen
@@ -135,9 +127,17 @@ class StoredAccounts:
 
     @transaction
     def set_role(self, rows: Rows, account_id: str, role: Role) -> None:
-        """Set the role of an account. Raises NotFound, and BadInput for an operator or auditor who is not approved."""
+        """Set the role of an account. Raises NotFound, and BadInput for an operator or auditor who is not approved.
+
+        Roles that issuers have given end until the next sign-in.
+        """
         check_role(lock_account(rows, account_id), role)
         rows.execute(SET_ROLE, id=account_id, role=role)
+        rows.execute(_END_GIVEN_ROLES, id=account_id)
+
+    async def link_issuer(self, account_id: str, issuer: str) -> None:
+        """Let one more person, of this issuer and with the address of the account, sign in to it. Raises NotFound."""
+        await self._change(account_id, _LINK_ISSUER, issuer=issuer)
 
     async def set_limit(self, account_id: str, limit: int) -> None:
         """Set the limit of all keys of an account, and of its new ones. Raises NotFound, BadInput."""
@@ -157,23 +157,14 @@ class StoredAccounts:
         """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
         if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
             return False
-        ended = keys_of(rows, account_id)
-        for statement in REMOVE:
-            rows.execute(statement, id=account_id)
-        rows.end_keys(ended)
+        _delete(rows, account_id, self._now())
         return True
 
     @transaction
     def delete(self, rows: Rows, account_id: str) -> None:
         """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
-        now = self._now()
         lock_account(rows, account_id)
-        rows.lock(_LOCK_KEYS, id=account_id)
-        ended = keys_of(rows, account_id)
-        for statement in _DELETE:
-            rows.execute(statement, id=account_id, now=now)
-        rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
-        rows.end_keys(ended)
+        _delete(rows, account_id, self._now())
 
     async def find(self, email: str) -> Account | None:
         """Return the account with this address, disabled or not; None if there is none."""
@@ -185,8 +176,8 @@ class StoredAccounts:
         return [Account(*row) for row in await self._tables.select(_ALL)]
 
     async def password(self, account_id: str) -> str | None:
-        """Return the password hash of an account; None if it is disabled, unknown or has no password."""
-        row = await self._tables.one(_PASSWORD, id=account_id)
+        """Return the password hash of an account; None if it has none, is disabled or unknown, or has to be renewed."""
+        row = await self._tables.one(_PASSWORD, id=account_id, now=self._now())
         return row[0] if row else None
 
     @transaction
@@ -226,6 +217,7 @@ class StoredAccounts:
     def redeem(self, rows: Rows, token: str, hashed: str | None) -> Account:
         """Use a link: set the password of its account, or delete it if `hashed` is None.
 
+        The account then counts until the next sign-in with an issuer that has to be renewed: an operator made the link.
         Raises NotFound if it is unknown, used or expired. Of two concurrent calls one succeeds.
         """
         link = {"digest": digest(token), "now": self._now()}
@@ -234,6 +226,7 @@ class StoredAccounts:
         if linked is None or not (lock_account(rows, linked[0]) and rows.one(_LINKED, **link)):
             raise unknown_link()
         _set_password(rows, linked[0], hashed)
+        rows.execute(_RENEW, id=linked[0])
         return lock_account(rows, linked[0])
 
     @transaction
@@ -243,6 +236,13 @@ class StoredAccounts:
         for statement in statements:
             rows.execute(statement, id=account_id, **values)
         rows.end_keys(keys_of(rows, account_id))
+
+
+def _delete(rows: Rows, account_id: str, now: float) -> None:
+    ended = end_access(rows, account_id, now)
+    rows.execute(_DELETE, id=account_id)
+    rows.execute(_DELETE_ENDED, before=now - COUNTED_AFTER_END)
+    rows.end_keys(ended)
 
 
 def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:

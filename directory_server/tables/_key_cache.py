@@ -8,6 +8,7 @@ from typing import Protocol
 from attrs import frozen
 
 from ..domain.keys import ApiKey
+from ._account_rows import COUNTS
 from ._tables import Row, Tables
 
 # The last but one: the keys of a pending account share one quota, which is charged to the account.
@@ -19,13 +20,17 @@ FIELDS = """
 # `last_four` is of the current secret, also while an older one is still valid.
 FROM = "FROM api_key JOIN secret AS current ON current.key_id = api_key.id AND current.expires_at IS NULL"
 
-LIVE = """
+# An access token is newer than any sign-in: its issuer has not removed the person.
+LIVE = f"""
     revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
-    AND (owner IS NULL OR EXISTS (SELECT 1 FROM account WHERE account.id = owner AND disabled_at IS NULL))
+    AND (owner IS NULL OR EXISTS (
+        SELECT 1 FROM account WHERE account.id = owner AND disabled_at IS NULL AND (is_subject OR {COUNTS})
+    ))
 """
 
 FIND_KEY = f"""
-    SELECT {FIELDS}, given.expires_at, (SELECT keys FROM pulse) {FROM}
+    SELECT {FIELDS}, given.expires_at,
+        (SELECT renew_by FROM account WHERE account.id = owner AND NOT is_subject), (SELECT keys FROM pulse) {FROM}
     JOIN secret AS given ON given.key_id = api_key.id
     WHERE given.digest = :digest AND (given.expires_at IS NULL OR given.expires_at > :now) AND {LIVE}
 """
@@ -63,7 +68,7 @@ class NoCache:
 
 
 def found_key(row: Row) -> tuple[ApiKey, float, int]:
-    """Return the key in a row of FIND_KEY, when the key or its secret ends, and the counter of ended keys."""
-    *fields, replaced_at, counter = row
+    """Return the key in a row of FIND_KEY, when it or its secret ends, and the counter of ended keys."""
+    *fields, replaced_at, renew_by, counter = row
     key = ApiKey(*fields)
-    return key, min(key.expires_at or math.inf, replaced_at or math.inf), counter
+    return key, min(key.expires_at or math.inf, replaced_at or math.inf, renew_by or math.inf), counter

@@ -85,6 +85,8 @@ _ENDED = """
     SELECT id FROM api_key WHERE revoked_at > :since
     UNION SELECT id FROM api_key WHERE expires_at > :since AND expires_at <= :now
     UNION SELECT api_key.id FROM account JOIN api_key ON owner = account.id WHERE disabled_at > :since
+    UNION SELECT api_key.id FROM account JOIN api_key ON owner = account.id
+        WHERE renew_by > :since AND renew_by <= :now AND NOT is_subject
 """
 
 

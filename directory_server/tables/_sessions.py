@@ -20,7 +20,7 @@ from ..domain.accounts import (
 from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token
 from ..sealing import seal, unseal
-from ._account_rows import COLUMNS
+from ._account_rows import COUNTS, columns
 from ._tables import Rows, Tables, transaction
 
 # They skip rows that another process deletes: neither waits for the other.
@@ -43,14 +43,16 @@ _SURPLUS = """
 """
 
 _OPEN = """
-    INSERT INTO session (digest, account, created_at, seen_at, network, client)
-    VALUES (:digest, :account, :now, :now, :network, :client)
+    INSERT INTO session (digest, account, created_at, seen_at, network, client, person)
+    VALUES (:digest, :account, :now, :now, :network, :client, :person)
 """
 
+# A session has the role that the issuer gives to the person who signed in, not to others of the account.
 _FIND = f"""
-    SELECT session.seen_at, {COLUMNS} FROM session JOIN account ON account.id = session.account
-    WHERE digest = :digest AND session.seen_at > :seen_after AND session.created_at > :created_after
-        AND disabled_at IS NULL
+    SELECT session.seen_at, {columns("person.role")} FROM session JOIN account ON account.id = session.account
+    LEFT JOIN identity AS person ON person.digest = session.person
+    WHERE session.digest = :digest AND session.seen_at > :seen_after AND session.created_at > :created_after
+        AND {COUNTS} AND (person.renew_by IS NULL OR person.renew_by > :now)
 """
 
 _SEEN = """
@@ -91,10 +93,10 @@ class StoredSessions:
     _idle: float
     _absolute: float
 
-    async def open(self, account_id: str, client: Client = UNKNOWN) -> str:
+    async def open(self, account_id: str, client: Client = UNKNOWN, person: bytes | None = None) -> str:
         """Start a session and return its secret. Above MAX_SESSIONS, end the least recently used one.
 
-        It deletes some ended sessions, too.
+        `person` is the digest of the person of an issuer who signed in. It deletes some ended sessions, too.
         """
         token, now = new_token(), self._now()
         use = _use(digest(token), account_id, now, client)
@@ -104,7 +106,7 @@ class StoredSessions:
                 (_FORGET_IDLE, {"before": now - self._idle, "most": MAX_FORGOTTEN}),
                 (_FORGET_OLD, {"before": now - self._absolute, "most": MAX_FORGOTTEN}),
                 (_SURPLUS, {"account": account_id, "most": MAX_SESSIONS - 1}),
-                (_OPEN, use),
+                (_OPEN, {**use, "person": person}),
             )
         )
         return token
@@ -112,7 +114,7 @@ class StoredSessions:
     async def find(self, token: str, client: Client = UNKNOWN) -> Account | None:
         """Return the account of a session and record its use by `client`; None if unknown or ended."""
         now, key = self._now(), digest(token)
-        row = await self._tables.one(_FIND, digest=key, **self._begins(now))
+        row = await self._tables.one(_FIND, digest=key, now=now, **self._begins(now))
         if row is None:
             return None
         seen_at, *fields = row
@@ -183,7 +185,7 @@ _TAKE = """
 
 @frozen
 class StoredNewSecrets:
-    """New secrets of keys, stored for a few minutes until the page that displays them is loaded, by any process.
+    """New secrets of keys and webhooks, stored for a few minutes until a page shows them once, by any process.
 
     A stored secret can be read only with the secret of the session that stored it. `now` is in seconds since the epoch.
     """
@@ -192,7 +194,7 @@ class StoredNewSecrets:
     _now: Callable[[], float]
 
     async def put(self, session: str, key_id: str, new: NewSecret) -> None:
-        """Store the new secret of a key for a session; it replaces an earlier one of the same key and session.
+        """Store the new secret of the key or webhook `key_id` for a session; it replaces an earlier one of both.
 
         It stays for NEW_SECRET_LIFETIME seconds. Expired ones are deleted.
         """
@@ -209,7 +211,7 @@ class StoredNewSecrets:
         await self._tables.write(lambda rows: rows.finish((_FORGET, {"now": now}), (_PUT, row)))
 
     async def take(self, session: str, key_id: str) -> NewSecret | None:
-        """Return and delete the new secret of a key; None if the session has none."""
+        """Return and delete the new secret of a key or webhook; None if the session has none."""
         row = await self._tables.write(lambda rows: rows.one(_TAKE, session=digest(session), key_id=key_id))
         if row is None:
             return None

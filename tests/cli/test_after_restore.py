@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from directory_server import sqlite, tables
 from directory_server.cli.main import main
+from directory_server.domain.accounts import Identity
 from directory_server.features.publishing.tables import PublisherTokens
 from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
@@ -167,3 +168,17 @@ def test_running_server_is_left_alone(tmp_path: Path, restored: dict[str, str]) 
     opened = OpenDirectory(tmp_path / "data")
     assert opened.log_id() == restored["log"]
     opened.data.close()
+
+
+def test_roles_of_issuers_wait_for_the_next_sign_in(tmp_path: Path) -> None:
+    opened = OpenDirectory(tmp_path)
+    identities = tables.StoredIdentities(sqlite.SqliteTables(opened.data.directory), time.time)
+    person = Identity("https://issuer.example.org", bytes(32), role="operator")
+    account = run_sync(identities.sign_in(person, "ann@example.org", creates=True))
+    assert account is not None
+    assert account.role == "operator"
+    opened.data.close()
+    run(tmp_path, "after-restore")
+    reopened = run_sync(OpenDirectory(tmp_path).accounts.find("ann@example.org"))
+    assert reopened is not None
+    assert reopened.role == "member"

@@ -74,26 +74,37 @@ class IdentitiesContract(WithKeyRing):
         assert await accounts.password(invited.id) == "hash"
 
     @awaited
-    async def test_a_pending_account_with_her_address_is_deleted_with_its_keys(self) -> None:
+    async def test_keys_of_a_registered_account_end_with_the_first_link(self) -> None:
         keys, accounts, identities = await self.open_all()
         squatter = await accounts.register("ann@example.org", "hash", most=10)
-        _, secret = await keys.create("theirs", limit=20, expires_at=None, owner=squatter.id)
-        assert await identities.sign_in(PERSON, "ann@example.org", creates=False) is None
-        account = await identities.sign_in(PERSON, "ann@example.org", creates=True)
-        assert account is not None
-        assert account.id != squatter.id
-        assert account.approved
+        key, secret = await keys.create("theirs", limit=20, expires_at=None, owner=squatter.id)
+        await accounts.approve(squatter.id)
+        assert await keys.find(secret) is not None
+        assert await identities.sign_in(PERSON, "ann@example.org", creates=True) is not None
         await self.wait_a_second()
         assert await keys.find(secret) is None
+        assert await keys.live([key.id]) == set()
 
     @awaited
-    async def test_the_role_changes_with_the_claims(self) -> None:
-        _, _, identities = await self.open_all()
-        roles = []
-        for role in ("operator", None, "member"):
-            account = await identities.sign_in(PERSON, "ann@example.org", creates=True, role=role)
-            roles.append(account and account.role)
-        assert roles == ["operator", "operator", "member"]
+    async def test_cached_keys_end_when_their_owner_has_to_renew(self) -> None:
+        keys, accounts, identities = await self.open_all()
+        account = await accounts.add("ann@example.org")
+        key, secret = await keys.create("laptop", limit=20, expires_at=None, owner=account.id)
+        assert await keys.find(secret) == key
+        await identities.sign_in(evolve(PERSON, renew=100), "ann@example.org", creates=True)
+        await self.wait_a_second()
+        assert await keys.find(secret) == key
+        self.clock.advance(99)
+        assert await keys.find(secret) == key
+        self.clock.advance(1)
+        assert await keys.find(secret) is None
+        await identities.sign_in(evolve(PERSON, renew=200), None, creates=True)
+        await self.wait_a_second()
+        assert await keys.find(secret) == key
+        self.clock.advance(50)
+        await identities.apply_renewals({ISSUER: 50})
+        await self.wait_a_second()
+        assert await keys.find(secret) is None
 
     @awaited
     async def test_a_deleted_account_leaves_no_person(self) -> None:

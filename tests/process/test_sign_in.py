@@ -16,7 +16,7 @@ import pytest
 from directory_server.features.publishing.server_json import SCHEMAS
 
 from ..responses import Response
-from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment
+from .conftest import MCP, SEARCH, TIMEOUT, Installation, Server, environment, until
 from .issuers import (
     VERIFIED,
     FakeIssuer,
@@ -272,6 +272,36 @@ def test_a_person_signs_in_and_out_with_a_server_of_another_project(installation
         assert "ann@example.org" in browser.request(server, "/account/keys").text
         page = browser.request(server, "/account/sign-out", confirmed="yes")
         assert f"{provider.url}/oauth2/end_session?" in browser.request(server, page.headers["Location"] or "").text
+
+
+def test_a_person_of_another_issuer_needs_an_operator(installation: Installation) -> None:
+    installation.command("quickstart")
+    with run_issuer() as issuer:
+        github = f"http://127.0.0.1:{issuer.port}"
+        other = f"""
+        operators = ["admins"]
+        [[sign_in.issuer]]
+        name = "github"
+        kind = "github"
+        url = "{github}"
+        client_id = "directory"
+        renew = "1s"
+        """
+        with serve_with(installation, issuer, settings=other) as server:
+            issuer.set(claims={**VERIFIED, "groups": ["admins"]})
+            issuer.set(emails=[{"email": "Ann@example.org", "primary": True, "verified": True}])
+            first, second = new_browser(), new_browser()
+            sign_in(first, server, issuer)
+            page = finish(second, server, issuer.answer(start(second, server, "github")))
+            assert error_of(second, server, page) == "linked_elsewhere"
+            installation.command("account", "link", "ann@example.org", github)
+            page = finish(second, server, issuer.answer(start(second, server, "github")))
+            assert page.headers["Location"] == "/account/keys"
+            # The role is that of the first issuer. So much for the second, which has to be renewed after a second.
+            assert first.request(server, "/admin").status == 200
+            assert second.request(server, "/admin").status in (303, 404)
+            until(lambda: second.request(server, "/account/keys").status == 303, "the second session has ended")
+            assert first.request(server, "/admin").status == 200
 
 
 def test_github_confirms_a_person_by_its_api(installation: Installation) -> None:

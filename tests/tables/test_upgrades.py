@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib.resources import files
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +164,55 @@ def test_an_upgrade_of_a_database_keeps_all_rows(
             assert sum(map(len, expected.values())) > 100
             for query, rows in expected.items():
                 assert in_order(old.execute(query).fetchall()) == in_order(rows), query
+
+
+PERSONS = """
+    INSERT INTO account (id, email, password, created_at, approved_at) VALUES ('invited', 'a', 'hash', 1, 1),
+        ('pending', 'b', 'hash', 1, NULL), ('approved', 'c', 'hash', 1, 2), ('linked', 'd', 'hash', 1, 2),
+        ('vouched', 'e', 'hash', 1, 1);
+    INSERT INTO identity (digest, account, issuer, groups, created_at, signed_in_at) VALUES
+        ({one}, 'linked', 'https://a.example', '[]', 10, 20), ({two}, 'vouched', 'https://a.example', '[]', 10, 20);
+    INSERT INTO session (digest, account, created_at, seen_at) VALUES
+        ({one}, 'linked', 9, 9), ({two}, 'linked', 11, 11), ({three}, 'vouched', 9, 9), ({four}, 'approved', 9, 9);
+    INSERT INTO link (account, digest, expires_at) VALUES ('linked', {one}, 99), ('approved', {two}, 99);
+    INSERT INTO api_key (id, label, created_at, owner) VALUES ('before', 'x', 9, 'linked'),
+        ('after', 'x', 11, 'linked'), ('other', 'x', 9, 'vouched'), ('own', 'x', 9, 'approved'), ('none', 'x', 9, NULL);
+"""
+
+CONFIRMED = "ADD COLUMN confirmed"
+
+KEPT = {
+    "SELECT id FROM account WHERE confirmed ORDER BY id": ["invited", "linked", "vouched"],
+    "SELECT id FROM account WHERE password IS NULL": ["linked"],
+    "SELECT account FROM session WHERE person IS NULL ORDER BY account": ["approved", "linked", "vouched"],
+    "SELECT account FROM link": ["approved"],
+    "SELECT id FROM api_key WHERE revoked_at = 10": ["before"],
+    "SELECT id FROM api_key WHERE revoked_at IS NULL ORDER BY id": ["after", "none", "other", "own"],
+}
+"""What an upgrade leaves of PERSONS: the one who registered an account before its first person has no access."""
+
+
+def test_an_upgrade_of_a_data_directory_ends_what_was_registered_before_a_person(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as old:
+        steps = list(takewhile(lambda step: CONFIRMED not in step, sqlite_steps("directory")))
+        for step in steps:
+            old.executescript(step)
+        old.executescript(PERSONS.format(one="x'01'", two="x'02'", three="x'03'", four="x'04'"))
+        old.execute(f"PRAGMA user_version = {len(steps)}")
+        old.commit()
+    with closing(Database(tmp_path, "directory")) as database, database.connection() as connection:
+        for query, rows in KEPT.items():
+            assert [value for (value,) in connection.execute(query)] == rows, query
+
+
+def test_an_upgrade_of_a_database_ends_what_was_registered_before_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    with created("upgrade_persons") as conninfo, closing(PostgresDatabase(conninfo)) as database:
+        with monkeypatch.context() as patched:
+            steps = list(takewhile(lambda step: CONFIRMED not in str(step), known_steps()))
+            patched.setattr("directory_server.postgres._database.known_steps", lambda: steps)
+            run_sync(database.upgrade())
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute(PERSONS.format(one="'1'", two="'2'", three="'3'", four="'4'"))
+            run_sync(database.upgrade())
+            for query, rows in KEPT.items():
+                assert [value for (value,) in connection.execute(query)] == rows, query

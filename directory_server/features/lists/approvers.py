@@ -35,6 +35,7 @@ _CLAIMS = """
 # The groups of a person are a JSON array. The pattern finds all that have the value, and a few others.
 _CLAIMING = """
     SELECT account, groups FROM identity WHERE :issuer IN ('', issuer) AND groups LIKE :pattern ESCAPE '!'
+        AND (renew_by IS NULL OR renew_by > clock_seconds())
     ORDER BY signed_in_at DESC LIMIT :limit
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from attrs import frozen
 
@@ -13,7 +13,8 @@ from ...serialization import decode_stored
 from ...tables import Tables, ready_lists
 
 _READER = """
-    SELECT role, issuer, groups FROM account LEFT JOIN identity ON identity.account = account.id
+    SELECT account.role, identity.role, issuer, groups FROM account LEFT JOIN identity
+        ON identity.account = account.id AND (identity.renew_by IS NULL OR identity.renew_by > :now)
     WHERE account.id = :reader
 """
 
@@ -33,8 +34,8 @@ _DECIDED = """
         OR group_name IN (SELECT group_name FROM group_member WHERE group_member.reader = :reader)
 """
 
-_AccountRow = tuple[str, str | None, str | None]
-"""The role of an account, and an issuer that its person signs in with, with the groups of the last sign-in."""
+_AccountRow = tuple[str, str | None, str | None, str | None]
+"""The role of an account; of a person who signs in to it: the role by her issuer, the issuer and her groups."""
 
 
 @frozen
@@ -42,6 +43,7 @@ class ReaderScopes:
     """The scopes of readers in the tables of the database. Operators and auditors see all entries."""
 
     _tables: Tables
+    _now: Callable[[], float]
 
     async def of(self, reader: str | None, name: str = "") -> Scope:
         reader, rows = await self._read(reader)
@@ -71,7 +73,7 @@ class ReaderScopes:
         """Return the id of a reader, empty for none, and what is stored of the account with this id."""
         if not reader or not is_storable(reader):
             return "", []
-        return reader, await self._tables.all(_READER, reader=reader)
+        return reader, await self._tables.all(_READER, reader=reader, now=self._now())
 
     async def _visible(self, reader: str, rows: Sequence[_AccountRow]) -> Mapping[str, bool]:
         """Return the names of the lists that a reader sees, each with whether it has all entries."""
@@ -82,7 +84,7 @@ class ReaderScopes:
     async def _groups(self, rows: Sequence[_AccountRow]) -> Sequence[str]:
         """Return the groups that an account is in by claims."""
         groups: list[str] = []
-        for _, issuer, stored in rows:
+        for _, _, issuer, stored in rows:
             if issuer is not None and stored is not None and (claims := decode_stored(stored.encode())):
                 found = await self._tables.all(_OF_CLAIMS, issuer=issuer, claims=claims)
                 groups += [group for (group,) in found]
@@ -90,4 +92,4 @@ class ReaderScopes:
 
 
 def _sees_all(rows: Sequence[_AccountRow]) -> bool:
-    return any(role in SEEING_ALL for role, _, _ in rows)
+    return any(own in SEEING_ALL or given in SEEING_ALL for own, given, _, _ in rows)

@@ -65,5 +65,5 @@ def running(host: Host) -> Running:
             Timer(UPKEEP, forget, host.reactor),
             Timer(MEASURE, measure, host.reactor),
         ],
-        scopes=ReaderScopes(storage.tables),
+        scopes=ReaderScopes(storage.tables, host.now),
     )

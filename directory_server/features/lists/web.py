@@ -24,7 +24,7 @@ NAME = "lists"
 
 def _serve(kernel: Kernel) -> Endpoints:
     is_on, storage = kernel.config.of(ListsConfig).enabled, kernel.storage
-    scopes = ReaderScopes(storage.tables) if is_on else None
+    scopes = ReaderScopes(storage.tables, kernel.now) if is_on else None
     stored = Stored(Lists(storage.tables), Approvers(storage.tables, storage), ListRequests(storage.tables), scopes)
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     mails = mails_of(kernel.config, storage, stored.approvers, kernel.reactor, kernel.now)

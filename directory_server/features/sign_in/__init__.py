@@ -9,5 +9,5 @@ FEATURE = Feature(
     settings=SignInConfig,
     web="web:PART",
     run="tokens:running",
-    runs_if="token_issuers",
+    runs_if="issuer",
 )

@@ -96,13 +96,15 @@ class SignInPages:
             await self._kernel.storage.attempts.charge(_BY_ADDRESS, self._kernel.proxies.client(request))
             if request.audit is not None:
                 request.audit.note(Actor("anonymous"), {"issuer": issuer})
-            account = await self._account(provider, await self._person(provider, attempt, parameters))
+            person = await self._person(provider, attempt, parameters)
+            account = await self._account(provider, person)
         except DirectoryError as error:
             return self._failed(request, issuer, back, error)
         if request.audit is not None:
             request.audit.identify(account)
         client = self._requests.cookies.client(request) if self._kernel.config.accounts.session_clients else UNKNOWN
-        self._requests.cookies.set(request, await self._kernel.storage.sessions.open(account.id, client))
+        session = await self._kernel.storage.sessions.open(account.id, client, person.identity.digest)
+        self._requests.cookies.set(request, session)
         return self._requests.redirect(request, back)
 
     async def signed_out(self, request: Request, issuer: str) -> bytes:
@@ -132,7 +134,7 @@ class SignInPages:
     async def _account(self, provider: Provider, person: Person) -> Account:
         creates = provider.settings.create
         account: Account | None = await self._kernel.storage.identities.sign_in(
-            person.identity, person.email, creates=creates, role=person.role
+            person.identity, person.email, creates=creates
         )
         if account is None or account.disabled_at is not None:
             raise NotAllowed("There is no account for the person, or it is disabled.")

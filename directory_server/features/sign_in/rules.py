@@ -28,11 +28,10 @@ class NotAllowed(DirectoryError):
 
 @frozen
 class Person:
-    """A person who may sign in: `email` is her verified address. `role` is None if claims do not decide it."""
+    """A person who may sign in: `email` is her verified address."""
 
     identity: Identity
     email: str
-    role: Role | None
 
 
 def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> Person:
@@ -50,8 +49,9 @@ def person_of(issuer: IssuerConfig, subject: str, claims: Mapping[str, Any]) -> 
     is_operator, is_auditor = bool(groups & {*issuer.operators}), bool(groups & {*issuer.auditors})
     role: Role = "operator" if is_operator else "auditor" if is_auditor else "member"
     stored = sorted(group for group in groups if group == clean_text(group, MAX_GROUP))[:MAX_GROUPS]
-    identity = Identity(issuer.url, subject_digest(issuer.url, subject), tuple(stored))
-    return Person(identity, address, role if issuer.operators or issuer.auditors else None)
+    decided = role if issuer.operators or issuer.auditors else None
+    digest = subject_digest(issuer.url, subject)
+    return Person(Identity(issuer.url, digest, tuple(stored), decided, issuer.renew or None), address)
 
 
 def has_verified_address(claims: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from ...config import Config, ConfigError, each_matches, issuer_url, line, setting
+from ...config import AtLeast, Config, ConfigError, Seconds, each_matches, issuer_url, line, setting
 from ...domain.patterns import is_pattern
 
 READ_SCOPE, WRITE_SCOPE = "mcp-registry:read", "mcp-registry:write"
@@ -89,6 +89,11 @@ class IssuerConfig:
     operators: tuple[str, ...] = setting((), "Groups whose members are operators, at each sign-in.")
     auditors: tuple[str, ...] = setting(
         (), "Groups whose members are auditors, if they are no operators; if both are empty: claims decide no role."
+    )
+    renew: Seconds = setting(
+        0.0,
+        "Time after a sign-in for which keys, sessions, groups and role of a person count, such as 1d; if 0: always.",
+        AtLeast(0),
     )
     create: bool = setting(True, "Whether a first sign-in creates an account; if not, an operator invites people.")
     tokens: bool = setting(False, "Whether access tokens of the issuer authenticate requests in place of API keys.")

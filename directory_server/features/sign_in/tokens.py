@@ -17,6 +17,7 @@ from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
 from ...sanitize import clean_line
 from ...tables import StoredKeyRing
+from ...timers import Timer
 from ...web.error_responses import REALM
 from ...web.mcp import PATH as MCP
 from .rules import texts_of
@@ -27,6 +28,9 @@ METADATA = "/.well-known/oauth-protected-resource"
 
 RESOURCES = ("", MCP.decode())
 """Paths of the resources: the whole directory, and its MCP endpoint."""
+
+APPLIED = 3_600.0
+"""Seconds between two times that the setting `renew` is applied to earlier sign-ins, first at the start."""
 
 _TOKEN = re.compile(r"ey[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 
@@ -146,7 +150,9 @@ class SubjectTokens:
 
 
 def running(host: Host) -> Running:
-    """Return the access tokens of the issuers in the settings."""
+    """Return the access tokens of the issuers in the settings, and what applies the settings to earlier sign-ins."""
+    settings = host.config.of(SignInConfig)
+    renewals = {issuer.url: issuer.renew or None for issuer in settings.sign_in_issuers}
     base_url = host.config.web.url.rstrip("/")
     own = {base_url + "/", *(base_url + path for path in RESOURCES)}
     issuers = {
@@ -156,9 +162,12 @@ def running(host: Host) -> Running:
             f"Access tokens: {issuer.title or issuer.name}",
             issuer,
         )
-        for issuer in host.config.of(SignInConfig).token_issuers
+        for issuer in settings.token_issuers
     }
-    return Running(access_tokens=SubjectTokens(issuers, host.storage.keys, host.config.quota.limit, base_url))
+    return Running(
+        services=[Timer(APPLIED, lambda: host.storage.identities.apply_renewals(renewals), host.reactor)],
+        access_tokens=SubjectTokens(issuers, host.storage.keys, host.config.quota.limit, base_url) if issuers else None,
+    )
 
 
 def _scopes(claims: Mapping[str, Any]) -> Collection[str]:

@@ -42,7 +42,7 @@ class TestListRequests(TablesTest):
     @awaited
     async def test_approvers_are_accounts_and_members_of_groups(self) -> None:
         tables, lists, _, accounts = await self.open()
-        groups, scopes, approvers = Groups(tables), ReaderScopes(tables), Approvers(tables, None)
+        groups, scopes, approvers = Groups(tables), ReaderScopes(tables, lambda: 1.0), Approvers(tables, None)
         ann, bob, eve = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "eve")]
         await groups.add("eyes", 1.0)
         await groups.add_member("eyes", bob.id)

@@ -46,7 +46,7 @@ class TestLists(TablesTest):
     @awaited
     async def test_a_reader_sees_open_lists_and_those_of_her_groups(self) -> None:
         tables = self.open_tables()
-        lists, groups, scopes = Lists(tables), Groups(tables), ReaderScopes(tables)
+        lists, groups, scopes = Lists(tables), Groups(tables), ReaderScopes(tables, lambda: 1.0)
         accounts = StoredAccounts(tables, lambda: 1.0)
         ann, bob, root, eve = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "root", "eve")]
         await accounts.set_role(root.id, "operator")
@@ -86,7 +86,7 @@ class TestLists(TablesTest):
     @awaited
     async def test_groups_of_an_issuer_are_those_of_the_last_sign_in(self) -> None:
         tables = self.open_tables()
-        lists, groups, scopes = Lists(tables), Groups(tables), ReaderScopes(tables)
+        lists, groups, scopes = Lists(tables), Groups(tables), ReaderScopes(tables, lambda: 1.0)
         identities = StoredIdentities(tables, lambda: 1.0)
         await lists.put(a_list("red"))
         await lists.put(a_list("blue"))
@@ -105,6 +105,7 @@ class TestLists(TablesTest):
         ann = await signed_in(ISSUER, "other", "cn=red,ou=x", "cn=blue,ou=x")
         assert await seen(scopes, ann.id) == {"red", "blue"}
         assert await seen(scopes, (await signed_in(ISSUER, '"cn=red,ou=x"', "cn=red")).id) == set()
+        await StoredAccounts(tables, lambda: 1.0).link_issuer(ann.id, "https://other.example.org")
         assert await seen(scopes, (await signed_in("https://other.example.org", "cn=red,ou=x", "cn=blue,ou=x")).id) == {
             "blue"
         }
@@ -150,7 +151,7 @@ class TestLists(TablesTest):
     @awaited
     async def test_a_changed_rule_hides_a_list_until_its_entries_are_found(self) -> None:
         tables = self.open_tables()
-        lists, scopes = Lists(tables), ReaderScopes(tables)
+        lists, scopes = Lists(tables), ReaderScopes(tables, lambda: 1.0)
         await lists.put(a_list("red", rule="mail", is_open=True))
         (before,) = await lists.all()
         await lists.put(a_list("red", rule="post", is_open=True))

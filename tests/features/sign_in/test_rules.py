@@ -21,13 +21,13 @@ from directory_server.features.sign_in.settings import IssuerConfig
 def test_the_groups_of_a_person_decide_her_role(groups: list[str], role: str) -> None:
     issuer = IssuerConfig(url="https://login.example.org", operators=("admins",), auditors=("revision",))
     claims = {"email": "ann@example.org", "email_verified": True, "groups": groups}
-    assert person_of(issuer, "ann", claims).role == role
+    assert person_of(issuer, "ann", claims).identity.role == role
 
 
 def test_without_rules_of_roles_claims_decide_none() -> None:
     issuer = IssuerConfig(url="https://login.example.org")
     claims = {"email": "ann@example.org", "email_verified": True, "groups": ["admins"]}
-    assert person_of(issuer, "ann", claims).role is None
+    assert person_of(issuer, "ann", claims).identity.role is None
 
 
 ANN, EVE = {"email": "ann@corp.example"}, {"email": "eve@evil.example"}
