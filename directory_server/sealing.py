@@ -1,4 +1,4 @@
-"""Encryption of a key's new secret under the secret of the session that may read it."""
+"""Encryption of new secrets under the secret of the session that may read them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SALT, _NONCE, _KEY = 16, 12, 32
 
 
 def seal(session: str, key_id: str, secret: str) -> tuple[bytes, bytes]:
-    """Return a random salt, and the `secret` of the key `key_id`, encrypted under the `session` and that salt."""
+    """Return a random salt, and the `secret` of what has the id `key_id`, encrypted under `session` and that salt."""
     salt, nonce = token_bytes(_SALT), token_bytes(_NONCE)
     return salt, nonce + _cipher(session, salt).encrypt(nonce, secret.encode(), key_id.encode())
 

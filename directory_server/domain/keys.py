@@ -100,7 +100,7 @@ class KeyUse:
 
 @frozen
 class NewSecret:
-    """The secret of a key that was just created or `rotated`."""
+    """The secret of a key or webhook that was just created or `rotated`."""
 
     secret: str = field(repr=False)
     rotated: bool

@@ -65,7 +65,7 @@ class UserKeys:
 
     _keys: StoredKeyRing
     _quota: Quota
-    _new_secrets: StoredNewSecrets
+    new_secrets: StoredNewSecrets
     _uses: StoredKeyUses | None
     _now: Callable[[], float]
     limit: int | None
@@ -102,18 +102,14 @@ class UserKeys:
         key, secret = await self._keys.create(
             label, limit=owner.key_limit(self.limit), expires_at=expires_at, owner=owner.id, most=self._limit_of(owner)
         )
-        await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
+        await self.new_secrets.put(session, key.id, NewSecret(secret, rotated=False))
         return key
 
     async def rotate(self, owner: Account, session: str, key_id: str) -> ApiKey:
         """Replace the secret of a key; `session` can read the new one once. Raises NotFound, BadInput if expired."""
         key, secret = await self._keys.rotate((await self.find(owner, key_id)).id, grace=self.grace)
-        await self._new_secrets.put(session, key.id, NewSecret(secret, rotated=True))
+        await self.new_secrets.put(session, key.id, NewSecret(secret, rotated=True))
         return key
-
-    async def read_secret(self, session: str, key: ApiKey) -> NewSecret | None:
-        """Return and delete the secret that `create` or `rotate` stored for a session; None if there is none."""
-        return await self._new_secrets.take(session, key.id)
 
     async def rename(self, owner: Account, key_id: str, label: str) -> None:
         """Change the label of a key. Raises NotFound, and BadInput for the label."""

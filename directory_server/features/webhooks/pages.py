@@ -8,9 +8,10 @@ from uuid import uuid4
 
 from attrs import frozen
 
+from ...domain.keys import NewSecret
 from ...http import Request
 from ...tables import ready_lists
-from ...web.account import Next, Sent, form, page
+from ...web.account import Next, Sent, form, page, shown_once
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.parts import Kernel
 from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Delivery, Message, new_webhook
@@ -77,8 +78,7 @@ class WebhookPages:
             seq=await self._kernel.storage.store.head(),
             allows_http=self._allows_http,
         )
-        await (await self._open()).add(webhook)
-        return Next(f"{WEBHOOKS}/{webhook.id}/secret")
+        return await self._show(sent, webhook.id, await (await self._open()).add(webhook))
 
     @page("webhook")
     async def get_one(self, sent: Sent, webhook_id: str) -> Mapping[str, Any]:
@@ -104,19 +104,21 @@ class WebhookPages:
     @form(WEBHOOKS)
     async def rotate(self, sent: Sent, webhook_id: str) -> Next:
         """Give a webhook another secret, and go to the page that shows it."""
-        await (await self._open()).rotate(webhook_id, self._kernel.now())
+        secret = await (await self._open()).rotate(webhook_id, self._kernel.now())
+        return await self._show(sent, webhook_id, secret)
+
+    async def _show(self, sent: Sent, webhook_id: str, secret: str) -> Next:
+        """Return the page that shows a new secret to this session, once."""
+        new = NewSecret(secret, rotated=False)
+        await self._kernel.storage.new_secrets.put(sent.member.session.identifier, webhook_id, new)
         return Next(f"{WEBHOOKS}/{webhook_id}/secret")
 
     async def secret(self, request: Request, webhook_id: str) -> bytes:
-        """Return the new secret of a webhook once; afterwards a page with status 410."""
+        """Return the new secret of a webhook once, to the session that made it; else a page with status 410."""
         member = await self._requests.member(request)
-        webhooks = await self._open()
-        webhook = await webhooks.find(webhook_id)
-        # HEAD has no body, so it must not consume the secret.
-        is_head = request.method == b"HEAD"
-        secret = None if is_head else await webhooks.show_secret(webhook_id, self._kernel.now())
-        values = {"webhook": webhook, "secret": secret, "hours": round(GRACE / 3_600)}
-        status = 200 if is_head or secret is not None else 410
+        webhook = await (await self._open()).find(webhook_id)
+        new, status = await shown_once(request, member, self._kernel.storage.new_secrets, webhook.id)
+        values = {"webhook": webhook, "secret": new and new.secret, "hours": round(GRACE / 3_600)}
         return self._requests.page(request, member.session, "secret", values, status)
 
     @page("remove")

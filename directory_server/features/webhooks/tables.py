@@ -10,7 +10,6 @@ from attrs.filters import include
 
 from ...domain.entries import is_storable
 from ...domain.errors import BadInput
-from ...domain.keys import NEW_SECRET_LIFETIME
 from ...sealing import seal, unseal
 from ...tables import Rows, Tables, transaction
 from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook, wrong_list
@@ -37,8 +36,8 @@ _PAUSED = """
 """
 
 _ADD = """
-    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, salt, sealed, shown_until)
-    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :list, :created_at, :seq, :salt, :sealed, :shown_until)
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, salt, sealed)
+    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :list, :created_at, :seq, :salt, :sealed)
 """
 
 _LIST_OF_ENTRIES = "SELECT 1 FROM entry_list WHERE name = :name"
@@ -55,11 +54,9 @@ _SECRETS = "SELECT salt, sealed, previous_salt, previous_sealed, previous_until 
 
 _ROTATE = """
     UPDATE webhook SET previous_salt = salt, previous_sealed = sealed, previous_until = :previous_until,
-        salt = :salt, sealed = :sealed, shown_until = :shown_until
+        salt = :salt, sealed = :sealed
     WHERE id = :id
 """
-
-_SHOW = "UPDATE webhook SET shown_until = NULL WHERE id = :id AND shown_until > :now RETURNING salt, sealed"
 
 _LOG = """
     INSERT INTO webhook_delivery (webhook, at, message, seq, changes, status, error, seconds)
@@ -111,7 +108,6 @@ class Webhooks:
             "namespaces": " ".join(webhook.namespaces),
             "salt": salt,
             "sealed": sealed,
-            "shown_until": webhook.created_at + NEW_SECRET_LIFETIME,
         }
         rows.lock(_LOCK)
         if rows.one(_COUNT)[0] >= MAX_WEBHOOKS:
@@ -136,17 +132,9 @@ class Webhooks:
         if not is_storable(webhook_id):
             raise unknown_webhook(webhook_id)
         salt, sealed = self._seal(webhook_id, secret)
-        times = {"previous_until": now + GRACE, "shown_until": now + NEW_SECRET_LIFETIME}
-        if not rows.execute(_ROTATE, id=webhook_id, salt=salt, sealed=sealed, **times):
+        if not rows.execute(_ROTATE, id=webhook_id, salt=salt, sealed=sealed, previous_until=now + GRACE):
             raise unknown_webhook(webhook_id)
         return secret
-
-    async def show_secret(self, webhook_id: str, now: float) -> str | None:
-        """Return the new secret of a webhook, once and soon after it was made; else None."""
-        if not is_storable(webhook_id):
-            return None
-        row = await self._tables.write(lambda rows: rows.one(_SHOW, id=webhook_id, now=now))
-        return None if row is None else self._unseal(webhook_id, *row)
 
     async def secrets(self, webhook_id: str, now: float) -> Sequence[str]:
         """Return the secrets that sign messages, the newest first. None of them if another server secret sealed them.

@@ -17,7 +17,7 @@ from ..audit import Values, changing
 from ..mcp import PATH, McpEndpoint
 from ..pages import KeyPartValues
 from ._limits import DAY, pending_limits
-from ._member_pages import Next, Sent, form, page
+from ._member_pages import Next, Sent, form, page, shown_once
 from ._requests import KEYS, AccountRequests, Member
 from ._sessions import Session
 
@@ -91,10 +91,8 @@ class KeyPages:
         """Return the new secret once, to the session that created it; afterwards a page with status 410."""
         member = await self._requests.member(request)
         key = await self._keys.find(member.account, key_id)
-        # HEAD has no body, so it must not consume the secret.
-        new = None if request.method == b"HEAD" else await self._keys.read_secret(member.session.identifier, key)
+        new, status = await shown_once(request, member, self._keys.new_secrets, key.id)
         if new is None:
-            status = 200 if request.method == b"HEAD" else 410
             return self._requests.page(request, member.session, "secret_shown", {"key": key}, status)
         values = {
             "key": key,

@@ -12,7 +12,9 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.errors import DirectoryError
+from ...domain.keys import NewSecret
 from ...http import Request
+from ...tables import StoredNewSecrets
 from ..forms import parameters
 from ._requests import Member
 
@@ -38,6 +40,17 @@ class Next:
 
     path: str
     notice: str = ""
+
+
+async def shown_once(
+    request: Request, member: Member, secrets: StoredNewSecrets, subject: str
+) -> tuple[NewSecret | None, int]:
+    """Return the new secret of `subject` once, to the session that made it, and the status of its page."""
+    # HEAD has no body, so it must not consume the secret.
+    if request.method == b"HEAD":
+        return None, 200
+    new = await secrets.take(member.session.identifier, subject)
+    return new, 410 if new is None else 200
 
 
 def page(template: str) -> Callable[[Callable[..., Awaitable[Mapping[str, Any]]]], Handler]:

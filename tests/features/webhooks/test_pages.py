@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from directory_server.domain.keys import NEW_SECRET_LIFETIME
 from directory_server.features.lists.tables import Lists
 from directory_server.features.webhooks.dispatcher import Dispatcher
 from directory_server.features.webhooks.service import open_webhooks
@@ -18,7 +19,7 @@ from directory_server.features.webhooks.tables import Webhooks
 from directory_server.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
-from ...web.browsers import Browser
+from ...web.browsers import OPERATOR, Browser
 from ...web.conftest import Server
 from ..lists.conftest import put
 from .stubs import StubSender, webhook
@@ -55,6 +56,33 @@ def test_the_secret_of_a_new_webhook_is_shown_once(server: Server, operator: Bro
     assert secret not in operator.page
     assert operator.get(f"{PATH}/{added.id}").status == 200
     assert secret not in operator.page
+
+
+def test_only_the_session_that_made_a_secret_sees_it(
+    server: Server, operator: Browser, auditor: Browser, webhooks: Webhooks
+) -> None:
+    second = Browser(server)
+    second.sign_in(OPERATOR)
+    for path in (PATH, f"{PATH}/{{id}}/rotate"):
+        operator.get(PATH)
+        added = run_sync(webhooks.list())
+        sent = operator.post(
+            path.format(id=added[0].id if added else ""), {"label": "Chat", "url": "https://a.example/", "added": "yes"}
+        )
+        page = sent.headers["Location"]
+        for browser in (auditor, second, auditor):
+            assert browser.get(page).status == 410
+            assert "whsec_" not in browser.page
+        assert Browser(server).get(page).status == 303
+        assert operator.request("HEAD", page).status == 200
+        (webhook,) = run_sync(webhooks.list())
+        assert operator.get(page).status == 200
+        assert run_sync(webhooks.secrets(webhook.id, server.clock.seconds()))[0] in operator.text
+        assert operator.get(page).status == 410
+    operator.get(PATH)
+    operator.post(f"{PATH}/{webhook.id}/rotate")
+    server.clock.advance(NEW_SECRET_LIFETIME)
+    assert operator.get(page).status == 410
 
 
 def test_a_webhook_of_a_list(server: Server, operator: Browser, webhooks: Webhooks) -> None:
@@ -117,7 +145,7 @@ def test_texts_are_escaped_and_members_see_nothing(
 ) -> None:
     run_sync(webhooks.add(added := evolve(webhook(), label=HOSTILE, error=HOSTILE, keywords=HOSTILE)))
     for path in (PATH, f"{PATH}/{added.id}", f"{PATH}/{added.id}/remove", f"{PATH}/{added.id}/secret"):
-        assert operator.get(path).status == 200
+        assert operator.get(path).status in (200, 410)
         assert HOSTILE not in operator.page
         assert member.get(path).status == 404
 
