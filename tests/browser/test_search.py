@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote_plus
 
 from ..process.conftest import entry_line
 from ._states import wait_for_drawing, wait_for_focus
@@ -210,3 +211,48 @@ def test_hostile_entries_run_no_script(open_page: Open, site: Site) -> None:
     page.locator("#results h3 a", has_text="hostile").first.click()
     page.wait_for_url("**/servers/*")
     assert HOSTILE in page.locator("h1").inner_text()
+
+
+def test_filters_open_and_close_on_a_phone(open_page: Open) -> None:
+    page = open_page("/?q=github", viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url.removeprefix(page.url.partition("/?")[0])))
+    filters, close = page.locator("#facets"), page.locator("#facets .close")
+
+    def tap(link: Any, *, opens: bool) -> None:
+        link.tap()
+        # The answer to a later request: whatever the tap has requested before is in the list.
+        page.evaluate("fetch('/healthz').then((response) => response.text())")
+        assert requests == ["/healthz"]
+        requests.clear()
+        assert filters.is_visible() == opens
+
+    for _ in range(2):
+        tap(page.locator(".to-facets"), opens=True)
+        tap(close, opens=False)
+    page.locator("#q").fill("git")
+    page.locator("#results-title", has_text="“git”").wait_for()
+    page.go_back()
+    page.locator("#results-title", has_text="“github”").wait_for()
+    requests.clear()
+    tap(page.locator(".to-facets"), opens=True)
+    choice = filters.locator("a[data-filter]:visible").first
+    filter_name = choice.get_attribute("data-filter")
+    choice.tap()
+    page.wait_for_url(lambda url: filter_name in unquote_plus(url))
+    assert not filters.is_visible()
+    page.go_back()
+    page.wait_for_url("**/?q=github#facets")
+    filters.wait_for(state="visible")
+    close.tap()
+    filters.wait_for(state="hidden")
+
+
+def test_going_back_to_open_filters_shows_them(open_page: Open) -> None:
+    page = open_page("/?q=github#facets", viewport={"width": 375, "height": 700})
+    page.evaluate("document.getElementById('q').value = 'git'; document.getElementById('q').form.requestSubmit()")
+    page.locator("#results-title", has_text="“git”").wait_for()
+    assert not page.locator("#facets").is_visible()
+    page.go_back()
+    page.locator("#results-title", has_text="“github”").wait_for(state="attached")
+    page.locator("#facets").wait_for(state="visible")

@@ -114,6 +114,9 @@ if (box) {
   let currentQuery = "";
   let shownQuery = "";
 
+  const pageOf = () => location.pathname + location.search;
+  let currentPage = pageOf();
+
   const load = async (address) => {
     controller.abort();
     controller = new AbortController();
@@ -156,6 +159,7 @@ if (box) {
     const address = query ? "/?" + new URLSearchParams({ q: query, ...(sort && { sort }) }) : "/";
     // The back button returns to the page before typing began.
     history[typing ? "replaceState" : "pushState"](null, "", address);
+    currentPage = pageOf();
     typing = true;
     load(address);
   };
@@ -177,11 +181,16 @@ if (box) {
     hideSuggestions();
     search();
   });
-  addEventListener("popstate", () => {
+  addEventListener("popstate", async () => {
+    // A link to a part of the page, as that of the filters, fires this event too.
+    if (pageOf() === currentPage) return;
+    currentPage = pageOf();
     clearTimeout(timer);
     typing = false;
     currentQuery = box.value = wordsOf(location);
-    load(location.href);
+    await load(location.href);
+    // The part that the address names was replaced: name it again.
+    if (location.hash && pageOf() === currentPage) location.replace(location.hash);
   });
 
   // Suggestions of filters for the word at the cursor (ARIA Authoring Practices, combobox with list autocomplete).
