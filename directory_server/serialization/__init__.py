@@ -4,9 +4,9 @@ from ._arguments import (
     DetailArguments,
     SearchArguments,
     ToolSearchArguments,
+    add_message,
     detail_arguments,
     search_arguments,
-    tool_search_arguments,
 )
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (

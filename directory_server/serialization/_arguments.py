@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 
+from ..domain.errors import BadInput
 from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
-from ._json import structure
+from ._json import decode_stored, encode, structure, tool_result
 from ._keywords import checked_keywords
-from ._parameters import MAX_LIMIT, SearchParameters, entry_id, within
+from ._parameters import SearchParameters, entry_id
 
 DEFAULT_TOOLS, MAX_TOOLS = 10, 50
 """Tools in one response, by default and at most."""
@@ -52,18 +53,31 @@ class DetailArguments:
     mcp_id: str = field(metadata={**MCP_ID, "description": "Id of an entry, from a search or a change: a UUID."})
 
 
-def search_arguments(arguments: Any) -> Query:
-    """Return the query in the arguments of a tool. Raises BadInput."""
-    given = structure(arguments, SearchArguments, what="arguments")
-    return Query(checked_keywords(given.keywords), within(given.limit, MAX_LIMIT))
+def search_arguments(
+    arguments: Any, cls: type[SearchArguments | ToolSearchArguments] = SearchArguments
+) -> tuple[Query, str]:
+    """Return the query in the arguments of a tool, and a note on what was reduced in it. Raises BadInput.
+
+    A number above its maximum becomes the maximum: after an error, models repeat the call.
+    """
+    given, notes = structure(arguments, cls, what="arguments"), list[str]()
+    for argument in fields(cls):
+        name, least, most = argument.name, argument.metadata.get("minimum"), argument.metadata.get("maximum")
+        if least is not None and getattr(given, name) < least:
+            raise BadInput(f"{name}: must be a whole number from {least} to {most}, not {getattr(given, name)}.")
+        if most is not None and getattr(given, name) > most:
+            given = evolve(given, **{name: most})
+            notes.append(f"{name}: was reduced to {most}, the maximum.")
+    return Query(checked_keywords(given.keywords), given.limit), " ".join(notes)
 
 
-def tool_search_arguments(arguments: Any) -> Query:
-    """Return the query in the arguments of the tool that searches tools. Raises BadInput."""
-    given = structure(arguments, ToolSearchArguments, what="arguments")
-    return Query(checked_keywords(given.keywords), within(given.limit, MAX_TOOLS))
+def detail_arguments(arguments: Any) -> tuple[str, str]:
+    """Return the mcp_id in the arguments of a tool, and an empty note. Raises BadInput."""
+    return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id), ""
 
 
-def detail_arguments(arguments: Any) -> str:
-    """Return the mcp_id in the arguments of a tool. Raises BadInput."""
-    return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id)
+def add_message(result: bytes, message: str) -> bytes:
+    """Return an encoded tool result with `message` at the end of the member `message` of its content."""
+    content = decode_stored(result)["structuredContent"]
+    before = content.get("message")
+    return tool_result(encode({**content, "message": f"{before} {message}" if before else message}))

@@ -17,6 +17,8 @@ from ..domain.errors import BadInput
 
 T = TypeVar("T")
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 MAX_DEPTH = 64
 """Levels of nesting. Valid input needs about a dozen."""
 
@@ -29,8 +31,9 @@ def decode(body: bytes, *, what: str = "The body") -> Any:
 
     Raises BadInput for invalid UTF-8, invalid JSON (NaN and Infinity included), lone surrogates, duplicate members, and
     nesting deeper than MAX_DEPTH (RFC 8259; I-JSON, RFC 7493, for members and surrogates). The message starts with
-    `what`.
+    `what`. A byte order mark is ignored (RFC 8259, section 8.1).
     """
+    body = body.removeprefix(_BYTE_ORDER_MARK)
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -116,12 +119,13 @@ def _encode_other(value: Any) -> Any:
 def structure(value: Any, cls: type[T], *, what: str) -> T:
     """Return `value` as an instance of the attrs class `cls`.
 
-    Raises BadInput. The message has the path, which starts with `what`, the error and the allowed members.
+    A member that is null is absent: many clients send null for what a model has left out. Raises BadInput. The message
+    has the path, which starts with `what`, the error and the allowed members.
     """
     if not isinstance(value, dict):
         raise BadInput(f"{what} must be an object.")
     try:
-        return _CONVERTER.structure(value, cls)
+        return _CONVERTER.structure({name: member for name, member in value.items() if member is not None}, cls)
     except ClassValidationError as error:
         allowed = ", ".join(field.name for field in attrs.fields(cls))  # type: ignore[arg-type]
         reasons = transform_error(error, path=what, format_exception=lambda e, _: _reason(e, allowed))
@@ -153,8 +157,13 @@ def _require_string(value: Any, _: type) -> str:
     return value
 
 
+_WHOLE_NUMBER = re.compile(r" *(-?[0-9]{1,18})(?:\.0{1,18})? *")
+
+
 def _require_integer(value: Any, _: type) -> int:
-    # JSON has one kind of number and some clients write 50.0 for 50 (RFC 8259, section 6).
+    # JSON has one kind of number and some clients write 50.0 for 50 (RFC 8259, section 6), others "50".
+    if isinstance(value, str) and (match := _WHOLE_NUMBER.fullmatch(value)):
+        return int(match[1])
     if isinstance(value, bool) or not isinstance(value, int | float) or not float(value).is_integer():
         raise ValueError("must be a whole number")
     return int(value)
@@ -205,7 +214,7 @@ def decode_apart(body: bytes, member: str) -> dict[str, Any]:
     An invalid element is an InvalidPart. Raises BadInput if the object is invalid elsewhere.
     """
     value: dict[str, Any] = {}
-    for part in _split(body, b"{"):
+    for part in _split(body.removeprefix(_BYTE_ORDER_MARK), b"{"):
         match = _MEMBER.fullmatch(part)
         name = decode(match[1]) if match else ""
         if match is None or name in value:

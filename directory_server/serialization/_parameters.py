@@ -245,11 +245,7 @@ def limit_of(text: str, maximum: int) -> int:
     # Ten digits are more than any limit here, and int() is slow on thousands of them.
     if not re.fullmatch(r"[0-9]{1,10}", text):
         raise BadInput(f"limit: must be a whole number from 1 to {maximum}.")
-    return within(int(text), maximum)
-
-
-def within(limit: int, maximum: int) -> int:
-    """Return `limit`. Raises BadInput if it is not from 1 to `maximum`."""
+    limit = int(text)
     if not 1 <= limit <= maximum:
         raise BadInput(f"limit: must be a whole number from 1 to {maximum}, not {limit}.")
     return limit

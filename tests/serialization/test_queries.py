@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import urlencode
 
 import pytest
@@ -14,6 +15,7 @@ from directory_server.domain.search import ORDERS, Order, Position, Query
 
 SCORES = st.floats(-(2.0**53), 2.0**53)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+tool_search_arguments = partial(serialization.search_arguments, cls=serialization.ToolSearchArguments)
 KEYWORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=600).filter(str.strip)
 
 
@@ -35,13 +37,50 @@ def test_too_many_parameters_are_rejected() -> None:
         serialization.search_parameters(b"&".join([b"x=1"] * 1_000))
 
 
-@pytest.mark.parametrize("limit", [1, 100, 7.0])
-def test_limits_that_are_allowed(limit: float) -> None:
-    assert serialization.search_arguments({"keywords": "a", "limit": limit}) == Query("a", int(limit))
+@pytest.mark.parametrize(
+    ("limit", "read"),
+    [(1, 1), (100, 100), (7.0, 7), ("5", 5), ("7.0", 7), (" 100 ", 100), ("007", 7), (None, 50), (2**53, 100)],
+)
+def test_limits_that_are_allowed(limit: object, read: int) -> None:
+    assert serialization.search_arguments({"keywords": "a", "limit": limit})[0] == Query("a", read)
+
+
+@pytest.mark.parametrize(
+    "limit", ["", " ", "five", "5 items", "1.5", "5e1", "0x5", "1,000", "٥", "null", "9" * 19, True, [5], {"limit": 5}]
+)
+def test_limits_that_are_no_whole_numbers(limit: object) -> None:
+    with pytest.raises(BadInput, match=r"arguments\.limit: must be a whole number"):
+        serialization.search_arguments({"keywords": "a", "limit": limit})
+
+
+@pytest.mark.parametrize("limit", [0, -1, "0", "-3", -(2.0**60)])
+def test_limits_below_one(limit: object) -> None:
+    with pytest.raises(BadInput, match=r"limit: must be a whole number from 1 to 50, not"):
+        tool_search_arguments({"keywords": "a", "limit": limit})
+
+
+@pytest.mark.parametrize("limit", [51, "51", 51.0, 1e300, "9" * 18])
+def test_a_limit_above_the_maximum_is_the_maximum_and_noted(limit: object) -> None:
+    query, note = tool_search_arguments({"keywords": "a", "limit": limit})
+    assert (query, note) == (Query("a", 50), "limit: was reduced to 50, the maximum.")
+    assert tool_search_arguments({"keywords": "a", "limit": 50})[1] == ""
+
+
+def test_null_arguments_are_absent() -> None:
+    everything = {"keywords": "a", "limit": None, "sort": None, "": None}
+    assert serialization.search_arguments(everything) == (Query("a", 50), "")
+    assert tool_search_arguments(everything) == (Query("a", 10), "")
+    for read, name in (
+        (serialization.search_arguments, "keywords"),
+        (tool_search_arguments, "keywords"),
+        (serialization.detail_arguments, "mcp_id"),
+    ):
+        with pytest.raises(BadInput, match=rf"arguments\.{name}: is required"):
+            read({name: None, "limit": None})
 
 
 def test_the_default_limit_is_fifty() -> None:
-    assert serialization.search_arguments({"keywords": "a"}).limit == 50
+    assert serialization.search_arguments({"keywords": "a"})[0].limit == 50
     assert serialization.search_parameters(b"keywords=a").query.limit == 50
 
 
@@ -86,7 +125,7 @@ def test_invalid_watch_parameters(query: bytes, last: str | None, message: str) 
 def test_searches_have_more_keywords_than_changes() -> None:
     text = "a" * serialization.MAX_KEYWORDS
     assert serialization.search_parameters(f"keywords={text}".encode()).query.keywords == text
-    assert serialization.search_arguments({"keywords": text}).keywords == text
+    assert serialization.search_arguments({"keywords": text})[0].keywords == text
     words = "a" * serialization.MAX_WORDS
     assert serialization.changes_parameters(f"keywords={words}".encode(), None).keywords == words
     for read in (

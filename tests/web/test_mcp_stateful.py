@@ -10,7 +10,7 @@ import pytest
 from directory_server.run_sync import run_sync
 from directory_server.web.mcp._tools import NO_MATCH
 
-from .conftest import POSTGRES_ID, Server
+from .conftest import META, POSTGRES_ID, Server, entry
 
 ENDPOINT = "/api/open/mcp"
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
@@ -35,6 +35,27 @@ def test_initialize_returns_a_supported_version(server: Server, version: str) ->
 @pytest.mark.parametrize("params", [None, {}, {"protocolVersion": "1999-01-01"}, {"protocolVersion": 7}])
 def test_initialize_returns_the_newest_version_for_an_unknown_one(server: Server, params: Any) -> None:
     assert server.post(request("initialize", params)).json["result"]["protocolVersion"] == "2025-11-25"
+
+
+@pytest.mark.parametrize(
+    "header", ["2026-07-28", "2099-01-01", "2024-10-07", "2025-06-18", "", "x", "2026-07-28, 2025-11-25", "\xff"]
+)
+@pytest.mark.parametrize("params", [None, {"protocolVersion": "2025-06-18"}, {"protocolVersion": "x", "_meta": {}}])
+def test_initialize_is_negotiated_whatever_the_header(server: Server, header: str, params: Any) -> None:
+    response = server.post(request("initialize", params), headers={"MCP-Protocol-Version": header})
+    assert response.status == 200
+    wanted = (params or {}).get("protocolVersion")
+    assert response.json["result"]["protocolVersion"] == ("2025-06-18" if wanted == "2025-06-18" else "2025-11-25")
+    assert response.headers["Mcp-Session-Id"]
+
+
+@pytest.mark.parametrize("version", ["2026-07-28", "2099-01-01"])
+def test_an_initialize_request_of_the_stateless_protocol_is_not_negotiated(server: Server, version: str) -> None:
+    params = {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": version}}
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "initialize"}
+    response = server.post(request("initialize", params), headers=headers)
+    expected = (404, -32601) if version == "2026-07-28" else (400, -32022)
+    assert (response.status, response.json["error"]["code"]) == expected
 
 
 def test_a_session_is_valid_in_every_process_and_after_rotation(server: Server) -> None:
@@ -105,13 +126,13 @@ def test_a_search_without_a_hit_says_so(server: Server) -> None:
         ("search_mcp", {"keywords": ""}, "keywords: is required"),
         ("search_mcp", {"keywords": "a" * 4_097}, "at most 4,096"),
         ("search_mcp", {"keywords": 7}, "arguments.keywords: must be a string"),
-        ("search_mcp", {"keywords": "a", "limit": 101}, "must be a whole number from 1 to 100, not 101"),
+        ("search_mcp", {"keywords": "a", "limit": 0}, "must be a whole number from 1 to 100, not 0"),
         ("search_mcp", {"keywords": "a", "limit": 1.5}, "arguments.limit: must be a whole number"),
         ("search_mcp", {"keywords": "a", "limit": True}, "arguments.limit: must be a whole number"),
         ("search_mcp", {"keywords": "a", "page": 2}, "'page'; allowed: keywords, limit"),
         ("get_mcp_detail", {}, "arguments.mcp_id: is required"),
         ("get_mcp_detail", {"mcp_id": "x"}, "must be a UUID"),
-        ("get_mcp_detail", {"mcp_id": None}, "must be a string"),
+        ("get_mcp_detail", {"mcp_id": None}, "arguments.mcp_id: is required"),
     ],
 )
 def test_invalid_arguments_are_an_error_result(server: Server, tool: str, arguments: Any, message: str) -> None:
@@ -121,6 +142,26 @@ def test_invalid_arguments_are_an_error_result(server: Server, tool: str, argume
     assert (body["success"], body["error"]) == (False, "bad_request")
     assert message in body["message"]
     assert server.post(request("ping")).headers["X-RateLimit-Remaining"] == "20"
+
+
+@pytest.mark.parametrize("limit", [101, "101", 1e6])
+def test_a_limit_above_the_maximum_is_reduced_and_the_result_says_so(server: Server, limit: Any) -> None:
+    server.publish(*(entry(f"io.example/postgres-{number}", "Postgres.") for number in range(101)))
+    result = server.call("search_mcp", {"keywords": "postgres", "limit": limit})
+    content = result["structuredContent"]
+    assert (result["isError"], content["count"]) == (False, 100)
+    assert content["message"] == "limit: was reduced to 100, the maximum."
+    assert content == json.loads(result["content"][0]["text"])
+    nothing = server.call("search_mcp", {"keywords": "zzzqqq xxyyzz", "limit": limit})["structuredContent"]
+    assert nothing["message"] == f"{NO_MATCH} limit: was reduced to 100, the maximum."
+    # The next search for the same has a result of its own.
+    assert "message" not in server.call("search_mcp", {"keywords": "postgres", "limit": 100})["structuredContent"]
+
+
+@pytest.mark.parametrize("limit", [None, "1", " 1.0 ", 1.0])
+def test_an_argument_may_be_null_or_a_number_in_a_string(server: Server, limit: Any) -> None:
+    result = server.call("search_mcp", {"keywords": "postgres", "limit": limit, "cursor": None})
+    assert (result["isError"], result["structuredContent"]["count"]) == (False, 1)
 
 
 def test_an_exceeded_quota_is_an_error_result_with_retry_after(server: Server) -> None:
@@ -147,6 +188,7 @@ def test_null_parameters_equal_absent_ones(server: Server) -> None:
     [
         (b"{", 400, -32700, None),
         (b"\xff", 400, -32700, None),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", 400, -32700, None),
         (b'{"a":1,"a":2}', 400, -32700, None),
         (b"NaN", 400, -32700, None),
         (b"[" * 100 + b"]" * 100, 400, -32700, None),
@@ -171,6 +213,10 @@ def test_null_parameters_equal_absent_ones(server: Server) -> None:
 def test_invalid_messages(server: Server, body: bytes, status: int, code: int, identity: Any) -> None:
     response = server.post(body)
     assert (response.status, response.json["error"]["code"], response.json["id"]) == (status, code, identity)
+
+
+def test_a_byte_order_mark_is_ignored(server: Server) -> None:
+    assert server.post(b"\xef\xbb\xbf" + json.dumps(request("ping")).encode()).json["result"] == {}
 
 
 @pytest.mark.parametrize(

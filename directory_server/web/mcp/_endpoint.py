@@ -222,8 +222,10 @@ def _is_charged(value: Any) -> bool:
 
 
 def _uses_stateless(request: Request, message: serialization.Message | None = None) -> bool:
+    """Return whether a request is of the stateless protocol: by its header, or by `_meta` where no header decides."""
     version = header(request, "MCP-Protocol-Version")
-    if version is None:
+    # The body of an initialize request negotiates the version. The header counts from the next request on.
+    if version is None or (message is not None and message.method == "initialize"):
         return message is not None and is_stateless(message)
     return version.strip() not in STATEFUL_VERSIONS
 

@@ -47,7 +47,7 @@ class StatelessProtocol:
     def check(self, message: Message, request: Request) -> None:
         """Raise RpcError for an invalid request: `_meta`, headers, version, in the order of the specification.
 
-        A request without `_meta` is of a client that initializes. Its error is about the version in its header.
+        A request without `_meta` is of a client that has initialized. Its error is about the version in its header.
         """
         if "_meta" not in message.params:
             sent = (header(request, "MCP-Protocol-Version") or "").strip()

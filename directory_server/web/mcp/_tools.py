@@ -20,14 +20,12 @@ UNTRUSTED_TEXT = (
 )
 """Warning to models about the texts of entries."""
 
-
 INSTRUCTIONS = (
     "A directory of MCP servers. Use search_mcp to find servers by name or purpose, then get_mcp_detail with an mcp_id "
     "from the results for how to install or connect to one. Its resources are the most recently published servers. "
 )
 
 TOOL_INSTRUCTIONS = "Use search_tools to find a single tool and the server that offers it. "
-
 _UNSUPPORTED_KEYWORDS = ("examples", "pattern")
 """Keywords of JSON Schema that some models' APIs reject in the arguments of a tool."""
 
@@ -41,7 +39,8 @@ class SearchResult:
     count: int = field(metadata={"minimum": 0, "description": "The number of entries in data."})
     match: Match = field(default="strong", metadata={"description": serialization.MATCH})
     message: str = field(
-        default="", metadata={"description": "What to do if no entry matches closely; absent if any does."}
+        default="",
+        metadata={"description": "What to do if no entry matches closely; which argument was reduced. Else absent."},
     )
 
 
@@ -83,7 +82,9 @@ class ToolSearchResult:
     success: bool
     data: Sequence[FoundTool] = field(metadata={"description": "Matching tools, best match first."})
     count: int = field(metadata={"minimum": 0, "description": "The number of tools in data."})
-    message: str = field(default="", metadata={"description": "What to do if no tool matches; absent if any does."})
+    message: str = field(
+        default="", metadata={"description": "What to do if no tool matches; which argument was reduced. Else absent."}
+    )
 
 
 NO_TOOL = "No tool matches. Use search_mcp: most servers list their tools only when they run."
@@ -102,7 +103,8 @@ class DetailResult:
 class McpTool:
     """A tool: name, title and description for clients, the classes of arguments and content, decoder and handler.
 
-    The handler's last argument is the id of the client.
+    The decoder returns the handler's second argument, and a note for the message of the result, usually empty. The
+    handler's last argument is the id of the client.
     """
 
     name: str
@@ -110,7 +112,7 @@ class McpTool:
     description: str
     arguments: type
     content: type
-    decode: Callable[[Any], Any]
+    decode: Callable[[Any], tuple[Any, str]]
     handle: Callable[[Directory, Any, str], Awaitable[bytes]]
 
     def listed(self) -> dict[str, Any]:
@@ -257,7 +259,7 @@ _SEARCH_TOOLS = McpTool(
     "Each call uses one request of the hourly quota of the API key. " + UNTRUSTED_TEXT,
     serialization.ToolSearchArguments,
     ToolSearchResult,
-    serialization.tool_search_arguments,
+    lambda arguments: serialization.search_arguments(arguments, serialization.ToolSearchArguments),
     _search_tools,
 )
 
@@ -286,9 +288,10 @@ def tool_set(*, search_tools: bool) -> ToolSet:
 async def call(tool: McpTool, arguments: Any, directory: Directory, authenticated: AuthenticatedRequest) -> bytes:
     """Call `tool` and return its encoded result. Errors become results, for the model to act on them (SEP-1303)."""
     try:
-        query = tool.decode(arguments)
+        query, note = tool.decode(arguments)
         await authenticated.charge()
-        return await tool.handle(directory, query, authenticated.key.client_id)
+        result = await tool.handle(directory, query, authenticated.key.client_id)
+        return serialization.add_message(result, note) if note else result
     except errors.DirectoryError as error:
         authenticated.note_error(error.code)
         body = {"success": False, "error": error.code, "message": error.message}
