@@ -21,7 +21,7 @@ from ..http import Request
 from ..timers import Timer
 from ..wording import counted
 from ._channel import BATCH, BatchRunner, Channel
-from ._stream import RETRY, Stream
+from ._stream import HEARTBEAT, RETRY, Stream
 
 SHUTDOWN_SPREAD = 10_000
 """Milliseconds over which clients reconnect after the server stops."""
@@ -139,9 +139,9 @@ class Hub(Service):
     ) -> Stream:
         """Respond to `request` with a stream. The handler must then return None.
 
-        The stream starts with `first`, joins `channel`, and sends `last` as its last event unless it is aborted. It is
-        not open if the client has disconnected. The caller handles HEAD and checks `limit_error` before. With
-        `is_scoped` it ends after SCOPED_AGE.
+        The stream starts with `first` or a heartbeat, joins `channel`, and sends `last` as its last event unless it is
+        aborted. It is not open if the client has disconnected. The caller handles HEAD and checks `limit_error` before.
+        With `is_scoped` it ends after SCOPED_AGE.
         """
         heartbeats = self._heartbeats()
         stream = Stream(self, intern(key_id), last, min(heartbeats, self._scoped_age) if is_scoped else heartbeats)
@@ -156,7 +156,8 @@ class Hub(Service):
         stream.slot = self._wheel[self._position]
         stream.slot.add(stream)
         stream.join(channel)
-        stream.send(b"%sretry: %d\n\n%s" % (head, RETRY, first))
+        # Without `retry`, at which the official Java SDK fails. Other clients wait before they reconnect anyway.
+        stream.send(head + (first or HEARTBEAT))
         if not self.running:
             stream.end(self._reconnect_later())
         return stream

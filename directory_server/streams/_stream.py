@@ -19,7 +19,8 @@ RETRY = 3_000
 MAX_BACKLOG = 48 * 1024
 """Maximum bytes of events that are stored for a slow reader."""
 
-_HEARTBEAT = b": \n\n"
+HEARTBEAT = b": \n\n"
+"""A comment: it opens a stream at proxies that wait for its first byte, and keeps it open."""
 
 
 class StreamHub(Protocol):
@@ -149,7 +150,7 @@ class Stream:
             return
         self.heartbeats -= 1
         if self.heartbeats > 0 or self._last:
-            self._transport.write(_HEARTBEAT)
+            self._transport.write(HEARTBEAT)
         else:
             self.end(self._hub.reconnect_soon())
 

@@ -137,7 +137,7 @@ def open_stream(server: Server, key: str) -> Iterator[socket.socket]:
     with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT) as connection:
         connection.sendall(head.encode())
         received = b""
-        while b"retry: 3000\n\n" not in received:
+        while b": \n\n" not in received:
             data = connection.recv(65_536)
             assert data, received
             received += data

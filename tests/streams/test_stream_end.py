@@ -183,7 +183,7 @@ def test_an_ending_stream_sends_its_backlog_the_retry_and_the_last_event(server:
 def test_a_stream_opened_while_the_server_stops_ends_with_a_retry(server: Server) -> None:
     server.hub.stopService()
     stream = listen(server)
-    assert re.search(rb"retry: 3000\n\nretry: \d+\n\n$", stream.received())
+    assert re.search(rb"\r\n\r\n: \n\nretry: \d+\n\n$", stream.received())
     assert stream.transport.disconnecting
     assert len(server.hub) == 0
     server.hub.startService()

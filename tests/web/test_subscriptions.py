@@ -18,7 +18,7 @@ REQUESTED = {"resourcesListChanged": True}
 def connect(server: Server) -> Connection:
     """Open a stream of the stateful protocol and discard its first bytes."""
     connection = server.open("GET", MCP)
-    assert connection.received().endswith(b"\r\n\r\nretry: 3000\n\n")
+    assert connection.received().endswith(b"\r\n\r\n: \n\n")
     return connection
 
 
