@@ -60,15 +60,26 @@ def _number(digits: str) -> tuple[int, str]:
     return len(stripped), stripped
 
 
+_LEAP_SECOND = re.compile(r"([T ][0-9]{2}:[0-9]{2}):60")
+
+_DAY = 86_400
+
+
 def epoch(date: object) -> float | None:
-    """Return an RFC 3339 date as seconds since the epoch, None if invalid. Without an offset it is UTC."""
+    """Return an RFC 3339 date as seconds since the epoch, None if invalid. Without an offset it is UTC.
+
+    Its letters may be small (section 5.6). A leap second is the first second of the next day (section 5.7, POSIX).
+    """
     if not isinstance(date, str):
         return None
+    # Python reads neither.
+    ordinary, leap = _LEAP_SECOND.subn(r"\1:59", date.upper())
     try:
-        moment = datetime.fromisoformat(date)
+        moment = datetime.fromisoformat(ordinary)
     except ValueError:
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() + leap
+    return None if leap and seconds % _DAY >= 1 else seconds
 
 
 LOCAL = "local"
