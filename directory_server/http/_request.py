@@ -63,8 +63,9 @@ class Request:
     `received` has its header fields: the values in order by name in lower case. `disconnected` is whether the client
     has closed the connection. `route` is the name of its route in the log, set by the site. `errors` are the codes of
     the errors in the response, and `sentLength` the bytes of its body. `on_disconnect` is called if the client
-    disconnects before the end of the response. `list_name` is the name of the list that the path began with, empty for
-    none, and `scope` what its client may see, nothing until it is authenticated (see `domain.scopes`).
+    disconnects before the end of the response. `is_foreign` is whether it is served although Host or Origin is not
+    allowed. `list_name` is the name of the list that the path began with, empty for none, and `scope` what its client
+    may see, nothing until it is authenticated (see `domain.scopes`).
 
     Methods with names in mixed case are those of twisted.web's requests.
     """
@@ -82,6 +83,7 @@ class Request:
         "disconnected",
         "errors",
         "id",
+        "is_foreign",
         "key_id",
         "list_name",
         "method",
@@ -113,6 +115,7 @@ class Request:
         self.audit: Any = None
         self.route = ""
         self.list_name = ""
+        self.is_foreign = False
         self.scope: Any = _NOTHING
         self.errors: tuple[str, ...] = ()
         self.sentLength = 0

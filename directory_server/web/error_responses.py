@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from attrs import evolve
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -84,8 +83,6 @@ def note_error(request: Request, code: str) -> None:
 def respond_with_error(request: Request, failure: Failure, body: Callable[[ErrorResponse], Any]) -> bytes:
     """Set status and headers of the response to a failed request, and return its body in the format of `body`."""
     error = error_response(failure)
-    if isinstance(failure.value, routing.NotFound) and request.path.endswith(b"/"):
-        error = evolve(error, message="Path not found. Remove the slash at the end of the path.")
     note_error(request, error.code)
     if error.status == 405 and request.method == b"OPTIONS":
         return empty_response(request, 204, **error.headers)

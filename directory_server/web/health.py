@@ -97,10 +97,11 @@ class Health:
     """Handlers of both paths. They read memory only: no response waits for a database.
 
     `not_ready_reasons` returns the subset of NOT_READY_REASONS that applies. With `is_full`, the response of `/healthz`
-    includes the version, the state of the upstreams and of the issuers, and the `faults` of features. `away_since`
-    returns since when the shared database does not respond, in seconds since the epoch, None if it responds; it is None
-    without such a database. With `hides_counts` numbers of entries are 0, because readers see different entries. The
-    status is 200 in any case: all machines lose the database together, and pages and open streams work without it.
+    to an allowed host (DNS rebinding) includes the version, the state of the upstreams and of the issuers, and the
+    `faults` of features. `away_since` returns since when the shared database does not respond, in seconds since the
+    epoch, None if it responds; it is None without such a database. With `hides_counts` numbers of entries are 0,
+    because readers see different entries. The status is 200 in any case: all machines lose the database together, and
+    pages and open streams work without it.
     """
 
     _index: Index
@@ -117,7 +118,7 @@ class Health:
         index = self._index
         entries, generation = (0, 0) if self._hides_counts else (len(index), index.generation)
         body: dict[str, object] = {"status": "ok", "entries": entries, "generation": generation}
-        if self._is_full:
+        if self._is_full and not request.is_foreign:
             # Features fetch the keys of an issuer apart: the state is that of the last success.
             issuers = sorted(self._issuers, key=lambda issuer: issuer.last_success or 0)
             body |= {

@@ -20,19 +20,21 @@ class Api:
 
     With the format `page`, only clients that accept `text/html` get a page; others get the REST format. `error_body`
     returns the body of an error response in a format that `errors` does not name. With `any_origin`, pages of every
-    origin may read the responses (CORS), also those to POST if they may write.
+    origin may read the responses (CORS), also those to POST if they may write. With `any_host`, requests may name any
+    host and origin: load balancers check the health of a server by its address.
     """
 
     name: str
     errors: ErrorFormat = "REST"
     any_origin: Literal["", "read", "write"] = ""
+    any_host: bool = False
     error_body: Callable[[ErrorResponse], Any] | None = None
 
 
 REST = Api("REST")
 MCP = Api("MCP", "JSON-RPC")
 REGISTRY = Api("registry", "problem", any_origin="read")
-STATUS = Api("status")
+STATUS = Api("status", any_host=True)
 OAUTH = Api("OAuth")
 PAGES = Api("pages", "page")
 

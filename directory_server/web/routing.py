@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from functools import cache
 from operator import attrgetter
@@ -22,8 +23,10 @@ from .error_responses import error_response, note_error, respond_with_error, res
 from .mcp import rpc_body
 from .pages import Layout
 from .registry import problem
-from .responses import empty_response, json_response
+from .responses import empty_response, json_response, list_path
 from .routes import Api, ErrorFormat, Route, unmatched
+
+_SLASHES = re.compile(rb"//+")
 
 _KEYS_NOT_OAUTH = "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>."
 
@@ -143,9 +146,9 @@ class Routes:
 
     def respond_with_error(self, request: Request, api: Api, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""
-        if api.errors == "problem" and isinstance(failure.value, NotFound) and self._has_slash(request.path):
-            target = request.path[:-1] + (b"?" + query(request) if query(request) else b"")
-            return empty_response(request, 308, Location=target.decode("latin-1"))
+        if isinstance(failure.value, NotFound) and (path := self._other_slashes(request.path)):
+            target = path + (b"?" + query(request) if query(request) else b"")
+            return empty_response(request, 308, Location=list_path(request) + target.decode("latin-1"))
         if _wants_page(api, request):
             error = error_response(failure)
             note_error(request, error.code)
@@ -155,9 +158,17 @@ class Routes:
             request.setHeader("Content-Type", "application/problem+json")
         return body
 
-    def _has_slash(self, path: bytes) -> bool:
-        """Return whether `path` is a route with a slash at its end, which the official registry redirects."""
-        return path.endswith(b"/") and self.match("GET", path[:-1]).route.handler != ""
+    def _other_slashes(self, path: bytes) -> bytes:
+        """Return the path of a route that differs from the unknown `path` in doubled or final slashes, empty for none.
+
+        Base URLs of clients end with slashes. The official registry redirects these paths, too.
+        """
+        single = _SLASHES.sub(b"/", path)
+        for other in (single, single.removesuffix(b"/")):
+            # The site knows lists.
+            if other != path and (other.startswith(b"/r/") or self.match("GET", other).route.handler):
+                return other
+        return b""
 
 
 @frozen

@@ -108,7 +108,12 @@ class DirectorySite(Factory):
         received = request.received
         host = received.get(b"host", _NO_HOST)[-1]
         origin = header(request, "Origin") if b"origin" in received else None
-        self._origins.check(host.decode("latin-1"), None if api.any_origin else origin)
+        try:
+            self._origins.check(host.decode("latin-1"), None if api.any_origin else origin)
+        except (DirectoryError, HttpError):
+            if not api.any_host:
+                raise
+            request.is_foreign = True
         if api.any_origin:
             allow_any_origin(request, "GET, OPTIONS" if api.any_origin == "read" else "GET, POST, OPTIONS")
         elif origin is not None and origin in self._origins.origins:

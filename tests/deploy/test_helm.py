@@ -151,6 +151,6 @@ def test_the_server_reads_the_rendered_settings(helm: str, tmp_path: Path) -> No
     settings, file = [each["data"] for each in render(helm, tmp_path, OTHER) if each["kind"] == "ConfigMap"]
     (tmp_path / "directory.toml").write_text(file["directory.toml"])
     loaded = config.load(file=tmp_path / "directory.toml", environ=settings, settings=[])
-    assert loaded.http.allowed_hosts == ("mcp.acme.example", "localhost", "other.example")
+    assert loaded.http.allowed_hosts == ("mcp.acme.example", "other.example")
     assert loaded.http.trusted_proxies == ()
     assert [upstream.name for upstream in loaded.upstream] == ["a"]

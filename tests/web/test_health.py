@@ -26,8 +26,9 @@ INDEX: Any = type("Index", (), {"generation": 3, "__len__": lambda _: 2})()
 class Request:
     """The methods of a request that a JSON response uses."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_foreign: bool) -> None:
         self.status = 0
+        self.is_foreign = is_foreign
 
     def setResponseCode(self, status: int) -> None:
         self.status = status
@@ -37,8 +38,8 @@ class Request:
     def set_fields(self, fields: object) -> None: ...
 
 
-def call(handler: Any) -> tuple[int, Any]:
-    request: Any = Request()
+def call(handler: Any, *, is_foreign: bool = False) -> tuple[int, Any]:
+    request: Any = Request(is_foreign)
     body = run_sync(handler(request))
     return request.status, serialization.decode(body)
 
@@ -57,6 +58,7 @@ def test_full_health_includes_version_and_upstreams() -> None:
     assert body["version"] == __version__
     assert body["upstreams"] == {"official": {"status": "failing", "entries": 0, "last_success": None}}
     assert body["faults"] == {"paused_webhooks": 2}
+    assert call(health(full=True).live, is_foreign=True) == call(health().live)
 
 
 @pytest.mark.parametrize("full", [False, True])

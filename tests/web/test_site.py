@@ -14,7 +14,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.web.origins import Origins
 
 from ..logs import captured_lines
-from .conftest import Server, parse_response
+from .conftest import Connection, Server, parse_response
 
 if TYPE_CHECKING:
     from directory_server.http import Request
@@ -49,6 +49,28 @@ def test_hosts_that_are_not_allowed(server: Server, host: str) -> None:
     )
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        " HTTP/1.1\r\nHost: 10.244.0.5:8080",
+        " HTTP/1.1\r\nHost: evil.example",
+        " HTTP/1.1\r\nHost: ",
+        " HTTP/1.1\r\nHost: [2001:db8::1]:8080\r\nOrigin: https://evil.example",
+        " HTTP/1.1\r\nHost: localhost\r\nOrigin: null",
+        " HTTP/1.0",
+        " HTTP/1.0\r\nHost: evil.example\r\nConnection: keep-alive",
+        "?check=1 HTTP/1.0",
+    ],
+)
+def test_health_is_checked_by_any_name(server: Server, path: str, head: str) -> None:
+    connection = Connection(server.site)
+    connection.send(f"GET {path}{head}\r\n\r\n".encode())
+    response = parse_response(connection.received())
+    assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (200, None)
+    connection.close()
+
+
 def test_mcp_errors_before_dispatch_are_json_rpc(server: Server) -> None:
     response = server.post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers={"Origin": "https://evil.example"})
     assert (response.status, response.json["id"], response.json["error"]["code"]) == (403, None, -32600)
@@ -72,6 +94,37 @@ def test_allowed_origins(server: Server, origin: str, status: int) -> None:
     assert response.status == status
     allowed = "https://app.example.org"
     assert response.headers["Access-Control-Allow-Origin"] == (allowed if origin == allowed else None)
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("//healthz", "/healthz"),
+        ("/healthz/", "/healthz"),
+        ("///healthz//?a=//b/", "/healthz?a=//b/"),
+        ("//api/open/mcp", "/api/open/mcp"),
+        ("/api//open///mcp/", "/api/open/mcp"),
+        ("//api/open/v1/search?keywords=a", "/api/open/v1/search?keywords=a"),
+        ("//v0.1/servers/a/b/versions/", "/v0.1/servers/a/b/versions"),
+        ("//", "/"),
+        ("//account/sign-in", "/account/sign-in"),
+        ("/servers//00000000-0000-5000-8000-000000000000", "/servers/00000000-0000-5000-8000-000000000000"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_doubled_and_final_slashes_are_redirected(server: Server, method: str, path: str, target: str) -> None:
+    response = server.request(method, path, key=None)
+    assert (response.status, response.headers["Location"]) == (308, target)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/none/", "//none", "//evil.example/", "//evil.example//healthz", "/\\evil.example", "//\\evil.example/healthz",
+     "//%5cevil.example", "//api/open/", "/api/open/v1/entries//", "/..//healthz", "x//healthz"],
+)  # fmt: skip
+def test_a_redirect_leads_to_a_route_only(server: Server, path: str) -> None:
+    response = server.get(path, key=None)
+    assert (response.status in {400, 404}, response.headers["Location"]) == (True, None)
 
 
 def test_a_preflight_request_needs_no_key(server: Server) -> None:

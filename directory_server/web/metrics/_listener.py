@@ -13,10 +13,10 @@ from ...http import Request
 from ...http.headers import query
 from ...http.headers import value as header
 from ..responses import json_response
-from ..routes import STATUS, Route
+from ..routes import Api, Route
 from ._metrics import Metrics
 
-ROUTES = (Route("/metrics", "GET", STATUS, "metrics.get"),)
+ROUTES = (Route("/metrics", "GET", Api("status"), "metrics.get"),)
 
 CONNECTIONS = 20
 """The most connections of this listener. A scraper uses one."""

@@ -98,6 +98,19 @@ def test_each_api_has_an_address_for_a_list(listed: Listed) -> None:
         assert listed.server.get(path, key=listed.ann).status == 404
 
 
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/r/blue/v0.1/servers/?limit=1", "/r/blue/v0.1/servers?limit=1"),
+        ("/r/blue//api/open/mcp", "/r/blue/api/open/mcp"),
+        ("//r//blue/api/open/v1/search", "/r/blue/api/open/v1/search"),
+    ],
+)
+def test_a_redirect_stays_in_the_list(listed: Listed, path: str, target: str) -> None:
+    response = listed.server.get(path, key=listed.bob)
+    assert (response.status, response.headers["Location"]) == (308, target)
+
+
 def test_a_client_without_a_key_sees_open_lists(listed: Listed) -> None:
     listed.publish(SECRET)
     assert names(listed, key=None) == []
