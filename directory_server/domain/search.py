@@ -108,13 +108,15 @@ class Summary:
 class Hits:
     """Hits as `records`, their encoded form. A hit is decoded when it is read: most pages are sent as they are stored.
 
-    The module serialization has the form of records. `size` is their number of bytes. `reasons` returns for each hit,
-    as text, the conditions of the query that it satisfies. It returns nothing if no hit satisfies any. `tools` returns
-    the tools of each hit that match the query, as far as hits name them, likewise.
+    `ids` returns their ids, without decoding hits. The module serialization has the form of records. `size` is their
+    number of bytes. `reasons` returns for each hit, as text, the conditions of the query that it satisfies. It returns
+    nothing if no hit satisfies any. `tools` returns the tools of each hit that match the query, as far as hits name
+    them, likewise.
     """
 
     records: Sequence[bytes]
     _decode: Callable[[bytes], Hit] = field(eq=False, repr=False)
+    ids: Callable[[], Sequence[str]] = field(eq=False, repr=False)
     size: int
     reasons: Callable[[], Sequence[str]] = field(default=tuple, eq=False, repr=False)
     tools: Callable[[], Sequence[Sequence[OfferedTool]]] = field(default=tuple, eq=False, repr=False)

@@ -29,6 +29,20 @@ class Version:
     curated: bool
 
 
+@frozen
+class VersionFilter:
+    """Selects versions of entries, as the arguments of `Store.listing` do."""
+
+    version: str = "latest"
+    limit: int | None = None
+    updated_since: float = 0.0
+    include_deleted: bool = True
+    curated: bool = False
+
+
+LATEST = VersionFilter()
+
+
 # As the official registry: leading zeros are allowed, as in 2026.05.24. The "v" is allowed too.
 _SEMVER = re.compile(
     r"v?(?P<core>[0-9]+\.[0-9]+\.[0-9]+)(?:-(?P<prerelease>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?",
@@ -62,24 +76,19 @@ def _number(digits: str) -> tuple[int, str]:
 
 _LEAP_SECOND = re.compile(r"([T ][0-9]{2}:[0-9]{2}):60")
 
-_DAY = 86_400
-
 
 def epoch(date: object) -> float | None:
-    """Return an RFC 3339 date as seconds since the epoch, None if invalid. Without an offset it is UTC.
-
-    Its letters may be small (section 5.6). A leap second is the first second of the next day (section 5.7, POSIX).
-    """
+    """Return an RFC 3339 date as seconds since the epoch, None if invalid. Without an offset it is UTC."""
     if not isinstance(date, str):
         return None
-    # Python reads neither.
+    # Python reads neither small letters nor a leap second: the first second of the next day (POSIX).
     ordinary, leap = _LEAP_SECOND.subn(r"\1:59", date.upper())
     try:
         moment = datetime.fromisoformat(ordinary)
     except ValueError:
         return None
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() + leap
-    return None if leap and seconds % _DAY >= 1 else seconds
+    return None if leap and seconds % 86_400 >= 1 else seconds
 
 
 LOCAL = "local"

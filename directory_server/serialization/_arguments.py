@@ -20,14 +20,16 @@ DEFAULT_TOOLS, MAX_TOOLS = 10, 50
 _URL = fields(SearchParameters)
 """What the parameters of a URL mean, for the arguments of the same name."""
 
+# Some models write 50.0 for 50, and their clients check it against the schema.
+_LIMIT = {"type": "number", **_URL.limit.metadata}
+
 
 @frozen
 class SearchArguments:
     """Arguments of the tool for searches."""
 
     keywords: str = field(metadata=_URL.keywords.metadata)
-    # Some models write 50.0 for 50, and their clients check it against the schema.
-    limit: int = field(default=DEFAULT_LIMIT, metadata={"type": "number", **_URL.limit.metadata})
+    limit: int = field(default=DEFAULT_LIMIT, metadata=_LIMIT)
 
 
 @frozen
@@ -37,12 +39,7 @@ class ToolSearchArguments:
     keywords: str = field(metadata=_URL.keywords.metadata)
     limit: int = field(
         default=DEFAULT_TOOLS,
-        metadata={
-            "type": "number",
-            "minimum": 1,
-            "maximum": MAX_TOOLS,
-            "description": "Largest number of tools in the response.",
-        },
+        metadata={**_LIMIT, "maximum": MAX_TOOLS, "description": "Largest number of tools in the response."},
     )
 
 
@@ -56,10 +53,7 @@ class DetailArguments:
 def search_arguments(
     arguments: Any, cls: type[SearchArguments | ToolSearchArguments] = SearchArguments
 ) -> tuple[Query, str]:
-    """Return the query in the arguments of a tool, and a note on what was reduced in it. Raises BadInput.
-
-    A number above its maximum becomes the maximum: after an error, models repeat the call.
-    """
+    """Return the query in the arguments of a tool, and a note on numbers reduced to their maximum. Raises BadInput."""
     given, notes = structure(arguments, cls, what="arguments"), list[str]()
     for argument in fields(cls):
         name, least, most = argument.name, argument.metadata.get("minimum"), argument.metadata.get("maximum")

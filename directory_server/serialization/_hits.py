@@ -24,8 +24,9 @@ from ._responses import identified
 FULL = 10
 """The first hits in the result of a tool, which have all that is known. Later ones have the IDENTIFIED fields."""
 
+_ID = slice(len('"mcp_id":"'), len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000'))
 _LISTED = len('"mcp_id":"123e4567-e89b-52d3-a456-426614174000",')
-"""Bytes of a record before the LISTED fields. All ids are UUIDs and equally long."""
+"""The id in a record, and the bytes before the LISTED fields. All ids are UUIDs and equally long."""
 
 _SHORTER, _LONGER = "shorter", "summary"
 """The members of the third line with the summary: if it is shorter than the brief, and if it is longer."""
@@ -92,7 +93,9 @@ def hits_of(
     """Return the hits in `records`, which are decoded when they are read. `reasons` and `tools` return theirs."""
     given = tuple(records)
     # This takes a quarter of the time of adding their lengths.
-    return Hits(given, decode_hit, len(b"".join(given)), reasons, tools)
+    return Hits(
+        given, decode_hit, lambda: [record[_ID].decode() for record in given], len(b"".join(given)), reasons, tools
+    )
 
 
 def found_page(hits: Hits) -> bytes:

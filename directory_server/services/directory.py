@@ -17,7 +17,7 @@ from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.scopes import Scope
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
 from ..domain.trust import trust_text
-from ..domain.versions import Version
+from ..domain.versions import LATEST, Version, VersionFilter
 from ..domain.views import Detail, Hit
 from ..domain.withholding import marked_detail
 from ..run_sync import inline
@@ -147,20 +147,19 @@ class Directory:
         return {key: value for members in added for key, value in members.items()}
 
     async def search_versions(
-        self, query: Query, most: int = READ_BYTES, source: Source | None = None, *, version: str = "latest"
+        self, query: Query, most: int = READ_BYTES, source: Source | None = None, wanted: VersionFilter = LATEST
     ) -> tuple[Sequence[Version], Position | None]:
-        """Return the latest versions of the hits for `query`, best first, and the position of the next page.
+        """Return the versions that are `wanted` of the hits for `query`, best first, and the position of the next page.
 
-        With another `version`, return those of the hits that have it. The page ends after the version that brings the
-        total bytes to `most`.
+        The page ends after the version that brings the total bytes to `most`.
         """
         query = await self.prepare(query)
         page = await self.search(query, source)
-        versions = await self.store.latest([hit.mcp_id for hit in page.hits], most, version=version)
-        if versions and sum(len(stored.body) for stored in versions) >= most:
-            last = mcp_id_of(versions[-1].name)
-            count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
-            if count < len(page.hits):
+        ids = page.hits.ids()
+        versions = await self.store.latest(ids, most, wanted)
+        if versions and (len(versions) == wanted.limit or sum(len(stored.body) for stored in versions) >= most):
+            count = ids.index(mcp_id_of(versions[-1].name)) + 1
+            if count < len(ids):
                 page = await self.search(evolve(query, limit=count))
         return versions, page.next
 

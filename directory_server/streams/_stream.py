@@ -20,7 +20,6 @@ MAX_BACKLOG = 48 * 1024
 """Maximum bytes of events that are stored for a slow reader."""
 
 HEARTBEAT = b": \n\n"
-"""A comment: it opens a stream at proxies that wait for its first byte, and keeps it open."""
 
 
 class StreamHub(Protocol):

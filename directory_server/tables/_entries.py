@@ -19,7 +19,7 @@ from ..domain.ports.search import Analysis
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.publishing import SourceLimits, record, too_old_versions
 from ..domain.scopes import Scope, change_within
-from ..domain.versions import PUBLISHED, Record, Version, preferred
+from ..domain.versions import LATEST, PUBLISHED, Record, Version, VersionFilter, preferred
 from ._change_log import LoggedChange, changes, current, has_changes
 from ._dialects import Engine
 from ._listing import ListingQuery, all_versions, listing, newest, one_version, versions_of_ids
@@ -205,11 +205,11 @@ class StoredEntries:
         return await self._visible.read(lambda rows: all_versions(rows, name, after, limit, most))
 
     async def latest(
-        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, wanted: VersionFilter = LATEST
     ) -> Sequence[Version]:
-        if not is_storable(version):
+        if not is_storable(wanted.version):
             return []
-        return await self._visible.read(lambda rows: versions_of_ids(rows, mcp_ids, version, most))
+        return await self._visible.read(lambda rows: versions_of_ids(rows, mcp_ids, wanted, most))
 
     async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
         if not is_storable(version):

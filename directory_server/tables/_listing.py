@@ -11,7 +11,7 @@ from typing import TypeVar
 from attrs import asdict, frozen
 
 from ..domain.entries import Entry
-from ..domain.versions import Version
+from ..domain.versions import Version, VersionFilter
 from ..serialization import restore_entry
 from ._tables import Rows
 
@@ -93,7 +93,9 @@ _VERSIONS = f"""
     ORDER BY {_PUBLISHED_AT} DESC, record.written DESC
 """
 
-_REQUESTED = "WHERE entry.mcp_id = ANY(:mcp_ids) AND visible_id = preferred_id"
+_REQUESTED = f"""
+    WHERE entry.mcp_id = ANY(:mcp_ids) AND visible_id = preferred_id AND {_FILTER} AND (curated OR NOT :curated)
+"""
 
 _OF_IDS = f"{_SIZED}, entry.mcp_id {_LATEST} {_REQUESTED}"
 
@@ -177,14 +179,11 @@ def all_versions(rows: Rows, name: str, after: str, limit: int, most: int) -> li
     return _read(rows, [(row, size) for row, size, _ in known[begin : begin + limit]], most)
 
 
-def versions_of_ids(rows: Rows, mcp_ids: Sequence[str], version: str, most: int) -> Sequence[Version]:
-    """Return the latest or another version of `mcp_ids`, in their order, about `most` bytes, for Store.latest."""
-    if version == "latest":
-        listed = rows.all(_OF_IDS, mcp_ids=mcp_ids)
-    else:
-        listed = rows.all(_VERSION_OF_IDS, mcp_ids=mcp_ids, version=version)
-    sizes = {mcp_id: (row, size) for row, size, mcp_id in listed}
-    return _read(rows, [sizes[mcp_id] for mcp_id in mcp_ids if mcp_id in sizes], most)
+def versions_of_ids(rows: Rows, mcp_ids: Sequence[str], wanted: VersionFilter, most: int) -> Sequence[Version]:
+    """Return the versions of `mcp_ids`, in their order, about `most` bytes, for Store.latest."""
+    statement = _OF_IDS if wanted.version == "latest" else _VERSION_OF_IDS
+    sizes = {mcp_id: (row, size) for row, size, mcp_id in rows.all(statement, mcp_ids=mcp_ids, **asdict(wanted))}
+    return _read(rows, [sizes[mcp_id] for mcp_id in mcp_ids if mcp_id in sizes][: wanted.limit], most)
 
 
 def newest(rows: Rows, limit: int, of: Callable[[Entry], T]) -> list[T]:

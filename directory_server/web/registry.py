@@ -14,7 +14,7 @@ from ..domain.errors import NotFound
 from ..domain.ports.access import Scopes
 from ..domain.ports.runtime import Offload
 from ..domain.search import Position, Query
-from ..domain.versions import Version
+from ..domain.versions import Version, VersionFilter
 from ..http import Request
 from ..http.errors import ErrorResponse, HttpError
 from ..http.headers import query
@@ -25,8 +25,8 @@ from .authentication import Authenticator
 from .responses import SMALLEST, accepts_gzip, conditional_response, entity_tag, gzip, is_known, json_response
 from .throttling import AddressLimiter
 
-MAX_SEARCH_PAGES = 10
-"""Maximum pages of hits that one search filters."""
+FILTERED_PAGES = 10
+"""Pages of hits among which a search with filters looks for one page of versions."""
 
 PAGE_BYTES = 1_000_000
 """Bytes of entries after which a page ends. 100 real entries have 93,000 bytes."""
@@ -187,23 +187,17 @@ class RegistryHandlers:
         return page, (page[-1].name, page[-1].version) if more else None
 
     async def _search(self, directory: Directory, parameters: serialization.RegistryQuery, client: str) -> VersionPage:
-        """Return a page of search results, best first, with the requested or the latest version of each server."""
-        visible: list[Version] = []
-        position = Position(*parameters.after) if parameters.after else None
-        requested = "latest" if parameters.version == "all" else parameters.version
-        for _ in range(MAX_SEARCH_PAGES):
-            query = Query(parameters.search, parameters.limit - len(visible), position)
-            left = PAGE_BYTES - _size(visible)
-            versions, position = await directory.search_versions(query, left, ("registry", client), version=requested)
-            visible += [
-                version
-                for version in versions
-                if self._is_visible(version, parameters.include_deleted)
-                and version.updated_at >= (parameters.updated_since or 0)
-            ]
-            if position is None or len(visible) == parameters.limit or _size(visible) >= PAGE_BYTES:
-                break
-        return visible, (position.score, position.name) if position else None
+        """Return a page of search results, best first, with the requested or the latest version of each server.
+
+        The hits of all FILTERED_PAGES are one search, and the store filters them before it reads documents.
+        """
+        version = "latest" if parameters.version == "all" else parameters.version
+        limit, since = parameters.limit, parameters.updated_since or 0.0
+        wanted = VersionFilter(version, limit, since, parameters.include_deleted, self._curated)
+        hits = limit * FILTERED_PAGES if since or self._curated or version != "latest" else limit
+        query = Query(parameters.search, hits, Position(*parameters.after) if parameters.after else None)
+        versions, position = await directory.search_versions(query, PAGE_BYTES, ("registry", client), wanted)
+        return versions, (position.score, position.name) if position else None
 
     async def _response(self, request: Request, body: bytes) -> bytes:
         is_public = self._access.mode == "public" and b"authorization" not in request.received

@@ -159,10 +159,7 @@ class Routes:
         return body
 
     def _other_slashes(self, path: bytes) -> bytes:
-        """Return the path of a route that differs from the unknown `path` in doubled or final slashes, empty for none.
-
-        Base URLs of clients end with slashes. The official registry redirects these paths, too.
-        """
+        """Return the path of a route that differs from the unknown `path` in doubled or final slashes, else nothing."""
         single = _SLASHES.sub(b"/", path)
         for other in (single, single.removesuffix(b"/")):
             # The site knows lists.

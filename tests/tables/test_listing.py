@@ -8,7 +8,7 @@ import pytest
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.domain.versions import Version
+from directory_server.domain.versions import Version, VersionFilter
 from directory_server.domain.visibility import CuratedName
 from directory_server.serialization import restore_entry
 
@@ -106,11 +106,11 @@ class TestListing(WithStore):
         await store.publish("b", [entry("x/c", "1.0.0")])
         await store.publish("a", [entry("x/e", "1.0.0"), entry("x/e", "2.0.0", status="deleted")])
         ids = [mcp_id_of(f"x/{name}") for name in "edcba"]
-        found = await store.latest(ids, version="1.0.0")
+        found = await store.latest(ids, wanted=VersionFilter("1.0.0"))
         assert names_and_versions(found) == ["x/b 1.0.0", "x/a 1.0.0"]
         assert [(each.latest, each.deleted) for each in found] == [(False, True), (False, False)]
-        assert names(await store.latest(ids, 1, version="1.0.0")) == ["x/b"]
-        assert list(await store.latest(ids, version="\0")) == []
+        assert names(await store.latest(ids, 1, wanted=VersionFilter("1.0.0"))) == ["x/b"]
+        assert list(await store.latest(ids, wanted=VersionFilter("\0"))) == []
 
     @awaited
     async def test_returns_versions_of_the_preferred_source_only(self) -> None:

@@ -373,3 +373,35 @@ def test_pages_of_large_versions_are_limited_in_bytes(server: Server, monkeypatc
     assert all(page["metadata"]["count"] <= 3 for page in pages)
     seen = [each["server"]["version"] for page in pages for each in page["servers"]]
     assert seen == [f"1.0.{number}" for number in reversed(range(7))]
+
+
+@pytest.mark.parametrize("tail", ["version=1.0.0", "version=2.0.0", "updated_since=2020-01-01T00:00:00Z&version=1.0.0"])
+@pytest.mark.parametrize("limit", [2, 3, 100])
+def test_a_filtered_search_is_one_search_of_the_index(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tail: str, limit: int
+) -> None:
+    entries = [version(f"a/weather-{number:02}", "2.0.0", latest=True) for number in range(30)]
+    server.publish(*entries, *(version(f"a/weather-{number:02}", "1.0.0") for number in range(0, 30, 7)))
+    index, searches = server.application.search.index, list[int]()
+    search = type(index).search
+
+    def counted(self: Any, query: Any) -> Any:
+        searches.append(query.limit)
+        return search(self, query)
+
+    monkeypatch.setattr(type(index), "search", counted)
+    found: list[str] = []
+    for page in pages_of(server, SERVERS, f"search=weather&limit={limit}&{tail}", f"&limit={limit}"):
+        # The second one finds the position of the next page.
+        assert len(searches) <= 2
+        assert len(page["servers"]) <= limit
+        found += names(page)
+        searches.clear()
+    assert sorted(found) == [f"a/weather-{number:02}" for number in range(0, 30, 1 if "2.0.0" in tail else 7)]
+
+
+@pytest.mark.registry("public", True)
+def test_a_search_of_curated_entries_finds_those_behind_others(server: Server) -> None:
+    run_sync(server.directory.publish("upstream", [version(f"a/weather-{number}", "1.0.0") for number in range(30)]))
+    server.publish(entry("z/curated", "Forecasts, and the weather among others."))
+    assert names(server.get(f"{SERVERS}?search=weather&limit=4", key=None).json) == ["z/curated"]

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from ..changes import Change, Outcome
 from ..entries import Entry
 from ..scopes import Scope
-from ..versions import Version
+from ..versions import LATEST, Version, VersionFilter
 
 T = TypeVar("T")
 
@@ -135,12 +135,11 @@ class Store(Protocol):
         """
 
     async def latest(
-        self, mcp_ids: Sequence[str], most: int = READ_BYTES, *, version: str = "latest"
+        self, mcp_ids: Sequence[str], most: int = READ_BYTES, wanted: VersionFilter = LATEST
     ) -> Sequence[Version]:
-        """Return the latest versions of the visible entries among `mcp_ids`, in that order.
+        """Return the versions that are `wanted` of the visible entries `mcp_ids`, in that order.
 
-        With another `version`, return those of their versions, deleted or not. Reading stops after the version that
-        brings the total bytes of bodies to `most`.
+        Reading stops after the version that brings the total bytes of bodies to `most`.
         """
 
     async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
