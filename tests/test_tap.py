@@ -123,7 +123,7 @@ def status_line(reactor: MemoryReactorClock, host: str) -> bytes:
     transport = StringTransport()
     connection: Any = reactor.tcpServers[0][1].buildProtocol(IPv4Address("TCP", "127.0.0.1", 50_000))
     connection.makeConnection(transport)
-    connection.dataReceived(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    connection.dataReceived(f"GET /api/open/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     connection.connectionLost(Failure(ConnectionDone()))
     return bytes(transport.value().partition(b"\r\n")[0])
 

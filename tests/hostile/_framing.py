@@ -19,6 +19,7 @@ def chunked(body: bytes) -> bytes:
     return post(b"Transfer-Encoding: chunked", body=body)
 
 
+SEARCH = b"GET /api/open/v1/search HTTP/1.1"
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 SIZED = b"Content-Length: %d" % len(PING)
 
@@ -39,11 +40,14 @@ LINES = [
     Probe("the absolute form, another scheme", head(line=b"GET ftp://localhost/healthz HTTP/1.1"), BAD),
     Probe("the absolute form, credentials", head(line=b"GET http://a:b@localhost/healthz HTTP/1.1"), BAD),
     Probe(
-        "the absolute form, another host", head(line=b"GET http://evil.example/healthz HTTP/1.1"), (403,), closes=False
+        "the absolute form, another host",
+        head(line=b"GET http://evil.example/api/open/v1/search HTTP/1.1"),
+        (403,),
+        closes=False,
     ),
     Probe(
         "the absolute form overrides Host",
-        head(line=b"GET http://localhost/healthz HTTP/1.1", host=b"Host: evil.example"),
+        head(line=b"GET http://localhost/api/open/openapi.json HTTP/1.1", host=b"Host: evil.example"),
         (200,),
         closes=False,
     ),
@@ -73,14 +77,19 @@ HEADERS = [
     Probe("no Host", head(host=b""), BAD),
     Probe("two Hosts", head(b"Host: localhost"), BAD),
     Probe("two Hosts that differ", head(b"Host: evil.example"), BAD),
-    Probe("Host is empty", head(host=b"Host:"), (400,), "bad_request", closes=False),
+    Probe("Host is empty", head(line=SEARCH, host=b"Host:"), (400,), "bad_request", closes=False),
+    Probe("Host is empty, health", head(host=b"Host:"), (200,), closes=False),
     Probe("Host with a space", head(host=b"Host: localhost evil"), BAD),
     Probe("Host with a path", head(host=b"Host: localhost/evil"), BAD),
     Probe("Host with credentials", head(host=b"Host: evil@localhost"), BAD),
     Probe("Host is a list", head(host=b"Host: localhost, evil"), BAD),
-    Probe("Host of another server", head(host=b"Host: evil.example"), (403,), "forbidden_host", closes=False),
+    Probe(
+        "Host of another server", head(line=SEARCH, host=b"Host: evil.example"), (403,), "forbidden_host", closes=False
+    ),
+    Probe("Host of another server, health", head(host=b"Host: evil.example"), (200,), closes=False),
     Probe("Host with an invalid port", head(host=b"Host: localhost:x"), BAD),
-    Probe("HTTP/1.0 without Host", head(line=b"GET /healthz HTTP/1.0", host=b""), (400,), "bad_request"),
+    Probe("HTTP/1.0 without Host", head(line=b"GET / HTTP/1.0", host=b""), (400,), "bad_request"),
+    Probe("HTTP/1.0 without Host, health", head(line=b"GET /healthz HTTP/1.0", host=b""), (200,)),
     Probe("a line that is folded", head(b"X: a\r\n b"), BAD),
     Probe("a line that is folded first", b"GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n", BAD),
     Probe("a space before the colon", head(b"X : a"), BAD),

@@ -175,7 +175,7 @@ def test_request_ids_are_random(server: Server) -> None:
 @pytest.mark.parametrize("host", [b"", b"Host:\r\n"])
 def test_http_1_0_without_a_host_is_rejected_with_a_reason(server: Server, host: bytes) -> None:
     connection = connect(server)
-    connection.send(b"GET /healthz HTTP/1.0\r\n" + host + b"\r\n")
+    connection.send(b"GET /api/open/v1/search HTTP/1.0\r\n" + host + b"\r\n")
     response = parse_response(connection.received())
     assert (response.status, response.json["error"]) == (400, "bad_request")
     assert response.json["message"] == "The Host header is missing or empty. It must name this server."
