@@ -10,6 +10,7 @@ from ._identities import StoredIdentities
 from ._key_cache import FIND_KEY, NoCache, found_key
 from ._key_uses import StoredKeyUses
 from ._keyring import StoredKeyRing
+from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
 from ._namespace_proofs import NamespaceProofs, record_proof
 from ._registry_tokens import StoredRegistryTokens
@@ -18,4 +19,4 @@ from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions
 from ._storage import Serving, Storage
 from ._tables import Rows, Statement, Tables, Write, snapshot, transaction
-from ._visibility import CHANNEL, PUBLISHERS, apply_policy, log_change, log_changes, names_hidden_by
+from ._visibility import apply_policy, log_change, log_changes, names_hidden_by

@@ -10,8 +10,9 @@ from attrs import evolve, frozen
 from ..domain.entries import check_name, mcp_id_of, storable
 from ..domain.versions import LOCAL, PUBLISHED
 from ..domain.visibility import CuratedName, Mark
+from ._locking import lock_names
 from ._tables import Rows, Tables, transaction
-from ._visibility import lock_names, resolve_names, visibility_updates
+from ._visibility import resolve_names, visibility_updates
 
 _SET = {
     mark: f"""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..domain.flags import EntryFlag
+from ._locking import PUBLISHERS
 from ._tables import Rows
-from ._visibility import PUBLISHERS, log_change
+from ._visibility import log_change
 
 _OF_KINDS = """
     SELECT entry_flag.mcp_id, kind, reason, since, other, coalesce(name, '')

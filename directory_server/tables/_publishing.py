@@ -20,9 +20,10 @@ from ..domain.publishing import (
 )
 from ..domain.versions import Record
 from ._dialects import Engine
+from ._locking import lock_names
 from ._names import StoredName, StoredRecord
 from ._tables import Rows, Statement
-from ._visibility import lock_names, reads_records, visibility_updates
+from ._visibility import reads_records, visibility_updates
 
 _UNWRITTEN = 2**62
 """Number from which the records of a batch count as written: after all stored ones."""

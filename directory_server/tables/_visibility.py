@@ -1,4 +1,4 @@
-"""Visibility of names: read under the lock of publishers, updated and logged when records or flags change."""
+"""Visibility of names: updated and logged when records or flags change."""
 
 from __future__ import annotations
 
@@ -9,29 +9,12 @@ from attrs import evolve, frozen
 from ..domain.changes import ChangeKind
 from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
-from ..domain.versions import LOCAL, REMOVED, Record, preferred
-from ..domain.visibility import COUNT_DELTA, Flags, Transition, Visibility, transition
-from ._approvals import APPROVED, LEAVE, Digest, waiting_documents
+from ..domain.versions import LOCAL, REMOVED, preferred
+from ..domain.visibility import COUNT_DELTA, Transition, transition
+from ._approvals import LEAVE, waiting_documents
+from ._locking import Locked, lock_names, read_names
 from ._names import StoredName, StoredRecord, hiding_rules
-from ._tables import Row, Rows, Statement
-
-CHANNEL = "directory"
-"""The channel on which publishers, and transactions that end keys, notify in PostgreSQL."""
-
-PUBLISHERS = "SELECT pg_advisory_xact_lock(0, 1)"
-"""Waits until no other transaction writes records or flags: the order of the log is the order of commits."""
-
-_ENTRIES = """
-    SELECT name, visible_id, preferred_id, seq, hidden, pinned, allowed, curated, rule
-    FROM entry WHERE name = ANY(:names)
-"""
-
-_RECORDS = """
-    SELECT name, id, octet_length(body), record.written, source, version, latest, deleted, published_at, fingerprint
-    FROM record WHERE name = ANY(:names)
-"""
-
-_LAST = "SELECT seq, total FROM change ORDER BY seq DESC LIMIT 1"
+from ._tables import Rows, Statement
 
 _LOG = """
     INSERT INTO change (seq, kind, mcp_id, total, cause, at)
@@ -68,64 +51,6 @@ _NAMES = "SELECT name FROM entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY name"
 _UNRESOLVED = "SELECT name FROM unresolved ORDER BY name LIMIT :limit"
 
 _RESOLVED = "DELETE FROM unresolved WHERE name = ANY(:names)"
-
-_WAKE = f"SELECT pg_notify('{CHANNEL}', CAST(:payload AS text))"
-
-
-@frozen
-class Locked:
-    """What is stored of `names`, and the `last` change of the log, while the transaction holds the lock of publishers.
-
-    `total` is the number of visible entries, `rows` the results of the statements that were given to `lock_names`.
-    `approved` are the documents of `names` for lists that hold versions.
-    """
-
-    names: dict[str, StoredName]
-    last: int
-    total: int
-    approved: Sequence[Digest]
-    rows: Sequence[list[Row]]
-
-    def notification(self) -> Statement:
-        """Return the statement that tells all processes of the last change, once the transaction is committed."""
-        last = max([self.last, *(stored.seq for stored in self.names.values())])
-        return _WAKE, {"payload": f"change {last}"}
-
-
-def lock_names(rows: Rows, names: Collection[str], *statements: Statement) -> Locked:
-    """Wait until no other transaction writes records or flags; return what is stored of each of `names`.
-
-    The transaction holds the lock until its end. The `statements` run in the same round trip.
-    """
-    return _read_names(rows, names, (PUBLISHERS, {}), *statements)
-
-
-def _read_names(rows: Rows, names: Collection[str], *statements: Statement) -> Locked:
-    """Return what is stored of each of `names`, and the rows of all `statements` but the first, which is the lock."""
-    stored_names = {name: StoredName(name) for name in names}
-    values = {"names": list(stored_names)}
-    first, *further = statements
-    _, records, entries, log, approved, *others = rows.together(
-        first, (_RECORDS, values), (_ENTRIES, values), (_LAST, {}), (APPROVED, values), *further
-    )
-    for name, row, size, written, source, version, latest, deleted, *rest in records:
-        record = Record(written, source, version, bool(latest), bool(deleted), *rest)
-        stored_names[name].records[source, version] = StoredRecord(row, size, record)
-    for name, visible, chosen, seq, hidden, pinned, allowed, curated, rule in entries:
-        stored = stored_names[name]
-        fingerprints = {kept.row: kept.record.fingerprint for kept in stored.records.values()}
-        stored.before = Visibility(
-            visible_id=visible,
-            visible_fingerprint=fingerprints.get(visible),
-            preferred_id=chosen,
-            preferred_fingerprint=fingerprints.get(chosen),
-            pinned=bool(pinned),
-            curated=bool(curated),
-        )
-        stored.seq = seq
-        stored.flags = Flags(bool(hidden) and not rule, bool(pinned), bool(allowed), rule)
-    last, total = log[0] if log else (0, 0)
-    return Locked(stored_names, last, total, approved, others)
 
 
 @frozen
@@ -219,7 +144,7 @@ def names_hidden_by(rows: Rows, policy: Policy, names: Collection[str], sources:
 
     `sources` is the order of precedence.
     """
-    stored_names = list(_read_names(rows, names, ("SELECT 1", {})).names.values())
+    stored_names = list(read_names(rows, names, ("SELECT 1", {})).names.values())
     rules = _rules_of(rows, policy, stored_names, sources)
     return {stored.name: rules[stored.mcp_id] for stored in stored_names if rules.get(stored.mcp_id)}
 

@@ -9,6 +9,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
+from directory_server.domain.versions import VersionFilter
 from directory_server.features.lists.documents import approval_of
 from directory_server.features.lists.keeper import differences
 from directory_server.features.lists.request_tables import ListRequests
@@ -50,7 +51,7 @@ async def everything_within(store: StoredEntries, scope: frozenset[str]) -> str:
         await within.entry(MCP_ID),
         await within.entries([MCP_ID]),
         *[await within.version(NAME, version) for version in versions],
-        *[await within.latest([MCP_ID], version=version) for version in versions],
+        *[await within.latest([MCP_ID], wanted=VersionFilter(version)) for version in versions],
         *[await within.listing(("", ""), 9, versions=version, include_deleted=True) for version in [*versions, "all"]],
         *[await within.listing(("", ""), 9, versions=version, updated_since=1.0) for version in [*versions, "all"]],
         await within.versions(NAME),
