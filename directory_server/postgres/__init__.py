@@ -11,4 +11,4 @@ from ._quota import TRIAL, PostgresQuota
 from ._reachability import Watchdog, check_connection, place, upgrade
 from ._store import LastRead, postgres_store, prune_analyses
 from ._tables import PostgresKeyCache, PostgresTables
-from ._upkeep import REPORT_INTERVAL, UPKEEP_INTERVAL, Node, Task, report_node, run_due, running_nodes
+from ._upkeep import REPORT_INTERVAL, UPKEEP_INTERVAL, Node, Task, end_abandoned, report_node, run_due, running_nodes

@@ -43,6 +43,11 @@ OPTIONS = {
     "statement_timeout": "30s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "60s",
+    # The server, too, must notice that a machine has gone. On a UNIX socket they have no effect.
+    "tcp_keepalives_idle": "10s",
+    "tcp_keepalives_interval": "3s",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20s",
     "search_path": "public, pg_temp",
     "timezone": "UTC",
     "jit": "off",

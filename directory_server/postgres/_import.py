@@ -64,6 +64,8 @@ async def import_data(source: Export, database: Database) -> Imported:
 
 def _import(cursor: Cursor, source: Export) -> Imported:
     cursor.unlimit()
+    # It sends and reads tables at its own pace, and has not abandoned the transaction.
+    cursor.execute("SET LOCAL application_name = 'directory-server import'")
     names = [table.name for table in source.tables]
     # No other process may write between the check and the commit. The order is that of all writers: publishers first.
     cursor.execute(PUBLISHERS)

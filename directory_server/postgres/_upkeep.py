@@ -10,6 +10,7 @@ from twisted.logger import Logger
 from ..domain.errors import Unavailable
 from ._connection import NOW, Cursor
 from ._database import Database
+from ._link import Statements
 
 _log = Logger()
 
@@ -45,7 +46,10 @@ async def run_due(database: Database, tasks: Sequence[Task]) -> None:
 
 
 REPORT_INTERVAL = 10.0
-"""Seconds between two reports of a process."""
+"""Seconds between two reports of a process, and between two searches for abandoned transactions."""
+
+ABANDONED = 30.0
+"""Seconds in which the server waits for the client of a transaction, from which on the transaction is abandoned."""
 
 GONE = 60.0
 """Seconds without a report after which a process does not run any more."""
@@ -61,6 +65,17 @@ _FORGET = f"""
 """
 
 _LIST = f"SELECT id, version, config, analysis FROM node WHERE seen_at >= {NOW} - $1::float8 ORDER BY id"
+
+
+# `idle_in_transaction_session_timeout` starts when the server is ready for a query, and any message stops it. A client
+# that falls silent between two messages, or after a Flush, as psycopg sends it at the end of a pipeline, has no bound.
+_END_ABANDONED = """
+    SELECT pid, coalesce(host(client_addr), 'a UNIX socket'), pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user
+        AND application_name = current_setting('application_name')
+        AND xact_start IS NOT NULL AND wait_event_type = 'Client'
+        AND state_change < clock_timestamp() - make_interval(secs => $1::float8)
+"""
 
 
 @frozen
@@ -91,6 +106,18 @@ async def report_node(database: Database, node: Node) -> None:
         await database.write(write)
     except Unavailable as error:
         _log.debug("This process cannot be reported: {reason}", reason=error.message)
+
+
+async def end_abandoned(statements: Statements) -> None:
+    """End the sessions of processes of any machine that hold a transaction and have been silent for ABANDONED seconds.
+
+    A frozen process or machine would otherwise keep its locks.
+    """
+    try:
+        for pid, client, _ in await statements.run(_END_ABANDONED, ABANDONED):
+            _log.warn("Abandoned transaction ended: session {pid} of {client}", pid=pid, client=client)
+    except Unavailable as error:
+        _log.debug("Abandoned transactions cannot be looked for: {reason}", reason=error.message)
 
 
 async def running_nodes(database: Database) -> Sequence[Node]:

@@ -201,6 +201,7 @@ def _serving(
         [
             Timer(postgres.UPKEEP_INTERVAL, partial(postgres.run_due, database, tasks), reactor),
             Timer(postgres.REPORT_INTERVAL, partial(postgres.report_node, database, node), reactor),
+            Timer(postgres.REPORT_INTERVAL, partial(postgres.end_abandoned, connected.reads), reactor),
         ],
         lambda: bus.head,
     )

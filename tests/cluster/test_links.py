@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psycopg
 import pytest
 from attrs import evolve
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.task import deferLater
 
 from directory_server.config import Config
+from directory_server.postgres import _upkeep
 from directory_server.run_sync import inline
-from directory_server.storage import Storage, open_storage
+from directory_server.storage import Serving, Storage, open_storage
 
 from .. import engines
 from ..contract import awaited
@@ -27,8 +30,8 @@ def engine() -> Engine:
 
 
 @pytest.fixture
-def storage(engine: Engine) -> Iterator[Storage]:
-    """Return the storage of a server whose links are open."""
+def server(engine: Engine) -> Iterator[tuple[Storage, Serving]]:
+    """Return the storage of a server whose links are open, and what it runs."""
     from twisted.internet import reactor
 
     from directory_server import composition
@@ -37,12 +40,17 @@ def storage(engine: Engine) -> Iterator[Storage]:
     # The reactor runs already, so the start may not wait for threads.
     environment = evolve(runtime, offload=inline, lost=pytest.fail)
     storage = open_storage(Config(database=engine.conninfo), environment)
-    service = storage.serving().bus_service
-    service.startService()
-    yield storage
-    service.stopService()
+    serving = storage.serving()
+    serving.bus_service.startService()
+    yield storage, serving
+    serving.bus_service.stopService()
     storage.close()
     runtime.stop()
+
+
+@pytest.fixture
+def storage(server: tuple[Storage, Serving]) -> Storage:
+    return server[0]
 
 
 @awaited
@@ -67,3 +75,29 @@ async def test_short_queries_do_not_wait_behind_a_charge(storage: Storage, engin
         assert (await storage.store.oldest(), await storage.store.head(), await storage.store.count()) == (0, 0, 0)
         assert not charge.called
     assert (await charge).remaining == 19
+
+
+@awaited
+async def test_a_server_ends_abandoned_transactions(
+    server: tuple[Storage, Serving], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from twisted.internet import reactor
+
+    monkeypatch.setattr(_upkeep, "ABANDONED", 0.0)
+    with psycopg.connect(engine.conninfo, application_name="directory-server") as other:
+        other.execute("SELECT pg_advisory_xact_lock(0, 1)")
+        _, serving = server
+        for service in serving.services:
+            service.startService()
+        try:
+            for _ in range(1_000):
+                await deferLater(reactor, 0.02)
+                with suppress(psycopg.Error):
+                    other.execute("SELECT 1")
+                    continue
+                break
+            else:
+                pytest.fail("the session did not end")
+        finally:
+            for service in serving.services:
+                await maybeDeferred(service.stopService)
