@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.interfaces import IReactorTime
 
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
@@ -27,6 +28,9 @@ T = TypeVar("T")
 WAITING = 1_000
 """Most transactions that wait for one of the connections."""
 
+QUEUE = 5.0
+"""Seconds that a transaction waits for one of them, such as behind others that wait for a lock."""
+
 TRIES = 3
 """Most tries of a transaction that a deadlock or a conflict ends."""
 
@@ -38,6 +42,7 @@ _WRITE = "BEGIN"
 class Database:
     """A PostgreSQL database: `conninfo` is a connection string or URL of libpq. `now` dates outages.
 
+    `clock` bounds the waiting for a connection; without it there is no bound.
     Functions run in threads of `offload`, each in a transaction of its own, `connections` of them at a time. The
     constructor does not connect. `read`, `write` and `upgrade` are for the reactor's thread, or, with an `offload` that
     runs functions in the calling thread, for commands without a running reactor. Raises Unavailable if `conninfo` is
@@ -53,11 +58,13 @@ class Database:
         offload: Offload = inline,
         now: Callable[[], float] = lambda: 0.0,
         connections: int = 1,
+        clock: IReactorTime | None = None,
     ) -> None:
         self.parameters = parameters(conninfo)
         self.availability = Availability(str(self.parameters.get("password") or ""), now)
         self._offload = offload
         self._connections = connections
+        self._clock = clock
         self._active = 0
         self._waiting: deque[Deferred[None]] = deque()
         self._lock = threading.Lock()
@@ -137,12 +144,15 @@ class Database:
                 raise Unavailable("The database cannot be used now: too many requests wait for it.")
             turn: Deferred[None] = Deferred()
             self._waiting.append(turn)
+            if self._clock is not None:
+                turn.addTimeout(QUEUE, self._clock)
             try:
                 await turn
-            except BaseException:
+            except TimeoutError:
+                raise Unavailable("The database cannot be used now: other requests are waiting for it.") from None
+            finally:
                 if turn in self._waiting:
                     self._waiting.remove(turn)
-                raise
         self._active += 1
         # A caller that is cancelled does not end the thread, which keeps its connection until it is done.
         return await detached(self._offloaded(function, args))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Protocol
 
 import psycopg
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall
-from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..domain.errors import Unavailable
@@ -40,8 +38,11 @@ PATIENCE = 2.0
 RETRY = 0.2, 1.0
 """Seconds to the next attempt to connect, within and after PATIENCE."""
 
+LATE = 3.0
+"""Seconds after which a statement without an answer, behind others that wait for a lock, fails with all others."""
+
 CHECK = 0.5
-"""Seconds between two checks of SILENCE and PATIENCE."""
+"""Seconds between two checks of SILENCE, LATE and PATIENCE."""
 
 WAITING = 1_000
 """Most statements that wait for a link."""
@@ -77,12 +78,11 @@ class Link(Service):
     `offload` runs the functions that connect. `lost` is called when the link is lost, `silent` also, before it, when
     that is because the server does not answer. `observe` is
     called with the seconds from each statement to its answer. `charge` is a statement with its parameters that charges
-    a request and can be repeated: it runs when only a charge ends the fault of the database. After a silence, it must
-    succeed on a new connection before other statements run. While the reactor does not run, statements run in the
-    calling thread. After `stopService` nothing connects again.
+    a request and can be repeated: while only a charge ends the fault of the database, it is tried on connections of its
+    own, and all that show charges fail at once. After a silence, it must succeed on a new connection before other
+    statements run. While the reactor does not run, statements run in the calling thread. After `stopService` nothing
+    connects again.
     """
-
-    _log = Logger()
 
     def __init__(
         self,
@@ -128,17 +128,20 @@ class Link(Service):
     ) -> Sequence[Row]:
         if not self._reactor.running:
             return await self._database.run(statement, *parameters)
+        availability = self._database.availability
+        if shows is Proof.CHARGE and self._charge is not None and availability.needs(Proof.CHARGE):
+            raise Unavailable(f"The database cannot be used now: {availability.fault}.")
         pipeline = self._pipeline or await self._connected()
         began = self._reactor.seconds()
         try:
             rows = await pipeline.send(statement, parameters)
         except psycopg.Error as error:
-            unavailable = self._database.availability.raised(error, shows)
+            unavailable = availability.raised(error, shows)
             if unavailable is None:
                 raise
             raise unavailable from error
         self._observe(self._reactor.seconds() - began)
-        self._database.availability.succeeded(shows if wrote(rows) else Proof.ANSWER)
+        availability.succeeded(shows if wrote(rows) else Proof.ANSWER)
         return rows
 
     def listen(self, channel: str, notified: Callable[[Sequence[str]], None]) -> None:
@@ -211,13 +214,15 @@ class Link(Service):
 
     def _failed(self, failure: Failure) -> None:
         """Record why an attempt failed, and begin the next one soon. No error ends the attempts."""
-        availability, error = self._database.availability, failure.value
-        shows = Proof.CHARGE if self._was_silent and self._charge is not None else Proof.ANSWER
-        if not isinstance(error, psycopg.Error) or availability.raised(error, shows) is None:
-            # For example a wrong password, or no descriptor; it has no other effect than a server that is away.
-            availability.failed("no connection can be opened", f"{type(error).__name__}: {error}")
+        self._record(failure.value, Proof.CHARGE if self._was_silent and self._charge is not None else Proof.ANSWER)
         if not self._closed:
             self._retry = self._reactor.callLater(RETRY[self._is_away_long()], self._try_again)
+
+    def _record(self, error: BaseException, shows: Proof) -> None:
+        availability = self._database.availability
+        if not isinstance(error, psycopg.Error) or availability.raised(error, shows) is None:
+            # For example a wrong password, or no descriptor; it has no other effect than a server that is away.
+            availability.failed("no connection can be opened", f"{type(error).__name__}: {error}", shows)
 
     def _open(self) -> Connection:
         connection = connect(
@@ -225,14 +230,19 @@ class Link(Service):
         )
         if self._was_silent and self._charge is not None:
             # Else each charge would wait for the same commit or lock, and leave a session behind that does.
-            statement, parameters = self._charge
-            try:
-                Cursor(connection).all(statement, *parameters)
-            except BaseException:
-                connection.close()
-                raise
-            self._database.availability.succeeded(Proof.CHARGE)
+            self._try_charge(connection)
         return connection
+
+    def _try_charge(self, connection: Connection) -> None:
+        """Charge a request; close the connection if that fails."""
+        assert self._charge is not None
+        statement, parameters = self._charge
+        try:
+            Cursor(connection).all(statement, *parameters)
+        except BaseException:
+            connection.close()
+            raise
+        self._database.availability.succeeded(Proof.CHARGE)
 
     def _try_again(self) -> None:
         self._connecting = False
@@ -252,19 +262,26 @@ class Link(Service):
         elif pipeline.is_silent(SILENCE):
             self._on_silent()
             self._end_silent(pipeline)
+        elif pipeline.is_late(LATE):
+            # The server answers, so this is no fault of all statements.
+            self._pipeline = None
+            self._on_lost()
+            self._connect()
+            pipeline.close(psycopg.errors.QueryCanceled(f"no answer for {LATE:g} seconds"))
         elif self._charge is not None and self._database.availability.needs(Proof.CHARGE) and not self._charging:
             self._charging = True
-            Deferred.fromCoroutine(self._show_charge(*self._charge)).addErrback(
-                lambda failure: self._log.failure("A charge could not be tried", failure=failure)
-            )
+            Deferred.fromCoroutine(self._offload(self._show_charge)).addBoth(self._charged)
 
-    async def _show_charge(self, statement: str, parameters: Sequence[object]) -> None:
-        """Charge a request, because the clients' requests may have stopped and would not show the end of a fault."""
-        try:
-            with suppress(Unavailable):
-                await self.run(statement, *parameters, shows=Proof.CHARGE)
-        finally:
-            self._charging = False
+    def _show_charge(self) -> None:
+        """Charge a request, because those of clients fail at once. On this link, others would wait behind it."""
+        connection = connect(self._database.parameters, _OPTIONS)
+        self._try_charge(connection)
+        connection.close()
+
+    def _charged(self, result: object) -> None:
+        self._charging = False
+        if isinstance(result, Failure):
+            self._record(result.value, Proof.CHARGE)
 
     def _end_silent(self, pipeline: Pipeline) -> None:
         error = psycopg.OperationalError(f"no answer for {SILENCE:g} seconds")

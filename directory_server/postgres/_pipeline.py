@@ -30,11 +30,12 @@ _FAILED = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE})
 class _Statement:
     """A statement that was sent. `prepared` is set until the PREPARE that was sent before it has succeeded."""
 
-    __slots__ = ("done", "error", "prepared", "rows")
+    __slots__ = ("done", "error", "prepared", "rows", "sent_at")
 
-    def __init__(self, prepared: tuple[str, tuple[int, ...]] | None) -> None:
+    def __init__(self, prepared: tuple[str, tuple[int, ...]] | None, sent_at: float) -> None:
         self.done: Deferred[Sequence[Row]] = Deferred()
         self.prepared = prepared
+        self.sent_at = sent_at
         self.rows: Sequence[Row] = ()
         self.error: psycopg.Error | None = None
 
@@ -85,10 +86,11 @@ class Pipeline:
         values = dump.dump_sequence(parameters, [PyFormat.AUTO] * len(parameters))
         # PostgreSQL prepares a statement for types, and small and large numbers have different ones.
         key = statement, dump.types or ()
+        now = self._reactor.seconds()
         if not self._sent:
-            self._heard = self._reactor.seconds()
+            self._heard = now
         name = self._prepared.get(key)
-        sent = _Statement(key if name is None else None)
+        sent = _Statement(key if name is None else None, now)
         # Before anything is written: an error while writing fails this statement too.
         self._sent.append(sent)
         try:
@@ -104,12 +106,17 @@ class Pipeline:
 
     def is_silent(self, seconds: float) -> bool:
         """Return whether an answer is owed and no byte has come for `seconds`."""
-        if not self._sent or self._reactor.seconds() - self._heard < seconds:
-            return False
+        return bool(self._sent) and self._reactor.seconds() - self._heard >= seconds and not self._has_input()
+
+    def is_late(self, seconds: float) -> bool:
+        """Return whether the oldest statement has no answer after `seconds`."""
+        return bool(self._sent) and self._reactor.seconds() - self._sent[0].sent_at >= seconds and not self._has_input()
+
+    def _has_input(self) -> bool:
         # After a long turn of the reactor an answer may have come that nothing has read yet.
         poll = select.poll()
         poll.register(self._fileno, select.POLLIN)
-        return not poll.poll(0)
+        return bool(poll.poll(0))
 
     def close(self, error: psycopg.Error) -> None:
         """Close the connection; all statements without an answer fail with `error`."""

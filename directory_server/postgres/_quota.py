@@ -87,7 +87,10 @@ class PostgresQuota:
     async def peek(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
-        [(units, back)] = await self._statements.run(_PEEK, key_id, limit, float(self._window), self._given())
+        # It reads the table of charges, and fails at once with them.
+        [(units, back)] = await self._statements.run(
+            _PEEK, key_id, limit, float(self._window), self._given(), shows=Proof.CHARGE, wrote=lambda rows: False
+        )
         return self._allowance(limit, units, back or 0.0)
 
     async def last(self, key_id: str) -> float | None:

@@ -61,7 +61,7 @@ def _command_database(config: Config) -> Iterator[postgres.Database]:
 
 def open_postgres(config: Config, environment: Environment) -> tables.Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
-    database = _database(config, environment.offload, environment.wall)
+    database = _database(config, environment.offload, environment.wall, environment.reactor)
     database.policy = policy_of(config)
     # Until the reactor runs, whose links then notice that the database has stopped.
     watchdog = postgres.Watchdog(database)
@@ -125,9 +125,11 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
     )
 
 
-def _database(config: Config, offload: Offload = inline, now: Callable[[], float] = lambda: 0.0) -> postgres.Database:
+def _database(
+    config: Config, offload: Offload = inline, now: Callable[[], float] = lambda: 0.0, clock: Any = None
+) -> postgres.Database:
     """Return the database of `config` after a first connection. Raises Unavailable."""
-    database = postgres.Database(config.database, offload, now, config.database_connections - LINKS)
+    database = postgres.Database(config.database, offload, now, config.database_connections - LINKS, clock)
     postgres.check_connection(database.parameters)
     return database
 

@@ -113,7 +113,7 @@ class Sessions:
         self.opened: list[psycopg.Connection[Any]] = []
 
     def open(self, client: Client, name: str = "directory-server") -> int:
-        """Open a session of the program `name`, let `client` use it; return its process id once the client is silent."""
+        """Open a session of the program `name` for `client`; return its process id once the client is silent."""
         session = psycopg.connect(self._conninfo, autocommit=True, application_name=name)
         self.opened.append(session)
         pid = session.info.backend_pid

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
 import pytest
 from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
 from directory_server.domain.errors import BadInput, Unavailable
 from directory_server.postgres import Cursor, Database
+from directory_server.postgres._database import QUEUE
 from directory_server.run_sync import run_sync
 from directory_server.threads import Offload
 
@@ -239,3 +242,33 @@ async def test_a_cancelled_caller_frees_its_connection_when_the_thread_is_done(
         read.cancel()
     assert len(await gatherResults(reads[8:])) == 2
     assert len(await gatherResults([Deferred.fromCoroutine(database.read(names)) for _ in range(4)])) == 4
+
+
+def test_a_transaction_waits_for_a_connection_no_longer_than_the_bound() -> None:
+    begun: list[Deferred[Any]] = []
+
+    def offload(function: Callable[..., Any], /, *args: Any) -> Deferred[Any]:
+        begun.append(Deferred())
+        return begun[-1]
+
+    clock = Clock()
+    database = Database("host=unused", offload, clock=clock)
+    results: list[Any] = [Deferred.fromCoroutine(database.read(names)) for _ in range(3)]
+    clock.advance(QUEUE - 0.1)
+    # Of the two that wait, one gets the connection.
+    begun[0].callback("first")
+    assert [result.called for result in results] == [True, False, False]
+    late = Deferred.fromCoroutine(database.write(insert))
+    clock.advance(0.1)
+    assert [result.called for result in results] == [True, False, True]
+    assert results[2].result.check(Unavailable)
+    assert "other requests are waiting" in results[2].result.getErrorMessage()
+    results[2].addErrback(lambda failure: None)
+    # Neither the one that runs nor the one that came later has reached its bound, and no other one runs.
+    assert not late.called
+    begun[1].callback("second")
+    assert len(begun) == 3
+    begun[2].callback("late")
+    assert [results[0].result, results[1].result, late.result] == ["first", "second", "late"]
+    assert not clock.getDelayedCalls()
+    assert not database.is_busy

@@ -11,7 +11,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import TRIAL, Database, Link, _database, _link
+from directory_server.postgres import TRIAL, Database, Link, PostgresQuota, _database, _link
 from directory_server.postgres._availability import Proof
 from directory_server.postgres._connection import Cursor
 from directory_server.postgres._pipeline import Pipeline
@@ -165,6 +165,46 @@ async def test_without_requests_a_trial_ends_the_fault_of_a_charge(network: Netw
                 break
             await wait(0.05)
         assert availability.since is None
+
+
+ON_SPENT = "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%charge_1%'"
+
+
+@awaited
+async def test_while_charges_fail_only_the_trial_waits_for_the_lock(network: Network, engine: Engine) -> None:
+    async with running_link(network, charge=TRIAL) as link, running_link(network) as reads:
+        availability = link._database.availability
+        with psycopg.connect(engine.conninfo) as connection:
+            connection.execute("LOCK TABLE spent")
+            with pytest.raises(Unavailable, match="has ended the statement"):
+                await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+            while (await reads.run(ON_SPENT)) != [(1,)]:
+                await wait(0.05)
+            # No charge or reading of spent quota is sent, and no other statement waits behind the trial.
+            quota = PostgresQuota(link)
+            for request in (quota.charge, quota.peek) * 3:
+                with pytest.raises(Unavailable, match="has ended the statement"):
+                    await request("key", 20)
+            assert await link.run("SELECT 1") == [(1,)]
+            assert await reads.run(ON_SPENT) == [(1,)]
+            assert availability.needs(Proof.CHARGE)
+        while availability.since is not None:
+            await wait(0.05)
+        assert (await PostgresQuota(link).charge("key", 20)).remaining == 19
+
+
+@awaited
+async def test_statements_that_wait_behind_others_for_a_lock_fail_together(network: Network, engine: Engine) -> None:
+    async with running_link(network) as link, running_link(network) as other:
+        availability, [(pid,)] = link._database.availability, await link.run("SELECT pg_backend_pid()")
+        with psycopg.connect(engine.conninfo) as connection:
+            connection.execute("LOCK TABLE change")
+            waiting = [Deferred.fromCoroutine(outcome(link, f"SELECT {number} FROM change")) for number in range(20)]
+            assert [type(await result) for result in waiting] == [Unavailable] * 20
+            # They were dropped with their connection, which is opened again at once. None has waited for its turn.
+            assert await link.run("SELECT pg_backend_pid()") != [(pid,)]
+        assert availability.fault is None
+        assert await other.run("SELECT 1") == [(1,)]
 
 
 @awaited
