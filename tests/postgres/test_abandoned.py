@@ -16,8 +16,7 @@ from psycopg.pq import PGconn
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database, end_abandoned
-from directory_server.postgres import _upkeep
+from directory_server.postgres import Database, _upkeep, end_abandoned
 from directory_server.postgres._connection import connect, parameters
 from directory_server.run_sync import run_sync
 from directory_server.tables import PUBLISHERS
