@@ -25,6 +25,7 @@ from ..web import (
     rest,
     routing,
 )
+from ..web.admission import Admission
 from ..web.audit import Auditor
 from ..web.key_uses import KeyUseRecorder
 from ..web.openapi import document
@@ -202,6 +203,7 @@ def _kernel(
         failed_keys,
         key_uses,
         core.metrics.quota_errors.inc,
+        Admission(core.reactor),
         first(feature.access_tokens for feature in core.running),
         core.search.catalogue.scopes,
     )

@@ -73,7 +73,7 @@ class Connection(Protocol):
         transport = self.transport
         self._parser = Parser(self.site.clock.seconds)
         self._peer: IAddress | None = transport.getPeer()
-        self.network = network_of(str(getattr(self._peer, "host", "")))
+        self.network = self.client_network = network_of(str(getattr(self._peer, "host", "")))
         if isinstance(transport, ProtocolWrapper):
             # The PROXY protocol sends the client's address with the first bytes.
             self._peer = None
@@ -152,7 +152,9 @@ class Connection(Protocol):
             return
         parser = self._parser
         if parser.messages:
-            if not self.site.connections.turns.admits(self.network):
+            connections = self.site.connections
+            self.client_network = connections.client_network(self, parser.messages[0])
+            if not connections.turns.admits(self.client_network):
                 self._turn = self.site.clock.callLater(0, self._continue)
                 return
             message = parser.messages.popleft()

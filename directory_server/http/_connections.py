@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.internet.protocol import Protocol as TwistedProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -16,6 +16,7 @@ from twisted.python.failure import Failure
 from ..timers import Timer
 from ..wording import counted
 from ._output import Budget
+from ._parser import Message
 from .proxies import Proxies, network_of
 
 CHECK = 1.0
@@ -29,6 +30,9 @@ class Connection(Protocol):
     """The attributes and methods of a connection that Connections uses."""
 
     network: str
+
+    def getPeer(self) -> IAddress | None:
+        """Return the address of the client, or of its proxy."""
 
     def check(self, now: float, /) -> None:
         """Close the connection if a time limit has passed at `now`, in seconds of the clock."""
@@ -96,6 +100,10 @@ class Connections(Service):
         accepted = not exceeded and count < self._limit and count + self._streams() < self._sockets
         self._rejected += not accepted
         return accepted
+
+    def client_network(self, connection: Connection, message: Message) -> str:
+        """Return the network of the client that sent `message`, also through a trusted proxy."""
+        return network_of(self._proxies.forwarded_address(connection.getPeer(), message.headers))
 
     def add(self, connection: Connection) -> None:
         """Add a connection. If the server is stopping, the connection closes after one response."""
@@ -175,7 +183,7 @@ class Rejected(TwistedProtocol):
 
 
 LONG = 0.05
-"""Seconds of a turn from which each network gets at most one response in it."""
+"""Seconds of a turn from which each network of clients gets at most one response in it."""
 
 
 class TurnShare:

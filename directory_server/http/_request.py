@@ -27,7 +27,7 @@ class RequestChannel(Protocol):
     """The attributes and methods of a connection that a request uses."""
 
     closing: bool
-    network: str
+    client_network: str
 
     @property
     def site(self) -> RequestHandler:
@@ -130,8 +130,8 @@ class Request:
 
     @property
     def network(self) -> str:
-        """The network of the client, or of its proxy."""
-        return self._channel.network
+        """The network of the client, also behind a trusted proxy."""
+        return self._channel.client_network
 
     @property
     def client(self) -> IAddress | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
@@ -93,7 +93,7 @@ class Proxies:
 
     def trusts(self, address: str) -> bool:
         """Return whether `address` is in a trusted network."""
-        parsed = _parsed(address)
+        parsed = _parsed(address) if self._trusted else None
         return parsed is not None and any(parsed in network for network in self._trusted)
 
     def address(self, request: Request) -> str:
@@ -101,10 +101,15 @@ class Proxies:
 
         It has no port, because each connection of a client has another one.
         """
-        address = str(getattr(request.client, "host", ""))
-        trusted = self._trusts_peer(request.client)
+        return self.forwarded_address(request.client, request.received)
+
+    def forwarded_address(self, peer: IAddress | None, received: Mapping[bytes, Sequence[bytes]]) -> str:
+        """Return the address of the client of a request with the header fields `received` from `peer`."""
+        address = str(getattr(peer, "host", ""))
+        trusted = self._trusts_peer(peer)
         if trusted:
-            forwarded = [part.strip() for value in values(request, "X-Forwarded-For") for part in value.split(",")]
+            values = received.get(b"x-forwarded-for", ())
+            forwarded = [part.strip() for value in values for part in value.decode("latin-1").split(",")]
             while forwarded and trusted:
                 address = _without_port(forwarded.pop())
                 trusted = self.trusts(address)

@@ -18,6 +18,7 @@ from ..http import Request
 from ..http.headers import values
 from ..services.catalogue import decide_scope
 from ..tables import StoredKeyRing
+from .admission import Admission
 from .error_responses import note_error
 from .key_uses import KeyUseRecorder
 from .throttling import AddressLimiter
@@ -42,7 +43,8 @@ class AuthenticatedRequest:
     key: ApiKey = field(init=False)
     is_reported: bool = field(default=False, init=False)
     """Whether the quota headers of the response are set."""
-    _unavailable: str = field(default="", init=False)
+    _unavailable: Unavailable | None = field(default=None, init=False)
+    _is_admitted: bool = field(default=False, init=False)
 
     async def __aenter__(self) -> AuthenticatedRequest:
         authenticator, request = self._authenticator, self.request
@@ -58,18 +60,24 @@ class AuthenticatedRequest:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        if not self.is_reported:
+        if self._is_admitted:
+            self._authenticator.admission.leave(self.request.network, self.key.client_id)
+        if not self.is_reported and self._unavailable is None:
             await self.report_quota()
 
-    async def charge(self) -> None:
+    async def charge(self, *, waits: bool = True) -> None:
         """Charge one request to the key's quota, and set the quota headers of the response.
 
-        Raises QuotaExceeded. Raises Unavailable if the storage does not respond, and then at each later call without
-        a new attempt: otherwise each call of a batch would wait for the timeout.
+        If it `waits`, the request is admitted before, see `Admission`; once for all its charges. Raises QuotaExceeded.
+        Raises Unavailable if the server is overloaded or the storage does not respond, and then at each later call
+        without a new attempt: otherwise each call of a batch would wait for the timeout.
         """
-        if self._unavailable:
-            raise Unavailable(self._unavailable)
+        if self._unavailable is not None:
+            raise self._unavailable
         try:
+            if waits and not self._is_admitted:
+                await self._authenticator.admission.enter(self.request.network, self.key.client_id)
+                self._is_admitted = True
             allowance = await self._authenticator.quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
             self._authenticator.exceeded()
@@ -77,7 +85,7 @@ class AuthenticatedRequest:
             self.request.setHeader("Retry-After", str(error.allowance.reset))
             raise
         except Unavailable as error:
-            self._unavailable = error.message
+            self._unavailable = error
             raise
         self._set_quota_fields(allowance)
 
@@ -140,7 +148,8 @@ class Authenticator:
     """Authenticate requests by API key, or by access token if there are `tokens`.
 
     `failures` limits the failed attempts per client address. `exceeded` is called for each charge that exceeds the
-    quota of its key. `scopes` decide which entries a request may see.
+    quota of its key. `admission` admits requests before they are charged. `scopes` decide which entries a request may
+    see.
     """
 
     keys: StoredKeyRing
@@ -148,6 +157,7 @@ class Authenticator:
     failures: AddressLimiter
     uses: KeyUseRecorder
     exceeded: Callable[[], None]
+    admission: Admission
     tokens: AccessTokens | None = None
     scopes: Scopes | None = None
 

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from directory_server.domain.errors import Unavailable
 from directory_server.http._connections import LONG, TurnShare
 from directory_server.http._parser import PIECE
+from directory_server.web import admission
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server
@@ -73,10 +74,24 @@ def test_a_long_turn_answers_one_more_request_of_each_network(server: Server) ->
     assert [len(statuses(each.transport.value())) for each in many] == [1, 1, 1]
 
 
+def test_networks_behind_a_trusted_proxy_have_shares_of_their_own(server: Server) -> None:
+    now = [0.0]
+    server.site.connections.turns = TurnShare(lambda: now[0], lambda end: None)
+    connections = []
+    for client in ("192.0.2.1", "192.0.2.1", "192.0.2.2", "198.51.100.1"):
+        # The last one is no trusted proxy.
+        address = "10.0.0.1" if client.startswith("192") else "192.0.2.1"
+        connections.append(Connection(server.site, address))
+        connections[-1].send(HEALTH.replace(b"\r\n\r\n", f"\r\nX-Forwarded-For: {client}\r\n\r\n".encode()))
+        now[0] += LONG
+    assert [len(statuses(each.transport.value())) for each in connections] == [1, 0, 1, 0]
+
+
 def test_results_that_arrive_together_are_handled_in_several_turns(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads that read for 300 pages may be done at once, and each page takes milliseconds to render."""
+    monkeypatch.setattr(admission, "PER_CLIENT", 3)
     waiting: list[Deferred[str]] = []
     search = server.directory._index.search
     now = [0.0]

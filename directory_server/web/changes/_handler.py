@@ -70,7 +70,8 @@ class ChangesHandler:
     ) -> bytes:
         if watch.since is not None:
             await check_position(self._store, watch.since, watch.log)
-        await authenticated.charge()
+        # Pages have slots of their own, and must not delay the searches of their key.
+        await authenticated.charge(waits=False)
         limit = watch.limit or serialization.DEFAULT_CHANGES
         slots = self._page_slots if watch.keywords is None else self._scan_slots
         store = self._catalogue.of(request).store
@@ -92,7 +93,7 @@ class ChangesHandler:
     ) -> bytes | None:
         if reason := self._hub.limit_error(authenticated.key.id):
             raise TooManyStreams(reason)
-        await authenticated.charge()
+        await authenticated.charge(waits=False)
         if request.method == b"HEAD":
             request.setHeader("Content-Type", "text/event-stream")
             return b""
