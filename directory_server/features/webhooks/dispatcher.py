@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 INTERVAL = 2.0
 """Seconds between two looks for changes and due webhooks."""
 
-LEASE = 60.0
-"""Seconds for which a process may read and send without renewing its lease: longer than one message takes."""
+LEASE = 20.0
+"""Seconds for which a process may read and send without renewing its lease: longer than one message takes.
+
+After a crash another process sends that many seconds later."""
 
 READ, READ_BYTES, READS = 500, 4_000_000, 20
 """Changes, and about the bytes of entries, that are read at a time, and reads of one look."""
@@ -176,6 +178,9 @@ class Dispatcher(Timer):
         while self.running and await self._hold():
             message = await self._next_message(webhook)
             if message is None:
+                return
+            # Also after a crash the message ends with the same change, and has the same id.
+            if not await self._queue.begin(self._holder, webhook.id, message.seq):
                 return
             if self._sender is None:
                 self._sender = self._new_sender()

@@ -81,8 +81,10 @@ _DELIVERED = f"""
     WHERE id = :id AND {_IS_HELD}
 """
 
+_BEGIN = f"UPDATE webhook SET pending = :pending WHERE id = :id AND {_IS_HELD}"
+
 _FAILED = f"""
-    UPDATE webhook SET pending = :pending, failures = failures + 1,
+    UPDATE webhook SET failures = failures + 1,
         failing_since = coalesce(failing_since, CAST(:at AS double precision)), next_at = :next_at, error = :error
     WHERE id = :id AND {_IS_HELD}
 """
@@ -237,6 +239,12 @@ class WebhookQueue:
         """Store that a webhook needs no changes to `seq`; return False if the lease has ended."""
         return await self._tables.write(lambda rows: rows.execute(_SKIP, holder=holder, id=webhook_id, seq=seq)) > 0
 
+    async def begin(self, holder: str, webhook_id: str, seq: int) -> bool:
+        """Store that a message with the changes to `seq` is being sent; return False if the lease has ended."""
+        return (
+            await self._tables.write(lambda rows: rows.execute(_BEGIN, holder=holder, id=webhook_id, pending=seq)) > 0
+        )
+
     @transaction
     def delivered(self, rows: Rows, holder: str, webhook_id: str, delivery: Delivery) -> bool:
         """Store that the changes of a delivery were received; return False if the lease has ended."""
@@ -249,7 +257,7 @@ class WebhookQueue:
     @transaction
     def failed(self, rows: Rows, holder: str, webhook_id: str, delivery: Delivery, next_at: float) -> bool:
         """Store a failed attempt, which is repeated at `next_at`; return False if the lease has ended."""
-        values = {"holder": holder, "id": webhook_id, "pending": delivery.seq, "at": delivery.at}
+        values = {"holder": holder, "id": webhook_id, "at": delivery.at}
         is_held = rows.execute(_FAILED, **values, next_at=next_at, error=delivery.error) > 0
         if is_held:
             log_delivery(webhook_id, delivery, rows)

@@ -73,7 +73,8 @@ class Webhook:
     It gets changes of `kinds` of names that match one of `namespaces`, if there are any, and of entries that match the
     query `keywords`, if it is not empty. With a `list` it gets changes of the entries of this list; with `has_all`
     these are all. Changes to `seq` of the log were delivered. `pending` is the last change of
-    the message that is repeated, 0 if none is. With `was_reset` changes were lost, and the next message says so.
+    the message that is being sent or repeated, 0 if none is. With `was_reset` changes were lost, and the next message
+    says so.
     """
 
     id: str

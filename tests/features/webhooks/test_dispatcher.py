@@ -239,9 +239,41 @@ def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory: Di
     # It ends without releasing the lease, and its message has no result.
     first.dispatcher._loop.stop()
     run_sync(directory.queue.release("process 0"))
+    directory.publish(entry("x/b"), entry("x/c"))
     second = directory.start()
     second.run()
-    assert second.kinds() == first.kinds() == [("x/a", ("added",))]
+    # Receivers drop it by its id, although there are later changes.
+    assert [message.id for message in second.messages()][:1] == [message.id for message in first.messages()]
+    assert items(second.messages()[0]) == items(first.messages()[0])
+    assert second.kinds() == [("x/a", ("added",)), ("x/b", ("added",)), ("x/c", ("added",))]
+    assert len(second.messages()) == 2
+
+
+def test_a_reset_whose_process_dies_has_the_same_id(directory: Directory) -> None:
+    directory.add()
+    run_sync(directory.queue._tables.run("UPDATE webhook SET was_reset = 1"))
+    first = directory.start(StubSender(directory.clock.seconds, {URL: None}))
+    directory.publish(entry("x/a"))
+    first.run()
+    first.dispatcher._loop.stop()
+    run_sync(directory.queue.release("process 0"))
+    second = directory.start()
+    second.run()
+    assert second.messages()[0].id == first.messages()[0].id
+    assert [message.type for message in second.messages()] == ["reset", "changes"]
+
+
+def test_nothing_is_sent_when_the_lease_has_ended(directory: Directory) -> None:
+    """A process may have been frozen between its look and the message."""
+    directory.add()
+    process = directory.start()
+    process.run()
+    directory.publish(entry("x/a"))
+    run_sync(directory.queue.release("process 0"))
+    assert run_sync(directory.queue.hold("another", seconds=60))
+    process.dispatcher._held_until = float("inf")
+    process.run()
+    assert process.messages() == []
 
 
 def test_a_slow_receiver_gets_one_message_at_a_time(directory: Directory) -> None:

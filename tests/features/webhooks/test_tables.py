@@ -116,6 +116,8 @@ async def test_attempts_change_the_state(tables: Tables) -> None:
     webhooks, queue, added = Webhooks(tables, SERVER_SECRET), WebhookQueue(tables), webhook()
     await webhooks.add(added)
     await queue.hold("one", seconds=60)
+    assert await queue.begin("one", added.id, 3)
+    assert not await queue.begin("two", added.id, 4)
     for at in (NOW, NOW + 10):
         assert await queue.failed("one", added.id, evolve(delivery(3, 500, "It fails."), at=at), at + 60)
     # By the clock of the database, these attempts are in the future.
