@@ -263,19 +263,6 @@ def test_a_reset_whose_process_dies_has_the_same_id(directory: Directory) -> Non
     assert [message.type for message in second.messages()] == ["reset", "changes"]
 
 
-def test_nothing_is_sent_when_the_lease_has_ended(directory: Directory) -> None:
-    """A process may have been frozen between its look and the message."""
-    directory.add()
-    process = directory.start()
-    process.run()
-    directory.publish(entry("x/a"))
-    run_sync(directory.queue.release("process 0"))
-    assert run_sync(directory.queue.hold("another", seconds=60))
-    process.dispatcher._held_until = float("inf")
-    process.run()
-    assert process.messages() == []
-
-
 def test_a_slow_receiver_gets_one_message_at_a_time(directory: Directory) -> None:
     directory.add(URL)
     directory.add(OTHER)
