@@ -69,6 +69,7 @@ class DirectoryService(MultiService):
     def startService(self) -> None:
         application = self.application
         process.yield_early()
+        application.readiness.is_preloaded = False
         # Checks of the file of the index, which run meanwhile, release the interpreter lock. A daemon blocks no exit.
         Thread(target=self._preload, daemon=True).start()
         with self._exiting_on_errors():
@@ -140,9 +141,9 @@ class DirectoryService(MultiService):
         return application
 
     def _exit_on_loss(self, reason: str) -> None:
-        """Stop a process whose data directory or database was deleted or replaced; its exit code is 1."""
+        """Stop a process whose data directory or database was deleted, replaced or upgraded; its exit code is 1."""
         what = "database" if self._config.database else "data directory"
-        self._log.critical("The {what} is lost, the server stops: {reason}", what=what, reason=reason)
+        self._log.critical("The {what} cannot be used any more, the server stops: {reason}", what=what, reason=reason)
         process.fail_at_exit()
         self._reactor.stop()
 
@@ -154,14 +155,16 @@ class DirectoryService(MultiService):
 
     def _preload(self) -> None:
         """Load what the first search and the first page would wait for, or leave it to them."""
-        # It imports Klein.
-        from .composition import preload
-
         try:
+            # It imports Klein.
+            from .composition import preload
+
             preload(self._config)
         except OSError as error:
             # No file can be opened, for example.
             self._log.warn("Tables of words are loaded by the first search: {error}", error=error)
+        finally:
+            self.application.readiness.is_preloaded = True
         # The tables of words have 40,000 objects.
         process.keep_objects()
 

@@ -191,7 +191,8 @@ class Supervisor:
     def _ended(self, worker: Worker, pid: int, code: int) -> None:
         if self._stopping:
             return
-        if not self._has_started:
+        is_killed = code < 0 and any(other.ready_at is not None for other in self._workers.values())
+        if not self._has_started and not is_killed:
             # The process has printed the reason. systemd or the operator decide on a further start.
             self._stopping, self._code = True, code if code > 0 else 1
             self._send(signal.SIGTERM)

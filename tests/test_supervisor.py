@@ -235,6 +235,31 @@ def test_processes_that_end_together_at_the_start_get_no_signal(
     assert sent == []
 
 
+def test_a_process_that_is_killed_at_the_start_is_restarted_while_another_one_serves(fleet: Fleet) -> None:
+    """Such as by the kernel, when memory is short."""
+    fleet.supervisor._has_started = False
+    fleet.supervisor._workers[2].ready_at = None
+    fleet.end(2)
+    assert not fleet.supervisor._stopping
+    assert fleet.restart_delay(2, 1) == 1
+    fleet.report("ready", 2)
+    fleet.turn()
+    assert fleet.supervisor._has_started
+
+
+@pytest.mark.parametrize(("ready", "status"), [(1, 3 << 8), (None, signal.SIGKILL.value)])
+def test_the_service_ends_if_a_process_cannot_start_or_none_serves(
+    fleet: Fleet, sent: list[tuple[int, int]], ready: int | None, status: int
+) -> None:
+    fleet.supervisor._has_started = False
+    fleet.supervisor._workers[2].ready_at = None
+    fleet.supervisor._workers[1].ready_at = ready
+    fleet._ends.append((fleet.pids.pop(2), status))
+    fleet.turn()
+    assert fleet.supervisor._stopping
+    assert sent == [(fleet.pids[1], signal.SIGTERM)]
+
+
 @pytest.fixture
 def full_disk() -> Iterator[None]:
     """Write what goes to the standard error to a full disk."""

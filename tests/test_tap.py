@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from socket import create_server
+from threading import Event
 from typing import Any, cast
 
 import pytest
@@ -21,6 +22,8 @@ from directory_server.app import DirectoryService
 from directory_server.config import Config, HttpConfig, MetricsConfig, WebConfig
 from directory_server.process import StartFailed
 from directory_server.tap import Options, makeService
+
+from .process.conftest import TIMEOUT, until
 
 StartService = Callable[..., MemoryReactorClock]
 
@@ -118,14 +121,35 @@ def start_service(tmp_path: Path) -> Iterator[StartService]:
         service.stopService()
 
 
-def status_line(reactor: MemoryReactorClock, host: str) -> bytes:
+def status_line(reactor: MemoryReactorClock, host: str, path: str = "/api/open/openapi.json") -> bytes:
     """Send a request with the Host header `host`; return the status line of the response."""
     transport = StringTransport()
     connection: Any = reactor.tcpServers[0][1].buildProtocol(IPv4Address("TCP", "127.0.0.1", 50_000))
     connection.makeConnection(transport)
-    connection.dataReceived(f"GET /api/open/openapi.json HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    connection.dataReceived(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     connection.connectionLost(Failure(ConnectionDone()))
     return bytes(transport.value().partition(b"\r\n")[0])
+
+
+@pytest.mark.parametrize("error", [None, OSError("Too many open files")])
+def test_a_process_is_ready_when_the_first_search_waits_for_nothing(
+    start_service: StartService, monkeypatch: pytest.MonkeyPatch, error: OSError | None
+) -> None:
+    is_loading, may_end = Event(), Event()
+
+    def preload(_: Config) -> None:
+        is_loading.set()
+        assert may_end.wait(TIMEOUT)
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr("directory_server.composition.preload", preload)
+    reactor = start_service(LOOPBACK)
+    assert is_loading.wait(TIMEOUT)
+    assert status_line(reactor, "localhost", "/readyz") == b"HTTP/1.1 503 Service Unavailable"
+    assert status_line(reactor, "localhost") == b"HTTP/1.1 200 OK"
+    may_end.set()
+    until(lambda: status_line(reactor, "localhost", "/readyz") == b"HTTP/1.1 200 OK", "readiness")
 
 
 def test_service_listens_on_all_endpoints_with_a_long_backlog(start_service: StartService) -> None:

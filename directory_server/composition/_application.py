@@ -50,11 +50,13 @@ class Readiness:
     _storage: Storage
     draining: bool = False
     """Whether the process is stopping."""
+    is_preloaded: bool = True
+    """Whether the first search waits for nothing that is loaded once."""
 
     def obstacles(self) -> list[str]:
         """Return the reasons why the process should receive no requests."""
         obstacles = {
-            "index": not self._feed.loaded,
+            "index": not (self._feed.loaded and self.is_preloaded),
             # Without a shared database no machine is better than another, and pages and streams still work.
             "storage": not (self._storage.is_shared or all(self._storage.available().values())),
             "draining": self.draining,

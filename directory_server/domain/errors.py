@@ -197,6 +197,10 @@ class Throttled(DirectoryError):
         self.retry_after = retry_after
 
 
+NEWER_SCHEMA = "newer_schema"
+"""The code of an Unavailable database that a newer version has upgraded, which ends with another version only."""
+
+
 class Unavailable(DirectoryError):
     """A part of the server is temporarily unavailable (a full disk, a lock held too long, a full queue).
 

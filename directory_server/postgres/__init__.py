@@ -6,9 +6,10 @@ from ._connection import Cursor
 from ._database import Database
 from ._import import after_restore, import_data, session_secret
 from ._link import Link, Statements
+from ._migrations import known_steps
 from ._pulse import Pulse
 from ._quota import TRIAL, PostgresQuota
-from ._reachability import Watchdog, check_connection, place, upgrade
+from ._reachability import Watchdog, check_connection, check_schema, place, upgrade
 from ._store import LastRead, postgres_store, prune_analyses
 from ._tables import PostgresKeyCache, PostgresTables
 from ._upkeep import REPORT_INTERVAL, UPKEEP_INTERVAL, Node, Task, end_abandoned, report_node, run_due, running_nodes

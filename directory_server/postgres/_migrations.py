@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from attrs import frozen
 
-from ..domain.errors import Unavailable
+from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ._connection import Cursor
 
 OLDEST_POSTGRES = 15
@@ -76,7 +76,8 @@ def is_current(cursor: Cursor, steps: Sequence[Step]) -> bool:
     if needs > len(steps):
         raise Unavailable(
             f"A newer version of the directory server has upgraded the database: its schema is number {latest} and "
-            f"needs software that knows number {needs}; this version knows {len(steps)}. Install the newer version."
+            f"needs software that knows number {needs}; this version knows {len(steps)}. Install the newer version.",
+            code=NEWER_SCHEMA,
         )
     return bool(latest >= len(steps))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import psycopg
 
-from ..domain.errors import Unavailable
+from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ._connection import connect, parameters
 from ._database import Database
+from ._migrations import Step, is_current
 
 MAX_DETAIL = 500
 """Characters of an error of the driver in a message."""
@@ -62,6 +63,15 @@ async def upgrade(database: Database) -> Sequence[int]:
             f"The role may not change the schema: {_detail(cause.diag.message_primary, database.parameters)}. Run "
             "'directory-server database upgrade' with a role that may, such as the owner of the database."
         ) from None
+
+
+async def check_schema(database: Database, steps: Sequence[Step], lost: Callable[[str], None]) -> None:
+    """Call `lost` with the reason if a newer version has upgraded the schema, and that of `steps` cannot use it."""
+    try:
+        await database.read(lambda cursor: is_current(cursor, steps))
+    except Unavailable as error:
+        if error.code == NEWER_SCHEMA:
+            lost(error.message)
 
 
 def _backend(connection: psycopg.Connection[Any]) -> int:

@@ -16,7 +16,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..domain.errors import Unavailable
+from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ..domain.ports.runtime import Offload
 from ..files import read_regular_file
 from ..threads import OwnThreads
@@ -69,7 +69,7 @@ _LATE = f"transactions wait for a lock or the disk for more than {WAIT:g} second
 
 
 class DataDirectoryLost(Exception):
-    """A file of the data directory was deleted or replaced while the process has it open."""
+    """A file of the data directory was deleted, replaced or upgraded while the process has it open."""
 
 
 class DataDirectory:
@@ -111,8 +111,11 @@ class DataDirectory:
             self._check_identity(database)
         failing = {fault.path for fault in self.availability.faults}
         for database in (self.directory, self.quota):
-            with suppress(Unavailable):
+            try:
                 database.check(write=database is self.quota or database.path in failing)
+            except Unavailable as error:
+                if error.code == NEWER_SCHEMA:
+                    raise DataDirectoryLost(error.message) from None
 
     def session_secret(self) -> bytes:
         """Return the secret that signs sessions; create it at the first start."""

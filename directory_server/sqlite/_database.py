@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ..domain.errors import Unavailable
+from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ..domain.ports.storage import Policy
 from ._availability import BUSY_TIMEOUT, Availability
 from ._connection import Connection, Synchronous, is_busy, locked
@@ -74,6 +74,7 @@ class Database:
         with _exclusive(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
             _upgrade(sqlite, self.path, schema)
+            self._known = _version(sqlite)
             self.identity = file_identity(self.path)
 
     def connection(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
@@ -115,14 +116,12 @@ class Database:
 
     def check(self, *, write: bool) -> None:
         """Read the file, or `write` an unchanged page of it, and record the outcome. Raises Unavailable."""
-        if write:
-            with self.transaction() as connection:
+        with self.transaction() if write else self.connection() as connection:
+            _check_version(connection, self.path, self._known)
+            if write:
                 # Setting a field of the header writes its page, whatever the value.
                 (number,) = connection.execute("PRAGMA application_id").fetchone()
                 connection.execute(f"PRAGMA application_id = {number:d}")
-        else:
-            with self.connection() as connection:
-                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         self.availability.checked(self.path)
 
     def checkpoint(self) -> None:
@@ -236,12 +235,7 @@ def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
         # Nothing to write, so there is no need to wait for a write transaction of another process.
         return
     connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)
-    if version > len(steps):
-        raise Unavailable(
-            f"{path} was written by a newer version of the directory server: its schema is number {version}, "
-            f"this version knows {len(steps)}. Install the newer version or choose another data directory."
-        )
+    version = _check_version(connection, path, len(steps))
     for number, step in enumerate(steps[version:], version + 1):
         for statement in _statements(step.read_text("utf-8")):
             connection.execute(statement)
@@ -252,6 +246,18 @@ def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None
 def _version(connection: sqlite3.Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
+
+
+def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
+    """Return the number of the schema. Raises Unavailable if it is above `known`."""
+    version = _version(connection)
+    if version > known:
+        raise Unavailable(
+            f"{path} was written by a newer version of the directory server: its schema is number {version}, "
+            f"this version knows {known}. Install the newer version or choose another data directory.",
+            code=NEWER_SCHEMA,
+        )
+    return version
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -114,7 +114,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         tables=access,
         registry_tokens=tables.StoredRegistryTokens(access, now),
         attempts=attempts,
-        serving=partial(_serving, database, connected, tasks, node, environment.reactor),
+        serving=partial(_serving, database, connected, tasks, node, environment),
         session_secret=lambda: postgres.session_secret(database),
         after_restore=after_restore,
         describe=partial(_describe, database, node),
@@ -192,16 +192,18 @@ def _serving(
     connected: _Connected | None,
     tasks: Sequence[postgres.Task],
     node: postgres.Node,
-    reactor: Any,
+    environment: Environment,
 ) -> tables.Serving:
     """Return what a server runs."""
     assert connected is not None, "commands serve nothing"
-    bus = connected.bus
+    bus, reactor = connected.bus, environment.reactor
+    check_schema = partial(postgres.check_schema, database, postgres.known_steps(), environment.lost)
     return tables.Serving(
         bus,
         connected.service(),
         [
             Timer(postgres.UPKEEP_INTERVAL, partial(postgres.run_due, database, tasks), reactor),
+            Timer(postgres.UPKEEP_INTERVAL, check_schema, reactor),
             Timer(postgres.REPORT_INTERVAL, partial(postgres.report_node, database, node), reactor),
             Timer(postgres.REPORT_INTERVAL, partial(postgres.end_abandoned, connected.reads), reactor),
         ],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 
 import psycopg
 import pytest
@@ -20,6 +20,9 @@ from .. import engines
 from ..contract import awaited
 from ..engines import Engine
 
+Server = tuple[Storage, Serving, list[str]]
+"""The storage of a server, what it runs, and the reasons why it must stop."""
+
 
 @pytest.fixture
 def engine() -> Engine:
@@ -30,26 +33,27 @@ def engine() -> Engine:
 
 
 @pytest.fixture
-def server(engine: Engine) -> Iterator[tuple[Storage, Serving]]:
-    """Return the storage of a server whose links are open, and what it runs."""
+def server(engine: Engine) -> Iterator[Server]:
+    """Return a server whose links are open."""
     from twisted.internet import reactor
 
     from directory_server import composition
 
     runtime = composition.machine_runtime(reactor)
     # The reactor runs already, so the start may not wait for threads.
-    environment = evolve(runtime, offload=inline, lost=pytest.fail)
+    lost: list[str] = []
+    environment = evolve(runtime, offload=inline, lost=lost.append)
     storage = open_storage(Config(database=engine.conninfo), environment)
     serving = storage.serving()
     serving.bus_service.startService()
-    yield storage, serving
+    yield storage, serving, lost
     serving.bus_service.stopService()
     storage.close()
     runtime.stop()
 
 
 @pytest.fixture
-def storage(server: tuple[Storage, Serving]) -> Storage:
+def storage(server: Server) -> Storage:
     return server[0]
 
 
@@ -77,19 +81,29 @@ async def test_short_queries_do_not_wait_behind_a_charge(storage: Storage, engin
     assert (await charge).remaining == 19
 
 
+@asynccontextmanager
+async def running(server: Server) -> AsyncIterator[None]:
+    """Run the services of `server` in the block."""
+    services = server[1].services
+    for service in services:
+        service.startService()
+    try:
+        yield
+    finally:
+        for service in services:
+            await maybeDeferred(service.stopService)
+
+
 @awaited
 async def test_a_server_ends_abandoned_transactions(
-    server: tuple[Storage, Serving], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    server: Server, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from twisted.internet import reactor
 
     monkeypatch.setattr(_upkeep, "ABANDONED", 0.0)
     with psycopg.connect(engine.conninfo, application_name="directory-server") as other:
         other.execute("SELECT pg_advisory_xact_lock(0, 1)")
-        _, serving = server
-        for service in serving.services:
-            service.startService()
-        try:
+        async with running(server):
             for _ in range(1_000):
                 await deferLater(reactor, 0.02)
                 with suppress(psycopg.Error):
@@ -98,6 +112,22 @@ async def test_a_server_ends_abandoned_transactions(
                 break
             else:
                 pytest.fail("the session did not end")
+    assert server[2] == []
+
+
+@awaited
+async def test_a_server_stops_when_the_schema_needs_newer_software(server: Server, engine: Engine) -> None:
+    from twisted.internet import reactor
+
+    with psycopg.connect(engine.conninfo, autocommit=True) as other:
+        other.execute("INSERT INTO schema_step (number, needs) VALUES (9999, 9999)")
+        try:
+            async with running(server):
+                for _ in range(1_000):
+                    await deferLater(reactor, 0.02)
+                    if server[2]:
+                        break
         finally:
-            for service in serving.services:
-                await maybeDeferred(service.stopService)
+            other.execute("DELETE FROM schema_step WHERE number = 9999")
+    (reason,) = server[2]
+    assert "A newer version of the directory server has upgraded the database" in reason

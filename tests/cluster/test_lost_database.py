@@ -51,7 +51,7 @@ def assert_all_end(machines: Machines, seq: int) -> float:
     took = time.monotonic() - began
     for log in (server.log.read_text() for server in machines.servers):
         assert f"The database went back: change {seq} of the log is gone or another one" in log
-        assert "The database is lost, the server stops: " in log
+        assert "The database cannot be used any more, the server stops: " in log
         assert log.count("#critical") == 2
         assert "Traceback" not in log
         assert log.rstrip().endswith("Server Shut Down.")

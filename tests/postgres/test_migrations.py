@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import Database
+from directory_server.postgres import Database, check_schema
 from directory_server.postgres import _migrations as migrations
 from directory_server.run_sync import run_sync
 
@@ -98,3 +98,26 @@ def test_rejects_another_encoding(migrated_engine: Engine) -> None:
         database.close()
         with psycopg.connect(migrated_engine.conninfo, autocommit=True) as connection:
             connection.execute("DROP DATABASE latin")
+
+
+def test_a_process_stops_when_the_schema_needs_newer_software(database: Database) -> None:
+    steps, reasons = migrations.known_steps(), list[str]()
+
+    def check(sql: str) -> list[str]:
+        execute(database, sql)
+        run_sync(check_schema(database, steps, reasons.append))
+        return reasons
+
+    newer = len(steps) + 1
+    try:
+        assert check("SELECT 1") == []
+        assert check(f"INSERT INTO schema_step (number, needs) VALUES ({newer}, {newer - 1})") == []
+        (reason,) = check(f"UPDATE schema_step SET needs = {newer} WHERE number = {newer}")
+        assert "A newer version of the directory server has upgraded the database" in reason
+        # An outage is no reason to stop.
+        database.close()
+        run_sync(check_schema(database, steps, reasons.append))
+        assert reasons == [reason]
+    finally:
+        with psycopg.connect(**database.parameters) as connection:
+            connection.execute(f"DELETE FROM schema_step WHERE number = {newer}")

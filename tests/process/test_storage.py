@@ -25,7 +25,7 @@ def limit_files(server: Server, size: int) -> None:
 def test_charges_fail_while_the_quota_database_cannot_grow(installation: Installation) -> None:
     key = installation.new_key("--limit", 100_000)
     with installation.serve("--set", "metrics.listen=tcp:0:interface=127.0.0.1") as server:
-        assert server.request("/readyz").json == {"status": "ready"}
+        until(lambda: server.request("/readyz").json == {"status": "ready"}, "the start")
         limit_files(server, 40_960)
         until(lambda: server.search("x", key).status == 503, "a failed write")
         assert server.call_tool("search_mcp", {"keywords": "x"}, key)["isError"] is True

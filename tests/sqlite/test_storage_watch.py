@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,20 @@ def test_a_lost_directory_is_reported_once(
     change(watched.data.folder)
     watched.clock.pump([INTERVAL] * 3)
     assert watched.lost == [f"{watched.data.folder}/{reason}"]
+    service.stopService()
+
+
+@pytest.mark.parametrize("name", ["directory.db", "quota.db"])
+def test_a_process_stops_when_a_newer_version_has_upgraded_a_database(watched: WatchedDirectory, name: str) -> None:
+    service, path = watched.start(), watched.data.folder / name
+    with closing(sqlite3.connect(path)) as newer:
+        (known,) = newer.execute("PRAGMA user_version").fetchone()
+        newer.execute(f"PRAGMA user_version = {known + 1}")
+    watched.clock.pump([INTERVAL] * 3)
+    (reason,) = watched.lost
+    assert reason.startswith(
+        f"{path} was written by a newer version of the directory server: its schema is number {known + 1}, "
+    )
     service.stopService()
 
 

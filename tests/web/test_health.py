@@ -86,6 +86,14 @@ def test_readiness_lists_the_reasons() -> None:
     )
 
 
+def test_a_process_is_not_ready_before_a_search_waits_for_nothing(server: Server) -> None:
+    server.application.readiness.is_preloaded = False
+    response = server.get("/readyz")
+    assert (response.status, response.json["reasons"]) == (503, ["index"])
+    server.application.readiness.is_preloaded = True
+    assert server.get("/readyz").status == 200
+
+
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
     """Return the list of access log lines."""
