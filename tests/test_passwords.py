@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
-from directory_server.passwords import SECOND_RECOMMENDED, Argon2Passwords, FairQueue
+from directory_server.passwords import SECOND_RECOMMENDED, Argon2Passwords
 from directory_server.run_sync import inline, run_sync
 
 from .contract import awaited
@@ -25,6 +25,7 @@ class ManualOffload:
 
     def __init__(self) -> None:
         self.pending: list[tuple[Deferred[Any], Callable[[], Any]]] = []
+        self.clock = Clock()
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         result: Deferred[Any] = Deferred()
@@ -34,6 +35,7 @@ class ManualOffload:
     def finish(self) -> None:
         result, function = self.pending.pop(0)
         result.callback(function())
+        self.clock.advance(0)
 
 
 def verify(passwords: Argon2Passwords, password: str = "secret", client: str = "") -> Deferred[bool]:
@@ -94,7 +96,7 @@ def test_parameters_are_those_of_rfc_9106() -> None:
 
 def test_at_most_two_hashes_are_computed_at_once() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
+    passwords = Argon2Passwords(offload, offload.clock, str, QUICK)
     calls = [verify(passwords) for _ in range(4)]
     assert len(offload.pending) == 2
     offload.finish()
@@ -106,7 +108,7 @@ def test_at_most_two_hashes_are_computed_at_once() -> None:
 
 def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
+    passwords = Argon2Passwords(offload, offload.clock, str, QUICK)
     cancelled = [verify(passwords) for _ in range(2)]
     for each in cancelled:
         each.cancel()
@@ -122,7 +124,7 @@ def test_cancelled_calls_occupy_their_slots_until_they_finish() -> None:
 
 def test_many_calls_of_one_client_do_not_delay_another() -> None:
     offload = ManualOffload()
-    passwords = Argon2Passwords(offload, Clock(), str, QUICK)
+    passwords = Argon2Passwords(offload, offload.clock, str, QUICK)
     flood = [verify(passwords, client="192.0.2.0/24") for _ in range(70)]
     rejected = [each for each in flood if each.called]
     for each in rejected:
@@ -139,56 +141,6 @@ def test_many_calls_of_one_client_do_not_delay_another() -> None:
     assert offload.pending == []
 
 
-class Clients:
-    """Clients that acquire slots, and the outcome of each, in order."""
-
-    def __init__(self, **bounds: int) -> None:
-        self.clock = Clock()
-        bounds = {"group": 50, "seconds": 5, **bounds}
-        self.queue = FairQueue(1, self.clock, str.lower, **bounds)
-        self.served: list[str] = []
-        self.rejected: list[str] = []
-
-    def acquire(self, *names: str) -> list[Deferred[None]]:
-        """Acquire a slot for each name; the client of `a1` is `a`."""
-        calls = []
-        for name in names:
-            call = Deferred.fromCoroutine(self.queue.acquire(name[0]))
-            call.addCallbacks(lambda _, name=name: self.served.append(name), self._reject, errbackArgs=(name,))
-            calls.append(call)
-        return calls
-
-    def _reject(self, failure: object, name: str) -> None:
-        failure.trap(Unavailable, CancelledError)  # type: ignore[attr-defined]
-        self.rejected.append(name)
-
-    def finish(self, slots: int) -> None:
-        for _ in range(slots):
-            self.queue.release()
-
-
-def test_clients_get_slots_round_robin() -> None:
-    clients = Clients(total=50, each=8)
-    clients.acquire(*(f"a{number}" for number in range(5)), "b0", "b1", "c0")
-    clients.finish(8)
-    assert clients.served == ["a0", "a1", "b0", "c0", "a2", "b1", "a3", "a4"]
-
-
-def test_calls_that_wait_too_long_are_rejected() -> None:
-    clients = Clients(total=50, each=8)
-    clients.acquire("a0", "a1", "b0")
-    clients.clock.advance(4.9)
-    clients.acquire("c0")
-    assert clients.rejected == []
-    clients.clock.advance(0.1)
-    assert clients.rejected == ["a1", "b0"]
-    clients.finish(1)
-    assert clients.served == ["a0", "c0"]
-    clients.clock.advance(5)
-    assert clients.rejected == ["a1", "b0"]
-    assert clients.clock.getDelayedCalls() == []
-
-
 def test_the_error_says_when_to_try_again() -> None:
     passwords = Argon2Passwords(ManualOffload(), clock := Clock(), str, QUICK)
     waiting = [verify(passwords) for _ in range(3)][-1]
@@ -198,57 +150,9 @@ def test_the_error_says_when_to_try_again() -> None:
     assert (errors[0].type, errors[0].value.retry_after) == (Unavailable, 5)
 
 
-def test_clients_of_a_group_share_turns_and_places() -> None:
-    # The groups are the letters in lower case.
-    clients = Clients(total=50, group=3, each=2)
-    clients.acquire("x0", "a0", "a1", "A0", "A1", "b0", "b1")
-    assert clients.rejected == ["A1"]
-    clients.finish(7)
-    assert clients.served == ["x0", "a0", "b0", "A0", "b1", "a1"]
-
-
-def test_a_group_with_few_calls_replaces_a_call_of_the_largest() -> None:
-    clients = Clients(total=4, group=4, each=2)
-    clients.acquire("x0", "a0", "a1", "A0", "A1", "b0", "b1", "b2")
-    assert clients.rejected == ["a1", "A1", "b2"]
-
-
 def test_networks_of_one_provider_are_a_group() -> None:
     from directory_server.composition._core import _provider_of
 
     assert _provider_of("2001:db8:1::/48") == _provider_of("2001:db8:ffff::/48") == "2001:db8::/32"
     assert _provider_of("192.0.2.0/24") == "192.0.2.0/24"
     assert _provider_of("") == ""
-
-
-def test_a_client_with_few_calls_replaces_one_with_many() -> None:
-    clients = Clients(total=6, each=4)
-    clients.acquire("x0", *(f"a{number}" for number in range(4)), "b0", "b1")
-    clients.acquire("c0")
-    assert clients.rejected == ["a3"]
-    clients.acquire("c1")
-    assert clients.rejected == ["a3", "a2"]
-    clients.acquire("c2")
-    assert clients.rejected == ["a3", "a2", "c2"]
-    clients.finish(7)
-    assert clients.served == ["x0", "a0", "b0", "c0", "a1", "b1", "c1"]
-
-
-def test_a_cancelled_call_frees_its_place() -> None:
-    clients = Clients(total=2, each=2)
-    _, cancelled, _ = clients.acquire("a0", "a1", "b0")
-    cancelled.cancel()
-    clients.acquire("b1")
-    clients.finish(3)
-    assert (clients.served, clients.rejected) == (["a0", "b0", "b1"], ["a1"])
-
-
-@pytest.mark.parametrize("slots", [1, 3])
-def test_free_slots_stay_available(slots: int) -> None:
-    queue = FairQueue(slots, Clock(), str, total=1, group=1, each=1, seconds=5)
-    for _ in range(3):
-        calls = [Deferred.fromCoroutine(queue.acquire("a")) for _ in range(slots + 1)]
-        assert [each.called for each in calls] == [True] * slots + [False]
-        for _ in calls:
-            queue.release()
-        assert all(each.called for each in calls)

@@ -25,7 +25,6 @@ from ..web import (
     rest,
     routing,
 )
-from ..web.admission import Admission
 from ..web.audit import Auditor
 from ..web.key_uses import KeyUseRecorder
 from ..web.openapi import document
@@ -203,7 +202,7 @@ def _kernel(
         failed_keys,
         key_uses,
         core.metrics.quota_errors.inc,
-        Admission(core.reactor),
+        authentication.admission(core.reactor),
         first(feature.access_tokens for feature in core.running),
         core.search.catalogue.scopes,
     )

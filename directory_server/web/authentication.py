@@ -8,17 +8,18 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from attrs import define, field, frozen
+from twisted.internet.interfaces import IReactorTime
 
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
 from ..domain.ports.access import Quota, Scopes, TokenIssuer
 from ..domain.publishing import SubjectPublisher
 from ..domain.quota import Allowance
+from ..fair_queue import FairQueue
 from ..http import Request
 from ..http.headers import values
 from ..services.catalogue import decide_scope
 from ..tables import StoredKeyRing
-from .admission import Admission
 from .error_responses import note_error
 from .key_uses import KeyUseRecorder
 from .throttling import AddressLimiter
@@ -31,6 +32,28 @@ _ENCODED = re.compile("%(2D|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9A])", re.IG
 """Letters, digits, "-" and "_" in percent-encoding, which equal the plain characters (RFC 3986, section 6.2.2.2)."""
 
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
+
+
+PER_CLIENT, PER_NETWORK, TOTAL = 2, 32, 64
+"""Admitted requests of one client (an account or a key), of one network, and in total. Those of a client are few: a
+request of another client waits for all that are admitted, because searches run one after the other."""
+
+WAIT = 2
+"""Seconds after which a request that waits is rejected, and after which its client may try again."""
+
+
+def admission(clock: IReactorTime) -> FairQueue:
+    """Return the queue of requests before their charge, in which networks take turns, and the clients of each.
+
+    The rest of the server does not wait behind the requests that wait here.
+    """
+    return FairQueue(clock, _overloaded, TOTAL, seconds=WAIT, group_at_once=PER_NETWORK, each_at_once=PER_CLIENT)
+
+
+def _overloaded() -> Unavailable:
+    return Unavailable(
+        "The server is overloaded. Try again in a few seconds, with fewer requests at a time.", retry_after=WAIT
+    )
 
 
 @define(eq=False)
@@ -61,14 +84,14 @@ class AuthenticatedRequest:
 
     async def __aexit__(self, *error: object) -> None:
         if self._is_admitted:
-            self._authenticator.admission.leave(self.request.network, self.key.client_id)
+            self._authenticator.admission.release(self.key.client_id, self.request.network)
         if not self.is_reported and self._unavailable is None:
             await self.report_quota()
 
     async def charge(self, *, waits: bool = True) -> None:
         """Charge one request to the key's quota, and set the quota headers of the response.
 
-        If it `waits`, the request is admitted before, see `Admission`; once for all its charges. Raises QuotaExceeded.
+        If it `waits`, the request is admitted before, once for all its charges. Raises QuotaExceeded.
         Raises Unavailable if the server is overloaded or the storage does not respond, and then at each later call
         without a new attempt: otherwise each call of a batch would wait for the timeout.
         """
@@ -76,7 +99,7 @@ class AuthenticatedRequest:
             raise self._unavailable
         try:
             if waits and not self._is_admitted:
-                await self._authenticator.admission.enter(self.request.network, self.key.client_id)
+                await self._authenticator.admission.acquire(self.key.client_id, self.request.network)
                 self._is_admitted = True
             allowance = await self._authenticator.quota.charge(self.key.quota_id, self.key.limit)
         except QuotaExceeded as error:
@@ -157,7 +180,7 @@ class Authenticator:
     failures: AddressLimiter
     uses: KeyUseRecorder
     exceeded: Callable[[], None]
-    admission: Admission
+    admission: FairQueue
     tokens: AccessTokens | None = None
     scopes: Scopes | None = None
 

@@ -11,7 +11,6 @@ from twisted.internet.defer import Deferred
 from directory_server.domain.errors import Unavailable
 from directory_server.http._connections import LONG, TurnShare
 from directory_server.http._parser import PIECE
-from directory_server.web import admission
 
 from ..logs import captured_lines
 from ..web.conftest import Connection, Server
@@ -91,7 +90,6 @@ def test_results_that_arrive_together_are_handled_in_several_turns(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads that read for 300 pages may be done at once, and each page takes milliseconds to render."""
-    monkeypatch.setattr(admission, "PER_CLIENT", 3)
     waiting: list[Deferred[str]] = []
     search = server.directory._index.search
     now = [0.0]
@@ -107,7 +105,7 @@ def test_results_that_arrive_together_are_handled_in_several_turns(
     head = b"GET /api/open/v1/search?keywords=%b HTTP/1.1\r\nHost: localhost\r\nAuthorization: %b\r\n\r\n"
     many = [connect(server) for _ in range(3)]
     for number, connection in enumerate(many):
-        connection.send(head % (b"abc"[number : number + 1], server.key.encode()))
+        connection.send(head % (b"abc"[number : number + 1], server.new_key()[1].encode()))
     first, second, third = waiting
     first.callback("read")
     second.callback("read")
