@@ -18,7 +18,7 @@ NO_LIMIT = 1_000_000
 
 @define(eq=False, repr=False)
 class FairQueue:
-    """Grants slots: `at_once` at a time, of these `group_at_once` to one group and `each_at_once` to one client.
+    """Grants slots: `at_once` at a time, of these `each_at_once` to one client.
 
     Groups get theirs round robin, and so do the clients of a group. At most `total` calls wait, at most `group` of one
     group and `each` of one client, for at most `seconds`; `rejected` returns the error of others. If the queue or the
@@ -28,43 +28,39 @@ class FairQueue:
 
     _clock: IReactorTime
     _rejected: Callable[[], Unavailable]
-    _at_once: int
+    _free: int
     _seconds: float = field(kw_only=True)
-    _group_at_once: int = field(kw_only=True, default=NO_LIMIT)
     _each_at_once: int = field(kw_only=True, default=NO_LIMIT)
     _total: int = field(kw_only=True, default=NO_LIMIT)
     _group: int = field(kw_only=True, default=NO_LIMIT)
     _each: int = field(kw_only=True, default=NO_LIMIT)
     _waiting: OrderedDict[str, _Clients] = field(factory=OrderedDict, init=False)
-    _count: int = field(default=0, init=False)
-    """The calls that wait."""
-    _occupied: Counter[tuple[str, ...]] = field(factory=Counter, init=False)
-    """The slots in use: in all, of groups and of clients."""
+    # The slots of each client.
+    _held: Counter[str] = field(factory=Counter, init=False)
+    # The calls that go on in the next turn of the reactor.
     _granted: dict[Deferred[None], IDelayedCall] = field(factory=dict, init=False)
-    """The calls that go on in the next turn of the reactor."""
 
     async def acquire(self, client: str, group: str) -> None:
         """Wait for a slot, which `release` frees. Raises Unavailable if too many calls wait, or for too long."""
-        if self._is_free(client, group):
-            self._occupy(client, group, 1)
+        if self._free and self._held[client] < self._each_at_once:
+            self._hold(client, 1)
             return
         self._reserve(group, client)
         slot: Deferred[None] = Deferred(lambda slot: self._cancel(client, group, slot))
         self._waiting.setdefault(group, OrderedDict()).setdefault(client, deque()).append(slot)
-        self._count += 1
         slot.addTimeout(self._seconds, self._clock, self._time_out)
         await slot
 
-    def release(self, client: str, group: str) -> None:
+    def release(self, client: str) -> None:
         """Free a slot; the first call of the next client of the next group gets it, and goes on in the next turn."""
-        self._occupy(client, group, -1)
-        while self._occupied[()] < self._at_once and (following := self._next()) is not None:
-            client, group = following
+        self._hold(client, -1)
+        while self._free and (following := self._next()) is not None:
+            group, client = following
             slot = self._waiting[group][client][0]
             self._waiting.move_to_end(group)
             self._waiting[group].move_to_end(client)
             self._leave(group, client, slot)
-            self._occupy(client, group, 1)
+            self._hold(client, 1)
             # Not at once: its caller may release the slot before it returns.
             self._granted[slot] = self._clock.callLater(0, self._go_on, slot)
 
@@ -73,28 +69,15 @@ class FairQueue:
         slot.callback(None)
 
     def _next(self) -> tuple[str, str] | None:
-        """Return the client and the group that get the next slot, None if none may have one."""
-        for group, clients in self._waiting.items():
-            for client in clients:
-                if self._is_free(client, group):
-                    return client, group
-                if self._occupied["client", client] < self._each_at_once:
-                    # The group has all its slots.
-                    break
-        return None
+        """Return the group and the client that get the next slot, None if all that wait have their slots."""
+        waiting = ((group, client) for group, clients in self._waiting.items() for client in clients)
+        return next((each for each in waiting if self._held[each[1]] < self._each_at_once), None)
 
-    def _is_free(self, client: str, group: str) -> bool:
-        return (
-            self._occupied[()] < self._at_once
-            and self._occupied["group", group] < self._group_at_once
-            and self._occupied["client", client] < self._each_at_once
-        )
-
-    def _occupy(self, client: str, group: str, slots: int) -> None:
-        for name in ((), ("group", group), ("client", client)):
-            self._occupied[name] += slots
-            if not self._occupied[name]:
-                del self._occupied[name]
+    def _hold(self, client: str, slots: int) -> None:
+        self._free -= slots
+        self._held[client] += slots
+        if not self._held[client]:
+            del self._held[client]
 
     def _reserve(self, group: str, client: str) -> None:
         """Ensure that `client` may enter the queue, or raise Unavailable."""
@@ -104,7 +87,7 @@ class FairQueue:
             raise self._rejected()
         if self._group < NO_LIMIT and _size(clients) >= self._group:
             self._replace(group, own + 2)
-        elif self._count >= self._total:
+        elif self._total < NO_LIMIT and sum(map(_size, self._waiting.values())) >= self._total:
             largest = max(self._waiting, key=lambda name: _size(self._waiting[name]))
             same = largest == group
             if not same and _size(self._waiting[largest]) < _size(clients) + 2:
@@ -124,7 +107,6 @@ class FairQueue:
     def _leave(self, group: str, client: str, slot: Deferred[None]) -> None:
         clients = self._waiting[group]
         clients[client].remove(slot)
-        self._count -= 1
         if not clients[client]:
             del clients[client]
         if not clients:
@@ -136,7 +118,7 @@ class FairQueue:
             self._leave(group, client, slot)
         else:
             call.cancel()
-            self.release(client, group)
+            self.release(client)
 
     def _time_out(self, failure: Failure | None, seconds: float) -> NoReturn:
         raise self._rejected()

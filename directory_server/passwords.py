@@ -78,16 +78,15 @@ class Argon2Passwords:
         return await self._in_turn(client, verify)
 
     async def _in_turn(self, client: str, function: Callable[[], T]) -> T:
-        group = self._group_of(client)
-        await self._queue.acquire(client, group)
+        await self._queue.acquire(client, self._group_of(client))
         # The caller may cancel, but the thread cannot: the slot is free only when the thread has finished.
-        return await detached(self._run(function, client, group))
+        return await detached(self._run(function, client))
 
-    async def _run(self, function: Callable[[], T], client: str, group: str) -> T:
+    async def _run(self, function: Callable[[], T], client: str) -> T:
         try:
             return await self._offload(function)
         finally:
-            self._queue.release(client, group)
+            self._queue.release(client)
 
 
 def _dummy_hash(hasher: PasswordHasher) -> str:

@@ -45,17 +45,18 @@ class Clients:
     def release(self, name: str) -> None:
         """Free the slot of a call; who gets it has not gone on yet."""
         self.holding.remove(name)
-        self.queue.release(name[0], name[0].lower())
+        self.queue.release(name[0])
 
     def finish(self, slots: int) -> None:
-        for _ in range(min(slots, len(self.holding) + self.queue._count)):
-            self.release(self.holding[0])
-            self.clock.advance(0)
+        for _ in range(slots):
+            if self.holding:
+                self.release(self.holding[0])
+                self.clock.advance(0)
 
     def is_empty(self) -> bool:
         """Return whether nothing is left of any call."""
         queue = self.queue
-        return not (queue._waiting or queue._count or queue._occupied or queue._granted or self.clock.getDelayedCalls())
+        return not (queue._waiting or queue._held or queue._granted or self.clock.getDelayedCalls())
 
 
 def test_clients_get_slots_round_robin() -> None:
@@ -130,14 +131,16 @@ def test_free_slots_stay_available(slots: int) -> None:
 
 
 def test_many_calls_of_a_client_leave_slots_for_others() -> None:
-    clients = Clients(6, each_at_once=2, group_at_once=3)
-    clients.acquire(*(f"a{number}" for number in range(200)), "b0", "A0", "A1", "c0")
-    # "A" shares the slots of the group with "a".
+    clients = Clients(5, each_at_once=2)
+    clients.acquire(*(f"a{number}" for number in range(200)), "b0", "A0", "c0")
     assert clients.served == ["a0", "a1", "b0", "A0", "c0"]
-    clients.finish(2)
-    assert clients.served[5:] == ["a2", "A1"]
-    clients.finish(2)
-    assert clients.served[7:] == ["a3"]
+    clients.acquire("b1", "A1")
+    clients.finish(3)
+    assert clients.served[5:] == ["a2", "b1", "A1"]
+    clients.finish(1)
+    # One slot stays free, because the client that waits has two.
+    clients.finish(1)
+    assert clients.served[8:] == ["a3"]
 
 
 def test_new_calls_do_not_overtake_those_that_wait() -> None:
@@ -179,7 +182,7 @@ def test_a_slot_may_be_freed_at_once() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_bounds_hold_and_nothing_is_left_whatever_happens(seed: int) -> None:
     random, calls = Random(seed), list[Deferred[None]]()
-    clients = Clients(8, group_at_once=4, each_at_once=2)
+    clients = Clients(8, each_at_once=2)
     for _ in range(3_000):
         action = random.random()
         if action < 0.55 or not calls:
@@ -191,7 +194,6 @@ def test_bounds_hold_and_nothing_is_left_whatever_happens(seed: int) -> None:
         else:
             clients.clock.advance(random.choice([0.0, 0.0, 2.0]))
         assert len(clients.holding) <= 8
-        assert max(Counter(name.lower() for name in clients.holding).values(), default=0) <= 4
         assert max(Counter(clients.holding).values(), default=0) <= 2
     while clients.holding or clients.clock.getDelayedCalls():
         clients.finish(len(clients.holding))

@@ -153,7 +153,8 @@ class Connection(Protocol):
         parser = self._parser
         if parser.messages:
             connections = self.site.connections
-            self.client_network = connections.client_network(self, parser.messages[0])
+            address = connections.proxies.forwarded_address(self.getPeer(), parser.messages[0].headers)
+            self.client_network = network_of(address)
             if not connections.turns.admits(self.client_network):
                 self._turn = self.site.clock.callLater(0, self._continue)
                 return

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.protocol import Protocol as TwistedProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -16,7 +16,6 @@ from twisted.python.failure import Failure
 from ..timers import Timer
 from ..wording import counted
 from ._output import Budget
-from ._parser import Message
 from .proxies import Proxies, network_of
 
 CHECK = 1.0
@@ -30,9 +29,6 @@ class Connection(Protocol):
     """The attributes and methods of a connection that Connections uses."""
 
     network: str
-
-    def getPeer(self) -> IAddress | None:
-        """Return the address of the client, or of its proxy."""
 
     def check(self, now: float, /) -> None:
         """Close the connection if a time limit has passed at `now`, in seconds of the clock."""
@@ -76,7 +72,7 @@ class Connections(Service):
         self.incoming = Budget(queued)
         self.turns = TurnShare(clock.seconds, at_end)
         self._clock = clock
-        self._proxies = proxies
+        self.proxies = proxies
         self._limit = limit
         self._per_address = per_address
         self._grace = grace
@@ -95,15 +91,11 @@ class Connections(Service):
     def accepts(self, address: str) -> bool:
         """Return whether a new connection is within the limits. `address` is empty for UNIX sockets."""
         exceeded = address and self._by_address[network_of(address)] >= self._per_address
-        exceeded = exceeded and not self._proxies.trusts(address)
+        exceeded = exceeded and not self.proxies.trusts(address)
         count = len(self._open)
         accepted = not exceeded and count < self._limit and count + self._streams() < self._sockets
         self._rejected += not accepted
         return accepted
-
-    def client_network(self, connection: Connection, message: Message) -> str:
-        """Return the network of the client that sent `message`, also through a trusted proxy."""
-        return network_of(self._proxies.forwarded_address(connection.getPeer(), message.headers))
 
     def add(self, connection: Connection) -> None:
         """Add a connection. If the server is stopping, the connection closes after one response."""

@@ -79,9 +79,8 @@ class Link(Service):
     that is because the server does not answer. `observe` is
     called with the seconds from each statement to its answer. `charge` is a statement with its parameters that charges
     a request and can be repeated: while only a charge ends the fault of the database, it is tried on connections of its
-    own, and all that show charges fail at once. After a silence, it must succeed on a new connection before other
-    statements run. While the reactor does not run, statements run in the calling thread. After `stopService` nothing
-    connects again.
+    own, and all that show charges fail at once. While the reactor does not run, statements run in the calling thread.
+    After `stopService` nothing connects again.
     """
 
     def __init__(
@@ -107,7 +106,6 @@ class Link(Service):
         self._pipeline: Pipeline | None = None
         self._waiting: deque[Deferred[Pipeline]] = deque()
         self._away_since: float | None = None
-        self._was_silent = False
         self._connecting = False
         self._charging = False
         self._retry: IDelayedCall | None = None
@@ -202,7 +200,7 @@ class Link(Service):
         except BaseException:
             connection.close()
             raise
-        self._connecting = self._was_silent = False
+        self._connecting = False
         self._away_since = None
         self._pipeline = pipeline
         self._database.availability.connected(self)
@@ -214,7 +212,7 @@ class Link(Service):
 
     def _failed(self, failure: Failure) -> None:
         """Record why an attempt failed, and begin the next one soon. No error ends the attempts."""
-        self._record(failure.value, Proof.CHARGE if self._was_silent and self._charge is not None else Proof.ANSWER)
+        self._record(failure.value, Proof.ANSWER)
         if not self._closed:
             self._retry = self._reactor.callLater(RETRY[self._is_away_long()], self._try_again)
 
@@ -225,24 +223,7 @@ class Link(Service):
             availability.failed("no connection can be opened", f"{type(error).__name__}: {error}", shows)
 
     def _open(self) -> Connection:
-        connection = connect(
-            self._database.parameters, _OPTIONS, *([f"LISTEN {self._channel}"] if self._channel else [])
-        )
-        if self._was_silent and self._charge is not None:
-            # Else each charge would wait for the same commit or lock, and leave a session behind that does.
-            self._try_charge(connection)
-        return connection
-
-    def _try_charge(self, connection: Connection) -> None:
-        """Charge a request; close the connection if that fails."""
-        assert self._charge is not None
-        statement, parameters = self._charge
-        try:
-            Cursor(connection).all(statement, *parameters)
-        except BaseException:
-            connection.close()
-            raise
-        self._database.availability.succeeded(Proof.CHARGE)
+        return connect(self._database.parameters, _OPTIONS, *([f"LISTEN {self._channel}"] if self._channel else []))
 
     def _try_again(self) -> None:
         self._connecting = False
@@ -264,19 +245,16 @@ class Link(Service):
             self._end_silent(pipeline)
         elif pipeline.is_late(LATE):
             # The server answers, so this is no fault of all statements.
-            self._pipeline = None
-            self._on_lost()
-            self._connect()
-            pipeline.close(psycopg.errors.QueryCanceled(f"no answer for {LATE:g} seconds"))
+            self._drop(pipeline, psycopg.errors.QueryCanceled(f"no answer for {LATE:g} seconds"))
         elif self._charge is not None and self._database.availability.needs(Proof.CHARGE) and not self._charging:
             self._charging = True
-            Deferred.fromCoroutine(self._offload(self._show_charge)).addBoth(self._charged)
+            Deferred.fromCoroutine(self._offload(self._try_charge, *self._charge)).addBoth(self._charged)
 
-    def _show_charge(self) -> None:
+    def _try_charge(self, statement: str, parameters: Sequence[object]) -> None:
         """Charge a request, because those of clients fail at once. On this link, others would wait behind it."""
-        connection = connect(self._database.parameters, _OPTIONS)
-        self._try_charge(connection)
-        connection.close()
+        with connect(self._database.parameters, _OPTIONS) as connection:
+            Cursor(connection).all(statement, *parameters)
+        self._database.availability.succeeded(Proof.CHARGE)
 
     def _charged(self, result: object) -> None:
         self._charging = False
@@ -284,10 +262,11 @@ class Link(Service):
             self._record(result.value, Proof.CHARGE)
 
     def _end_silent(self, pipeline: Pipeline) -> None:
-        error = psycopg.OperationalError(f"no answer for {SILENCE:g} seconds")
-        self._was_silent = True
         # Statements have waited for it already: the next ones fail at once.
         self._away_since = self._reactor.seconds() - SILENCE
+        self._drop(pipeline, psycopg.OperationalError(f"no answer for {SILENCE:g} seconds"))
+
+    def _drop(self, pipeline: Pipeline, error: psycopg.Error) -> None:
         self._lost(error)
         pipeline.close(error)
 

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..domain.errors import QuotaExceeded, Unavailable
+from ..domain.errors import QuotaExceeded
 from ..domain.quota import Allowance
 from ._availability import Proof
 from ._link import Statements
@@ -23,9 +23,6 @@ BATCH = 64
 
 PRUNED = 1_000
 """Keys whose rows `prune` deletes in one transaction."""
-
-WAITING = 10_000
-"""Most charges that wait for the transaction before them."""
 
 _CHARGE = "SELECT admitted, units, back FROM charge_1($1::text[], $2::bigint[], $3::float8, $4::float8)"
 
@@ -74,8 +71,6 @@ class PostgresQuota:
     async def charge(self, key_id: str, limit: int | None) -> Allowance:
         if limit is None:
             return Allowance(None, None, 0, self._window)
-        if len(self._waiting) >= WAITING:
-            raise Unavailable("The database cannot be used now: too many requests wait for it.")
         done: Deferred[Allowance] = Deferred()
         self._waiting.append(_Charge(key_id, limit, done))
         if not self._is_charging:

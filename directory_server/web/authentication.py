@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 from attrs import define, field, frozen
@@ -34,9 +35,9 @@ _ENCODED = re.compile("%(2D|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9A])", re.IG
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 
 
-PER_CLIENT, PER_NETWORK, TOTAL = 2, 32, 64
-"""Admitted requests of one client (an account or a key), of one network, and in total. Those of a client are few: a
-request of another client waits for all that are admitted, because searches run one after the other."""
+PER_CLIENT, TOTAL = 2, 64
+"""Admitted requests of one client (an account or a key), and in total. Those of a client are few: a request of another
+client waits for all that are admitted, because searches run one after the other."""
 
 WAIT = 2
 """Seconds after which a request that waits is rejected, and after which its client may try again."""
@@ -47,13 +48,9 @@ def admission(clock: IReactorTime) -> FairQueue:
 
     The rest of the server does not wait behind the requests that wait here.
     """
-    return FairQueue(clock, _overloaded, TOTAL, seconds=WAIT, group_at_once=PER_NETWORK, each_at_once=PER_CLIENT)
-
-
-def _overloaded() -> Unavailable:
-    return Unavailable(
-        "The server is overloaded. Try again in a few seconds, with fewer requests at a time.", retry_after=WAIT
-    )
+    message = "The server is overloaded. Try again in a few seconds, with fewer requests at a time."
+    overloaded = partial(Unavailable, message, retry_after=WAIT)
+    return FairQueue(clock, overloaded, TOTAL, seconds=WAIT, each_at_once=PER_CLIENT)
 
 
 @define(eq=False)
@@ -84,7 +81,7 @@ class AuthenticatedRequest:
 
     async def __aexit__(self, *error: object) -> None:
         if self._is_admitted:
-            self._authenticator.admission.release(self.key.client_id, self.request.network)
+            self._authenticator.admission.release(self.key.client_id)
         if not self.is_reported and self._unavailable is None:
             await self.report_quota()
 

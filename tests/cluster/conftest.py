@@ -14,7 +14,7 @@ from directory_server.cli.main import main
 
 from .. import engines
 from ..engines import Engine
-from ..process.conftest import FOREGROUND, LISTEN, TIMEOUT, Server, environment, run_server
+from ..process.conftest import FOREGROUND, LISTEN, TIMEOUT, Server, environment, run_server, until
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -56,6 +56,7 @@ class Cluster:
         settings = ["--set", f"streams.heartbeat={10 * TIMEOUT}"]
         variables = environment(DIRECTORY_SERVER_DATABASE=database or self.engine.conninfo)
         with run_server([*FOREGROUND, "directory", "-l", LISTEN, *settings, *options], folder, variables) as server:
+            until(lambda: server.request("/readyz").status == 200, "readiness")
             yield server
             # All is in the database.
             assert not (folder / "data").exists()

@@ -167,7 +167,7 @@ def test_a_machine_without_network_serves_what_it_has_and_continues_later(
             until(lambda: status() == 503, "requests with a key are rejected", DETECTION)
             rejected = time.monotonic() - began
             until(lambda: database() == "away", "the outage is reported", DETECTION)
-            assert (status("/readyz"), status("/healthz")) == (200, 200)
+            until(lambda: (status("/readyz"), status("/healthz")) == (200, 200), "readiness")
             assert other.search("rain", key).status == 200
             cluster.command("import", "-", stdin=entry_line("a.example/rain", "It rains."))
             until(lambda: other.entry_count() == 1, "the entry on the other machine")

@@ -129,21 +129,22 @@ async def test_an_unexpected_error_does_not_end_the_attempts(network: Network, m
 
 
 @awaited
-async def test_after_a_silence_charges_are_tried_on_a_new_connection_before_clients_use_it(
-    network: Network, engine: Engine
-) -> None:
+async def test_after_a_silence_charges_are_tried_before_those_of_clients(network: Network, engine: Engine) -> None:
     async with running_link(network, charge=TRIAL) as link:
         availability = link._database.availability
         network.trap = b"charge_"
-        charge = Deferred.fromCoroutine(outcome(link, TRIAL[0], *TRIAL[1]))
-        assert isinstance(await charge, Unavailable)
-        # New connections are opened, and the trial is silent on them, too.
+        with pytest.raises(Unavailable, match="does not respond"):
+            await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+        # The trial is silent on new connections, too, while other statements run.
         await trapped(network, 3)
-        assert not link.is_up
-        assert availability.since is not None
-        network.trap = None
         await available(link)
-        assert availability.since is None
+        assert availability.needs(Proof.CHARGE)
+        with pytest.raises(Unavailable, match="does not respond"):
+            await PostgresQuota(link).charge("key", 20)
+        network.trap = None
+        while availability.since is not None:
+            await wait(0.05)
+        assert (await PostgresQuota(link).charge("key", 20)).remaining == 19
 
 
 @awaited

@@ -119,15 +119,6 @@ def test_a_charge_that_is_cancelled_while_it_waits_is_not_spent() -> None:
     assert len(statements.batches) == 1
 
 
-def test_too_many_waiting_charges_are_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_quota, "WAITING", 3)
-    quota = PostgresQuota(Recorded())
-    for _ in range(4):
-        started(quota, "a")
-    with pytest.raises(Unavailable, match="too many requests"):
-        run_sync(quota.charge("a", 9))
-
-
 @awaited
 async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(open_link: Links) -> None:
     link = open_link()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from twisted.internet.defer import Deferred
 
-from directory_server.web.authentication import PER_CLIENT, PER_NETWORK, TOTAL, WAIT
+from directory_server.web.authentication import PER_CLIENT, TOTAL, WAIT
 
 from .conftest import Connection, Server, parse_response
 
@@ -19,9 +19,11 @@ class Held:
 
     def __init__(self, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         self.searches: list[Deferred[None]] = []
+        self.queries: list[str] = []
         search = server.directory._index.search
 
         async def held(query: Any) -> Any:
+            self.queries.append(query.keywords)
             self.searches.append(Deferred())
             await self.searches[-1]
             return await search(query)
@@ -81,19 +83,19 @@ def test_a_batch_and_a_client_that_disconnects_leave_their_places(
 def test_behind_a_trusted_proxy_the_forwarded_address_counts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held(server, monkeypatch)
 
-    def search(client: str, key: str, proxy: str = "10.0.0.1") -> Connection:
+    def search(client: str, proxy: str = "10.0.0.1") -> Connection:
         headers = {"X-Forwarded-For": f"203.0.113.9, {client}"}
-        return server.open("GET", f"{SEARCH}{len(held.searches)}", key=key, headers=headers, address=proxy)
+        key_id, key = server.new_key()
+        # No page of another search is used.
+        return server.open("GET", f"{SEARCH}{client}+{key_id}", key=key, headers=headers, address=proxy)
 
-    for _ in range(PER_NETWORK):
-        search("192.0.2.1", server.new_key()[1])
-    assert len(held.searches) == PER_NETWORK
-    _, key = server.new_key()
-    search("192.0.2.1", key)
-    assert len(held.searches) == PER_NETWORK
-    search("192.0.2.2", key)
-    assert len(held.searches) == PER_NETWORK + 1
-    # What a client writes itself does not count.
-    for number in range(PER_NETWORK):
-        search(f"198.51.100.{number}", server.new_key()[1], proxy="192.0.2.77")
-    assert len(held.searches) == TOTAL
+    crowd = [search("192.0.2.1") for _ in range(TOTAL + 3)]
+    # What a client writes itself does not count: it is no trusted proxy.
+    search("192.0.2.7", proxy="198.51.100.1")
+    search("192.0.2.8", proxy="198.51.100.1")
+    search("192.0.2.2")
+    assert len(held.queries) == TOTAL
+    for number in range(4):
+        held.searches[number].callback(None)
+        crowd[number].received()
+    assert [query.split()[0] for query in held.queries[TOTAL:]] == ["192.0.2.1", "192.0.2.7", "192.0.2.2", "192.0.2.1"]
