@@ -148,8 +148,8 @@ def measure(name: str, port: int, source: str, options: argparse.Namespace, file
 
 def main() -> None:
     if sys.argv[1:2] == ["--crowd"]:
-        port, clients, seconds, file = sys.argv[2:]
-        print(json.dumps(crowd(int(port), int(clients), float(seconds), list(restore(Path(file))))))
+        number, clients, seconds, path = sys.argv[2:]
+        print(json.dumps(crowd(int(number), int(clients), float(seconds), list(restore(Path(path))))))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clients", type=int, default=200, help="clients of the other key")
@@ -160,7 +160,7 @@ def main() -> None:
     entries = read_entries(options.entries)
     haproxy = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
     with tempfile.TemporaryDirectory() as name:
-        folder = options.folder or Path(name)
+        folder = options.folder or Path(name) / "data"
         if not (folder / "directory.db").exists():
             publish(folder, iter(entries))
         many, one = create_keys(folder, 2, None)

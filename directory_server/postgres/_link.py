@@ -216,7 +216,7 @@ class Link(Service):
         if not self._closed:
             self._retry = self._reactor.callLater(RETRY[self._is_away_long()], self._try_again)
 
-    def _record(self, error: BaseException, shows: Proof) -> None:
+    def _record(self, error: BaseException | None, shows: Proof) -> None:
         availability = self._database.availability
         if not isinstance(error, psycopg.Error) or availability.raised(error, shows) is None:
             # For example a wrong password, or no descriptor; it has no other effect than a server that is away.
@@ -248,18 +248,21 @@ class Link(Service):
             self._drop(pipeline, psycopg.errors.QueryCanceled(f"no answer for {LATE:g} seconds"))
         elif self._charge is not None and self._database.availability.needs(Proof.CHARGE) and not self._charging:
             self._charging = True
-            Deferred.fromCoroutine(self._offload(self._try_charge, *self._charge)).addBoth(self._charged)
+            Deferred.fromCoroutine(self._show_charge(*self._charge))
+
+    async def _show_charge(self, statement: str, parameters: Sequence[object]) -> None:
+        try:
+            await self._offload(self._try_charge, statement, parameters)
+        except Exception as error:
+            self._record(error, Proof.CHARGE)
+        finally:
+            self._charging = False
 
     def _try_charge(self, statement: str, parameters: Sequence[object]) -> None:
         """Charge a request, because those of clients fail at once. On this link, others would wait behind it."""
         with connect(self._database.parameters, _OPTIONS) as connection:
             Cursor(connection).all(statement, *parameters)
         self._database.availability.succeeded(Proof.CHARGE)
-
-    def _charged(self, result: object) -> None:
-        self._charging = False
-        if isinstance(result, Failure):
-            self._record(result.value, Proof.CHARGE)
 
     def _end_silent(self, pipeline: Pipeline) -> None:
         # Statements have waited for it already: the next ones fail at once.

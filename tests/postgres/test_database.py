@@ -247,7 +247,7 @@ async def test_a_cancelled_caller_frees_its_connection_when_the_thread_is_done(
 def test_a_transaction_waits_for_a_connection_no_longer_than_the_bound() -> None:
     begun: list[Deferred[Any]] = []
 
-    def offload(function: Callable[..., Any], /, *args: Any) -> Deferred[Any]:
+    def offload(function: Callable[..., Any], /, *args: Any, **options: Any) -> Deferred[Any]:
         begun.append(Deferred())
         return begun[-1]
 
