@@ -17,7 +17,7 @@ COMMON = {
     "_listing._NEWEST": "ends at its limit, in the order of an index",
     "_entries._COUNT": "reads the last row",
     "_entries._HEAD": "reads the last row",
-    "_visibility._LAST": "reads the last row",
+    "_locking._LAST": "reads the last row",
     "_listing._ROWS": "are parts of statements with a limit",
     "_curation._NAME": "is a part of statements with a condition",
     "_account_rows._ACCOUNT": "is a part of statements with a condition",
