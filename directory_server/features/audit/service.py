@@ -91,7 +91,8 @@ def running(host: Host) -> Running:
         """Write a checkpoint, finish abandoned actions, and delete old records."""
         if abandoned := await log.finish_abandoned(host.now()):
             _logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
-        await log.forget(host.now(), settings.keep, settings.max_records, key)
+        for problem in await log.forget(host.now(), settings.keep, settings.max_records, key):
+            _logger.error("No old records of the audit log are deleted: {problem}", problem=problem)
         head = await log.check(host.now(), key)
         _logger.info("Head of the audit log: {head}", head=f"{head.number}:{head.hash}:{head.at}:{head.signature}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -18,11 +18,11 @@ from .chain import (
     START,
     AuditRecord,
     Checkpoint,
-    base_of,
     columns_of,
     event_of,
     hash_of,
     milliseconds,
+    verify,
 )
 from .settings import UPKEEP
 
@@ -62,6 +62,8 @@ _NEWEST = f"""
 
 _CHECKPOINTS = "SELECT number, hash, is_base, signature, at FROM audit_checkpoint ORDER BY number"
 
+_BASE = "SELECT number, hash, is_base, signature, at FROM audit_checkpoint WHERE is_base ORDER BY number LIMIT 1"
+
 _LAST_CHECKPOINT = "SELECT number, hash, is_base, at FROM audit_checkpoint ORDER BY number DESC LIMIT 1"
 
 _CHECK = """
@@ -87,6 +89,9 @@ DELAY = 0.01
 _FORGET = "DELETE FROM audit WHERE number <= :number"
 
 _FORGET_CHECKPOINTS = "DELETE FROM audit_checkpoint WHERE number < :number"
+
+MOST = 100 * PAGE
+"""Records that are deleted at a time, after they were verified."""
 
 _LARGEST = 2**63 - 1
 
@@ -152,42 +157,51 @@ class AuditLog:
 
     async def checkpoints(self) -> Sequence[Checkpoint]:
         """Return the checkpoints, ordered by number."""
-        found = await self._tables.select(_CHECKPOINTS)
-        return [Checkpoint(number, hashed, bool(is_base), *others) for number, hashed, is_base, *others in found]
+        return [_checkpoint(row) for row in await self._tables.select(_CHECKPOINTS)]
 
     async def head(self, now: float, key: bytes) -> Checkpoint:
         """Return a checkpoint of the last record, which is not stored. `now` is in seconds since the epoch."""
         return Checkpoint(*await self._tables.read(_last), at=milliseconds(now)).sign(key)
 
-    async def has(self, head: Checkpoint) -> bool:
+    async def has(self, head: Checkpoint, key: bytes) -> bool:
         """Return whether the log has the record of a checkpoint, or has deleted it because of its age."""
-        row = await self._tables.one(_HASH, number=head.number)
-        return head.number <= base_of(await self.checkpoints()).number if row is None else row[0] == head.hash
+        if (row := await self._tables.one(_HASH, number=head.number)) is not None:
+            return bool(row[0] == head.hash)
+        base = await self._tables.read(_base)
+        return head.number <= base.number and _is_trusted(base, key)
+
+    @transaction
+    def trust_base(self, rows: Rows, key: bytes) -> None:
+        """Sign the checkpoint before the first record, which is of a log that had no key."""
+        rows.lock(_LOCK)
+        if not _is_trusted(base := _base(rows), key):
+            _put(rows, base.sign(key))
 
     @transaction
     def check(self, rows: Rows, now: float, key: bytes) -> Checkpoint:
         """Store a checkpoint of the last record with the time, in seconds since the epoch; return it.
 
-        A later one of the same record stays.
+        A later one of the same record stays, and a base without the signature of `key`, which somebody has forged.
         """
         rows.lock(_LOCK)
         number, hashed = _last(rows)
         last, _, is_base, at = rows.one(_LAST_CHECKPOINT) or (-1, "", False, 0)
         is_base = number == START.number or (number == last and bool(is_base))
         checkpoint = Checkpoint(number, hashed, is_base, at=milliseconds(now)).sign(key)
-        if last < number or at < checkpoint.at:
+        if last < number or (at < checkpoint.at and (not is_base or _is_trusted(_base(rows), key))):
             _put(rows, checkpoint)
         return checkpoint
 
     @transaction
-    def forget(self, rows: Rows, now: float, keep: float, most: int, key: bytes) -> None:
+    def forget(self, rows: Rows, now: float, keep: float, most: int, key: bytes) -> Sequence[str]:
         """Delete records older than `keep` seconds up to the first younger one, and those beyond `most`.
 
         At most a SHARE is deleted because of its age, more if `keep` is short. The last deleted one gets a checkpoint,
-        from which the chain goes on, and the deletion is a record.
+        from which the chain goes on, and the deletion is a record. Nothing is deleted, and what is wrong returned, if
+        the records to delete are not an unbroken chain: a signature would hide who has changed them.
         """
         rows.lock(_LOCK)
-        (first, _), (last, _) = rows.one(_OLDEST, limit=1) or (0, 0), _last(rows)
+        (first, _), (last, _), base = rows.one(_OLDEST, limit=1) or (0, 0), _last(rows), _base(rows)
         count, end, latest = last - first + 1 if first else 0, 0, milliseconds(now)
         limit = int(count * min(max(SHARE, 2 * UPKEEP / keep), 1)) + 1
         # A record of a clock that was ahead does not end the run.
@@ -196,12 +210,40 @@ class AuditLog:
             end = run[-1][0]
         if count > most * (1 + SHARE):
             end = max(end, last - most)
+        end = min(end, base.number + MOST)
+        if not _is_trusted(base, key):
+            return [f"The base {base.number} is not signed."]
+        if problems := verify(_run(rows, base.number, end), [base], b"").problems:
+            return problems
         if end:
             _append(rows, [AuditEvent(now, Actor("anonymous"), DELETED, target=f"{first} to {end}", outcome=DONE)])
             hashed = rows.one(_HASH, number=end)[0]
             _put(rows, Checkpoint(end, hashed, is_base=True, at=milliseconds(now)).sign(key))
             rows.execute(_FORGET, number=end)
             rows.execute(_FORGET_CHECKPOINTS, number=end)
+        return ()
+
+
+def _is_trusted(base: Checkpoint, key: bytes) -> bool:
+    """Return whether the server has written `base`: with a key, somebody else cannot sign another one."""
+    return not key or base.number == START.number or base.is_signed(key)
+
+
+def _base(rows: Rows) -> Checkpoint:
+    row = rows.one(_BASE)
+    return START if row is None else _checkpoint(row)
+
+
+def _checkpoint(row: Sequence[Any]) -> Checkpoint:
+    number, hashed, is_base, signature, at = row
+    return Checkpoint(number, hashed, bool(is_base), signature, at)
+
+
+def _run(rows: Rows, after: int, end: int) -> Iterator[AuditRecord]:
+    """Return the records after the one with a number, up to `end`."""
+    while page := rows.all(_READ, after=after, limit=max(0, min(PAGE, end - after))):
+        yield from map(_record, page)
+        after = page[-1][0]
 
 
 def _append(rows: Rows, events: Sequence[AuditEvent]) -> None:

@@ -40,6 +40,20 @@ ATTACKS = [
 """What somebody without the key can do with twelve records and five checkpoints, the last one of record 10."""
 
 
+FORGED_BASE = (
+    "INSERT INTO audit_checkpoint (number, hash, is_base, signature, at) VALUES (900, '{}', {}, '', 9999999999)"
+)
+
+FORGED = [
+    ["DELETE FROM audit", "DELETE FROM audit_checkpoint", FORGED_BASE.format("a" * 64, "TRUE")],
+    ["DELETE FROM audit WHERE number > 4", "DELETE FROM audit_checkpoint", FORGED_BASE.format("a" * 64, "TRUE")],
+    ["UPDATE audit SET at = 1"],
+    ["UPDATE audit SET number = number + 5000 WHERE number > 6"],
+    ["UPDATE audit SET number = number + 5000"],
+]
+"""What somebody without the key does, so that the server deletes and signs the rest."""
+
+
 async def records_of(log: AuditLog) -> Sequence[AuditRecord]:
     return await log.read(0)
 
@@ -231,6 +245,43 @@ class TestAuditLog(TablesTest):
         # Without the file the time shows what is older than two intervals.
         late = verify(records, checkpoints, KEY, now=now + 2 * UPKEEP, max_age=2 * UPKEEP)
         assert any("No checkpoint was signed" in problem for problem in late.problems)
+
+    @pytest.mark.parametrize("statements", FORGED)
+    @awaited
+    async def test_a_server_does_not_sign_what_somebody_has_forged(
+        self, statements: Sequence[str], tmp_path: Path
+    ) -> None:
+        log, tables, keeper = self.log(), self.open_tables(), HeadKeeper(tmp_path / "head", self.log(), KEY, inline)
+        now = 1_000_000.0
+        for _ in range(6):
+            await log.add(*[evolve(LIMIT, at=now)] * 2)
+            await log.check(now, KEY)
+            await keeper.write(now)
+        for statement in statements:
+            await tables.run(statement)
+        for _ in range(9):
+            now += UPKEEP
+            await keeper.write(now)
+            await log.forget(now, 4 * UPKEEP, 1_000, KEY)
+            await log.check(now, KEY)
+            await log.add(evolve(LIMIT, at=now))
+        head = read_head(tmp_path / "head")
+        assert head is not None
+        result = verify(await records_of(log), await log.checkpoints(), KEY, [head], now=now, max_age=2 * UPKEEP)
+        assert result.problems
+        # The forged records are evidence.
+        assert await log.newest(9, text=DELETED) == []
+
+    @awaited
+    async def test_a_key_for_a_log_that_had_none_signs_its_base(self, tmp_path: Path) -> None:
+        log = self.log()
+        await log.add(*(evolve(LIMIT, at=float(number)) for number in range(1, 8)))
+        await log.forget(14.0, 10.0, 1_000, b"")
+        assert (await verified(log)).problems != []
+        await HeadKeeper(tmp_path / "head", log, KEY, inline).write(14.0)
+        assert (await verified(log)).problems == []
+        await log.forget(30.0, 10.0, 1_000, KEY)
+        assert (await verified(log)).problems == []
 
     @awaited
     async def test_a_checkpoint_has_the_time_of_its_last_signature(self) -> None:
