@@ -34,6 +34,8 @@ IO_ERROR = "the disk cannot be read or written (SQLITE_IOERR_{})"
 
 def assert_survives_fault(server: Server, key: str, begin: Callable[[], object], end: Callable[[], object]) -> None:
     """Assert that uncharged requests work during a storage fault, charges fail, and the server recovers by itself."""
+    # Tables of words are loaded.
+    wait_until_ready(server)
     with open_stream(server, key) as connection:
         statuses = [server.search("a", key).status for _ in range(3)]
         begin()

@@ -73,6 +73,7 @@ def test_any_status_change_keeps_other_names(server: Server, name: str, version:
     path = f"/v0.1/servers/{quote(name.encode(errors='replace'), safe='')}"
     for tail in ("/status", f"/versions/{quote(version.encode(errors='replace'), safe='')}/status"):
         response = publisher.send("PATCH", path + tail, encoded(body))
-        assert response.status in (200, 400, 403, 404, 405, 422)
+        # 308 for an empty version or name, which doubles a slash.
+        assert response.status in (200, 308, 400, 403, 404, 405, 422)
     assert entries_outside(server) == before
     server.clock.advance(60)
