@@ -106,6 +106,8 @@ def _endpoint(transport: Mapping[str, Any], path: str, known: Collection[str]) -
     message = f"has the variable {{{(unknown or '')[:50]}}}, which is not defined; defined: {allowed}."
     if unknown is not None:
         return [Issue(f"{path}.url", message)]
+    if {"{", "}"} & set(_VARIABLE.sub("", transport.get("url", ""))):
+        return [Issue(f"{path}.url", "has a brace that is not of a variable such as {tenant}.")]
     reason = unusable_url(transport) if "url" in transport else ""
     return [Issue(f"{path}.url", f"cannot be installed: {reason}")] if reason else ()
 

@@ -116,6 +116,9 @@ def test_a_template_that_editors_can_use_is_valid(url: str) -> None:
         ("https://[{a}::1/", "cannot be installed: "),
         ("https://\u00e9.{a}/", "cannot be installed: "),
         ("https://a.example/<{a}>", "cannot be installed: "),
+        ("https://a.example/{}/{a}", "has a brace that is not of a variable"),
+        ("https://a.example/{a}?x={b", "has a brace that is not of a variable"),
+        ("https://a.example/{{a}}", "has a brace that is not of a variable"),
     ],
 )
 def test_a_template_that_no_editor_can_use_is_rejected_with_the_reason(url: str, message: str) -> None:
