@@ -26,7 +26,8 @@ def test_stalled_streams_are_closed_and_counted(installation: Installation, hear
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             reader.connect(("127.0.0.1", server.port))
             request_stream(reader, key, CHANGES)
-            read_until(reader, b": \n\n")
+            # Its position in the log.
+            read_until(reader, b"\n\n")
             readers.append(reader)
         many = "".join(entry_line(f"a.example/{number}", "x" * 450) for number in range(400))
         installation.command("import", "-", stdin=many)
