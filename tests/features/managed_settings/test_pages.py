@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twisted.internet.defer import Deferred
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.versions import LOCAL
@@ -18,10 +19,11 @@ from directory_server.features.managed_settings.handlers import FRESH
 from directory_server.features.managed_settings.selection import Selection
 from directory_server.features.text_marks.tables import AcceptedMarks
 from directory_server.run_sync import inline, run_sync
+from directory_server.web.authentication import WAIT
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import OPERATOR, Browser, account_of
-from ...web.conftest import Server
+from ...web.conftest import Server, parse_response
 from ..lists.conftest import SECRET, Listed, open_listed, put
 
 PATH = "/api/open/v1/managed-settings"
@@ -108,6 +110,29 @@ def test_a_flag_counts_after_a_minute(server: Server) -> None:
     assert len(server.get(f"{PATH}/managed-mcp.json").json["mcpServers"]) == 2
     server.clock.advance(FRESH)
     assert len(server.get(f"{PATH}/managed-mcp.json").json["mcpServers"]) == 1
+
+
+@pytest.mark.parametrize(
+    "server",
+    [{"managed_settings.enabled": True, "http.per_address": 100, "http.connections": 100}],
+    indirect=True,
+)
+def test_a_fleet_with_one_key_waits_for_the_policy(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    curate(server)
+    reading: Deferred[None] = Deferred()
+    policy = Selection.policy
+
+    async def slow(selection: Selection, keywords: str) -> Policy:
+        await reading
+        return await policy(selection, keywords)
+
+    monkeypatch.setattr(Selection, "policy", slow)
+    fleet = [server.open("GET", f"{PATH}/copilot.json") for _ in range(9)]
+    server.clock.advance(WAIT)
+    # Searches of the key go on.
+    assert server.get("/api/open/v1/search?keywords=tool").status == 200
+    reading.callback(None)
+    assert [parse_response(machine.received()).status for machine in fleet] == [200] * len(fleet)
 
 
 @enabled
