@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b32encode
 from collections.abc import Iterable
 
 from attrs import frozen
@@ -57,9 +58,11 @@ def names_of(server_name: str, mcp_id: str, tools: Iterable[str] = ()) -> Names:
 def deployed_key(server_name: str, mcp_id: str) -> str:
     """Return the key of a server in files for many machines: other entries and tools do not change it.
 
-    Else a machine would find another server under a key, with the consent and the login of the first one.
+    Else a machine would find another server under a key, with the consent and the login of the first one. It has 62
+    bits of the hash of the whole name, so nobody finds another name with the same key.
     """
-    return f"{_key(server_name, MAX_KEY - 9)}-{mcp_id[-8:]}"
+    digits = b32encode(bytes.fromhex(mcp_id.replace("-", "")[-16:])).decode().strip("=").lower()
+    return f"{_key(server_name, MAX_KEY - 1 - len(digits))}-{digits}"
 
 
 def _key(server_name: str, limit: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from directory_server.client_config._keys import deployed_key
 from directory_server.domain.entries import mcp_id_of
 
 from .conftest import MCP, TIMEOUT, Installation, Server, environment, until
@@ -112,7 +113,9 @@ def test_first_day_of_a_company(installation: Installation) -> None:
         assert "https://mcp.linear.app/mcp" in allowed
         assert "https://mcp.figma.com/mcp" not in allowed
         deployed = server.request("/r/data/api/open/v1/managed-settings/managed-mcp.json", key).json["mcpServers"]
-        assert {"url": "https://mcp.linear.app/mcp"}.items() <= deployed["linear"].items()
+        assert {"url": "https://mcp.linear.app/mcp"}.items() <= deployed[
+            deployed_key(WANTED, mcp_id_of(WANTED))
+        ].items()
 
         # An auditor reads the day, and an export of it proves that nothing is missing.
         issuer.set(claims={**VERIFIED, "sub": "ida", "email": "ida@example.org"})

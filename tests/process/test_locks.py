@@ -129,7 +129,8 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
         # A comment is a heartbeat.
         assert stream.readline().startswith(b":")
         rejected = {(each.status, each.headers["Retry-After"], each.json["error"]) for each in responses(waiting)}
-        assert rejected == {(503, "1", "unavailable")}
+        # Two are admitted and wait for the quota, the others for these.
+        assert rejected <= {(503, "1", "unavailable"), (503, "2", "unavailable")}
         while stream.readline() != b"\n":
             pass
         assert stream.readline().startswith(b":")

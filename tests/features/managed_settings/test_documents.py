@@ -13,13 +13,13 @@ import pytest
 
 from directory_server import serialization
 from directory_server.client_config import install_options
-from directory_server.client_config._keys import MAX_KEY
+from directory_server.client_config._keys import MAX_KEY, deployed_key
 from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
 from directory_server.features.managed_settings.documents import MESSAGES, Policy, PolicyBuilder
 
 from .matchers import check_format, claude_code, others, vs_code
 
-TOOL = f"tool-{mcp_id_of('com.acme/tool')[-8:]}"
+TOOL = deployed_key("com.acme/tool", mcp_id_of("com.acme/tool"))
 
 
 def entry(name: str = "com.acme/tool", **server: Any) -> Entry:
@@ -148,6 +148,14 @@ def test_the_key_of_a_server_depends_on_its_name_only(names: tuple[str, ...]) ->
                 assert keys.setdefault(one.name, key) == key
                 assert len(key) <= MAX_KEY
     assert len(set(keys.values())) == len(names)
+
+
+def test_nobody_finds_another_name_with_the_key_of_a_server() -> None:
+    # Of 32 bits of a hash, two in a hundred thousand names are the same; the second one is found in minutes.
+    names = (f"io.evil/linear-{number:015}" for number in range(100_000))
+    keys = [deployed_key(name, mcp_id_of(name)) for name in names]
+    assert len(set(keys)) == len(keys)
+    assert {key.partition("-")[0] for key in keys} == {"linear"}
 
 
 def test_hidden_entries_are_denied_unless_an_allowed_one_is_the_same() -> None:
