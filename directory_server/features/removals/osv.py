@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -56,11 +57,12 @@ class Advisory:
         """
         if version in ("", "latest"):
             return self.is_open
-        order = _ORDERS[self.package.partition(" ")[0]]
+        kind = self.package.partition(" ")[0]
+        order = _ORDERS[kind]
         place = order(version) if len(version) <= MAX_VERSION else None
         return (
             place is None
-            or any(order(listed) == place for listed in self.versions)
+            or place in _places(kind, self.versions)
             or any(_is_inside(events, place, order) for events in self.ranges)
         )
 
@@ -177,6 +179,12 @@ def _python(version: str) -> Any:
 
 
 _ORDERS: Mapping[str, Order] = {"npm": _npm, "nuget": _nuget, "cargo": semantic, "pypi": _python}
+
+
+@lru_cache(maxsize=4)
+def _places(kind: str, versions: tuple[str, ...]) -> frozenset[Any]:
+    """Return the sort keys of versions. An entry may have a hundred packages of one record with thousands of them."""
+    return frozenset(map(_ORDERS[kind], versions))
 
 
 def _is_inside(events: Sequence[Event], place: Any, order: Order) -> bool:

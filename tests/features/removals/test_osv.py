@@ -9,7 +9,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from directory_server.features.removals import sources
+from directory_server.domain.versions import semantic
+from directory_server.features.removals import osv, sources
 from directory_server.features.removals.osv import Advisory, InvalidRecord, advisories_of, package_key
 from directory_server.features.removals.sources import SourceFailed, documents_of
 
@@ -119,6 +120,19 @@ def test_versions_of_pypi_are_compared_by_pep_440() -> None:
     assert advisory.covers("1.10.dev1")
     assert not advisory.covers("1.10")
     assert not advisory.covers("1!1.9")
+
+
+def test_the_versions_of_a_record_are_read_once_for_all_packages_of_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def order(version: str) -> Any:
+        read.append(version)
+        return semantic(version)
+
+    monkeypatch.setitem(osv._ORDERS, "npm", order)  # type: ignore[arg-type]
+    advisory = only(record(affected(versions=[f"1.{number}.7" for number in range(1_000)])))
+    assert [advisory.covers(f"1.{number}.7") for number in range(950, 1_050)] == [True] * 50 + [False] * 50
+    assert len(read) == 1_000 + 100
 
 
 def test_names_are_compared_as_registries_do() -> None:
