@@ -48,11 +48,11 @@ class HeadKeeper:
         self._last = head.hash
         try:
             kept = await self._offload(read_head, self._path)
-            if kept is None:
-                # The key is new, or an operator has verified the log.
-                await self._log.trust_base(self._key)
             if kept is None or not kept.is_signed(self._key) or await self._log.has(kept, self._key):
                 await self._offload(self._write, head)
+                if kept is None:
+                    # The key is new, or an operator has verified the log.
+                    await self._log.trust(self._key)
             else:
                 _logger.error("No record {number} of {path} in the audit log", number=kept.number, path=self._path)
         except OSError as error:

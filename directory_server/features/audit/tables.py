@@ -73,6 +73,8 @@ _CHECK = """
         hash = excluded.hash, is_base = excluded.is_base, signature = excluded.signature, at = excluded.at
 """
 
+_DROP = "DELETE FROM audit_checkpoint WHERE number = :number"
+
 _OLDEST = "SELECT number, at FROM audit ORDER BY number LIMIT :limit"
 
 _HASH = "SELECT hash FROM audit WHERE number = :number"
@@ -171,11 +173,13 @@ class AuditLog:
         return head.number <= base.number and _is_trusted(base, key)
 
     @transaction
-    def trust_base(self, rows: Rows, key: bytes) -> None:
-        """Sign the checkpoint before the first record, which is of a log that had no key."""
+    def trust(self, rows: Rows, key: bytes) -> None:
+        """Sign the checkpoint before the first record, and delete others without the signature of `key`."""
         rows.lock(_LOCK)
         if not _is_trusted(base := _base(rows), key):
             _put(rows, base.sign(key))
+        others = [checkpoint for checkpoint in map(_checkpoint, rows.all(_CHECKPOINTS)) if not checkpoint.is_base]
+        rows.many(_DROP, [{"number": other.number} for other in others if not other.is_signed(key)])
 
     @transaction
     def check(self, rows: Rows, now: float, key: bytes) -> Checkpoint:

@@ -273,10 +273,13 @@ class TestAuditLog(TablesTest):
         assert await log.newest(9, text=DELETED) == []
 
     @awaited
-    async def test_a_key_for_a_log_that_had_none_signs_its_base(self, tmp_path: Path) -> None:
+    async def test_a_key_for_a_log_that_had_another_or_none_signs_what_is_there(self, tmp_path: Path) -> None:
         log = self.log()
         await log.add(*(evolve(LIMIT, at=float(number)) for number in range(1, 8)))
         await log.forget(14.0, 10.0, 1_000, b"")
+        await log.check(14.0, b"")
+        await log.add(LIMIT)
+        await log.check(14.0, b"o" * 32)
         assert (await verified(log)).problems != []
         await HeadKeeper(tmp_path / "head", log, KEY, inline).write(14.0)
         assert (await verified(log)).problems == []
