@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from attrs import evolve, field, frozen
 
+from ..sanitize import clean_line
 from .scopes import Scope
 from .tools import OfferedTool
 from .views import Hit
@@ -138,6 +139,14 @@ STRONG, CLOSE = 0.6, 0.4
 """The least strength of a strong match, and of a close one. Below it, a match is weak."""
 
 
+MAX_SEARCHED_FOR = 700
+"""Characters of the text of a page that says what was searched of a long text."""
+
+
+def _searched_text(text: str) -> str:
+    return clean_line(text, MAX_SEARCHED_FOR) if text else ""
+
+
 @frozen
 class ToolHit:
     """A tool that matches a query, and the entry that offers it."""
@@ -152,7 +161,8 @@ class Page:
 
     Only pages of queries with `browse` have a summary. `strength` is how well the first hits of the query answer it,
     from 0 to 1; a query without a close match has only these hits. `relevance` is how well each hit answers it, from 0
-    to 1: the best one has the strength of the query.
+    to 1: the best one has the strength of the query. `searched_for` is what was searched of a long text, cleaned like
+    all texts from outside; it is empty where all of it was.
     """
 
     hits: Hits
@@ -160,6 +170,7 @@ class Page:
     summary: Summary | None = None
     strength: float = field(default=1.0, eq=False)
     relevance: Sequence[float] = field(default=(), eq=False, repr=False)
+    searched_for: str = field(default="", converter=_searched_text)
 
     @property
     def match(self) -> Match:

@@ -41,7 +41,7 @@ from ._json_schema import (
     object_schema,
     required_fields,
 )
-from ._keywords import MAX_KEYWORDS, MAX_WORDS
+from ._keywords import ASK_BETTER, LONG_TEXT, MAX_KEYWORDS, MAX_WORDS, is_read_in_part
 from ._parameters import (
     DEFAULT_CHANGES,
     MAX_LIMIT,
@@ -67,6 +67,7 @@ from ._responses import (
     IDENTIFIED,
     LISTED,
     MATCH,
+    SEARCHED_FOR,
     ChangeItem,
     ChangesPage,
     ErrorBody,

@@ -14,6 +14,16 @@ MAX_WORDS = 256
 MAX_FILTERS = 128
 """Characters of the filters in keywords of more than MAX_WORDS characters. All filters are searched for."""
 
+LONG_TEXT = "Long texts are reduced to the sentence that asks for a server."
+ASK_BETTER = "Ask in one sentence, with the name of the product."
+"""What is done with long keywords, and what to send in their place."""
+
+_MUCH_TEXT, _MANY_SENTENCES = MAX_KEYWORDS - 96, 200
+"""Characters of keywords that are likely cut from a longer text, and sentences of them that are compared."""
+
+_ENDS = ".!?;…。！？；।؟\n"
+"""The ends of sentences."""
+
 _FORMS = (
     'Filters may be between the words: "exact phrase", -word, tag:NAME, transport:stdio|http|sse, '
     "package:npm|pypi|oci, official:true, auth:none|key|oauth, runs:local|remote, language:NAME, license:mit, "
@@ -26,7 +36,8 @@ KEYWORDS = {
     "pattern": r"\S",
     "description": (
         "Search words in any language: a name or part of one, a product, a category, a task. Of more than "
-        f"{MAX_WORDS} characters, the filters and the sentences that tell most about servers are searched for. {_FORMS}"
+        f"{MAX_WORDS} characters, the filters and the sentence that asks for a server are searched for, with rare "
+        f"words beside it. {_FORMS}"
     ),
     "examples": ["postgres", "read gmail", "browser automation"],
 }
@@ -38,7 +49,8 @@ def checked_keywords(text: str, longest: int = MAX_KEYWORDS) -> str:
     if not text.strip():
         raise BadInput(f"keywords: is required, 1 to {longest:,} characters.")
     if len(text) > longest:
-        raise BadInput(f"keywords: must have at most {longest:,} characters, not {len(text):,}.")
+        advice = f" {ASK_BETTER}" if longest == MAX_KEYWORDS else ""
+        raise BadInput(f"keywords: must have at most {longest:,} characters, not {len(text):,}.{advice}")
     if ":" in text:
         check_filters(text)
         if len(text) > MAX_WORDS and sum(piece.end - piece.start for piece in filters_of(text)) > MAX_FILTERS:
@@ -47,3 +59,10 @@ def checked_keywords(text: str, longest: int = MAX_KEYWORDS) -> str:
                 f"than {MAX_WORDS}."
             )
     return text
+
+
+def is_read_in_part(keywords: str) -> bool:
+    """Return whether `keywords` have more text than a search reads, or are likely the beginning of such a text."""
+    return len(keywords) > _MUCH_TEXT or (
+        len(keywords) > MAX_WORDS and sum(map(keywords.count, _ENDS)) > _MANY_SENTENCES
+    )

@@ -14,7 +14,7 @@ from ..domain.audit import recorded
 from ..domain.changes import Change, ChangeKind
 from ..domain.checks import IndexedVerification, PackageTexts
 from ..domain.marks import kinds_of
-from ..domain.search import Match
+from ..domain.search import MAX_SEARCHED_FOR, Match
 from ..domain.tools import OfferedTool
 from ..domain.views import Detail, Hit
 from ..domain.withholding import shown_hit
@@ -46,6 +46,12 @@ MATCH = (
 )
 """The description of the steps of a match."""
 
+SEARCHED_FOR = (
+    "What was searched for: the filters, the sentence and the words that were chosen of long keywords. Absent if all "
+    "of the keywords were searched for."
+)
+"""The description of the text that was searched of long keywords."""
+
 TRUST = (
     "What this directory knows: verified, the publisher has proven to own the name; works, needs_login, available (the "
     "package exists), failing or down, by its checks; read-only, may-delete or no-hints, by the hints of its tools. "
@@ -63,6 +69,9 @@ class SearchPage:
     data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
     count: int = field(metadata=_COUNT)
     match: Match = field(default="strong", metadata={"description": f"{MATCH} Only with `fields`."})
+    searched_for: str = field(
+        default="", metadata={"maxLength": MAX_SEARCHED_FOR, "description": f"{SEARCHED_FOR} Only with `fields`."}
+    )
 
 
 @frozen
@@ -125,10 +134,11 @@ def identified(hit: Hit) -> dict[str, str]:
     return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
 
 
-def search_page(items: Any, count: int, match: Match) -> bytes:
+def search_page(items: Any, count: int, match: Match, searched_for: str = "") -> bytes:
     """Return an encoded page of `count` items: a sequence, or an encoded array."""
     # An object of the class takes five times as long.
-    return encode({"data": items, "count": count, "match": match})
+    reduced = {"searched_for": searched_for} if searched_for else {}
+    return encode({"data": items, "count": count, "match": match, **reduced})
 
 
 def changes_page(items: Sequence[Any], position: str) -> bytes:

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 from .. import serialization
 from ..domain.entries import mcp_id_of
 from ..domain.ports.runtime import Offload
-from ..domain.search import Match, Page, Position, Query
+from ..domain.search import Page, Position, Query
 from ..http import Request
 from ..http.headers import query
 from ..services.catalogue import Catalogue
@@ -62,7 +62,7 @@ class RestHandlers:
     ) -> tuple[bytes, Position | None]:
         """Return a body with `fields` of each hit, and the position after its last hit."""
         if serialization.HIT_FIELDS.issuperset(fields):
-            return _records(serialization.hit_records(page.hits, fields), page.match), page.next
+            return _records(serialization.hit_records(page.hits, fields), page), page.next
         tools = serialization.matching_tools(page.hits, fields)
         versions, position = await directory.search_versions(search)
         records = await self._offload(serialization.detail_records, versions, fields, tools, directory.summary_of)
@@ -70,12 +70,13 @@ class RestHandlers:
             last = mcp_id_of(versions[len(records) - 1].name)
             count = next(number for number, hit in enumerate(page.hits, 1) if hit.mcp_id == last)
             position = (await directory.search(evolve(search, limit=count))).next
-        return _records(records, page.match), position
+        return _records(records, page), position
 
 
 def _body(page: Page) -> tuple[bytes, Position | None]:
     return serialization.listed_page(page.hits.records), page.next
 
 
-def _records(records: Sequence[bytes], match: Match) -> bytes:
-    return serialization.search_page([serialization.raw(record) for record in records], len(records), match)
+def _records(records: Sequence[bytes], page: Page) -> bytes:
+    items = [serialization.raw(record) for record in records]
+    return serialization.search_page(items, len(items), page.match, page.searched_for)

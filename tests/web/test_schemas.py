@@ -125,7 +125,8 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert_valid(result, schema, schemas)
     # The entry was not checked, is active and has no flags.
     absent = ("server_name", "status", "status_message", "flags", "matching_tools")
-    assert set(differences(result, schema, schemas)) == {"$.message", *(f"$.data[0].{each}" for each in absent)}
+    missing = {"$.message", "$.searched_for", *(f"$.data[0].{field}" for field in absent)}
+    assert set(differences(result, schema, schemas)) == missing
 
 
 def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, tools: Any) -> None:
@@ -134,6 +135,7 @@ def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, t
     assert_valid(result, schema, schemas)
     assert set(differences(result, schema, schemas)) == {
         "$.message",
+        "$.searched_for",
         *(f"$.data[0].{each}" for each in OPTIONAL),
     }
     assert_valid(server.call("search_mcp", {"keywords": "zzzqqq"})["structuredContent"], schema, schemas)
@@ -141,7 +143,8 @@ def test_facts_and_reasons_of_a_hit_are_optional(server: Server, schemas: Any, t
 
 def test_a_search_with_all_fields_has_exactly_those_of_the_schema(server: Server, schemas: Any) -> None:
     fields = ",".join(schemas["Hit"]["properties"])
-    page = server.get(f"/api/open/v1/search?keywords=postgres&fields={fields}").json
+    # Of more than 256 characters, the response says what was searched.
+    page = server.get(f"/api/open/v1/search?keywords={'postgres+' * 30}&fields={fields}").json
     assert page["data"]
     assert_valid(page, schemas["SearchPage"], schemas)
     assert list(differences(page, schemas["SearchPage"], schemas)) == []

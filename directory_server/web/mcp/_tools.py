@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import field, frozen
@@ -38,9 +39,13 @@ class SearchResult:
     data: Sequence[Hit] = field(metadata={"description": "Matching entries, best match first."})
     count: int = field(metadata={"minimum": 0, "description": "The number of entries in data."})
     match: Match = field(default="strong", metadata={"description": serialization.MATCH})
+    searched_for: str = field(default="", metadata={"description": serialization.SEARCHED_FOR})
     message: str = field(
         default="",
-        metadata={"description": "What to do if no entry matches closely; which argument was reduced. Else absent."},
+        metadata={
+            "description": "What to do if no entry matches closely, or if keywords are too long; which argument was "
+            "reduced. Else absent."
+        },
     )
 
 
@@ -140,22 +145,21 @@ class McpTool:
         }
 
 
-_NOTHING_FOUND = serialization.encode({"success": True, "data": [], "count": 0, "match": "none", "message": NO_MATCH})
-
-_ENDINGS: Mapping[Match, bytes] = {
-    "strong": b',"match":"strong"}',
-    "partial": b',"match":"partial"}',
-    "weak": b"," + serialization.encode({"match": "weak", "message": WEAK_MATCH})[1:],
-}
-"""The ends of encoded results, by how well their hits match."""
+_MESSAGES: Mapping[Match, str] = {"strong": "", "partial": "", "weak": WEAK_MATCH, "none": NO_MATCH}
+"""The messages of results, by how well their hits match."""
 
 
 def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
-    return directory.search_form(query, _search_result, ("MCP", client))
+    make = _search_result_in_part if serialization.is_read_in_part(query.keywords) else _search_result
+    return directory.search_form(query, make, ("MCP", client))
 
 
-def _search_result(page: Page) -> bytes:
-    return serialization.tool_result(_found(page))
+def _search_result(page: Page, advice: str = "") -> bytes:
+    return serialization.tool_result(_found(page, advice))
+
+
+# One object, by which results are cached.
+_search_result_in_part = partial(_search_result, advice=f"{serialization.LONG_TEXT} {serialization.ASK_BETTER}")
 
 
 def tool_text(page: Page) -> str:
@@ -163,10 +167,12 @@ def tool_text(page: Page) -> str:
     return _found(page).decode()
 
 
-def _found(page: Page) -> bytes:
+def _found(page: Page, advice: str = "") -> bytes:
     # An object of SearchResult takes longer to encode.
-    match = page.match
-    return _NOTHING_FOUND if match == "none" else serialization.found_page(page.hits)[:-1] + _ENDINGS[match]
+    message = " ".join(filter(None, (_MESSAGES[page.match], advice)))
+    values = {"match": page.match, "searched_for": page.searched_for, "message": message}
+    end = serialization.encode({name: value for name, value in values.items() if value})
+    return b"%s,%s" % (serialization.found_page(page.hits)[:-1], end[1:])
 
 
 async def _search_tools(directory: Directory, query: Any, client: str) -> bytes:
