@@ -5,7 +5,7 @@
 # make lock       requirements.lock and requirements-build.lock from pyproject.toml
 # make screenshots  docs/search-light.png and docs/search-dark.png
 # make share      manual pages, shell completions and files of systemd in build/share and build/lib
-# make release    sdist and wheels in dist/, each started in an environment of its own
+# make release    sdist, wheel and bill of materials in dist/; the wheel is started in an environment of its own
 PYTHON ?= python3
 DATA ?= data
 # More workers than the two processors of a small machine: tests of processes wait most of their time.
@@ -60,7 +60,7 @@ lock: .venv/dev
 	$(compile) --extra cluster --extra tls --output-file requirements.lock pyproject.toml
 	$(compile) --allow-unsafe --only-build-deps --build-deps-for wheel --output-file requirements-build.lock pyproject.toml
 
-# The source distribution and the wheels in dist/, each wheel checked and, if it fits this machine, started.
+# The source distribution, the wheel, which is checked and started, and the bill of materials in dist/.
 release: .venv/run
 	$(call install,.[release])
 	rm -rf build dist

@@ -1,6 +1,4 @@
-"""Test sessions: each supported Python, the lowest dependencies, the newest Twisted, no C compiler."""
-
-import shutil
+"""Test sessions: each supported Python, the lowest dependencies and the newest Twisted."""
 
 import nox
 
@@ -33,23 +31,3 @@ def newest_twisted(session: nox.Session) -> None:
     session.install("--editable", ".[dev]")
     session.install("--upgrade", "--pre", "twisted")
     session.run("pytest", *(session.posargs or FAST))
-
-
-@nox.session(python=PYTHONS[0])
-def fuzz(session: nox.Session) -> None:
-    """Fuzz the compiled engine with sanitizers. FUZZ_SEED gives another seed, FUZZ_SECONDS longer runs."""
-    session.install("--editable", ".[dev]")
-    session.run("pytest", "-q", "-rs", "tests/fuzz", *session.posargs)
-
-
-@nox.session(python=PYTHONS[0])
-def without_compiler(session: nox.Session) -> None:
-    """Install as on a machine without a C compiler, and run the tests of the search with numpy in place of C."""
-    # A module that an earlier build compiled would be installed.
-    shutil.rmtree("build", ignore_errors=True)
-    session.install(".", env={"CC": "false"})
-    check = "from directory_server.search.index.arrays import engine; assert engine is None, engine"
-    with session.chdir(session.create_tmp()):
-        session.run("python", "-c", check)
-    session.install("--editable", ".[dev]")
-    session.run("pytest", *(session.posargs or ("-q", "tests/search", "tests/serialization")), env={"ENGINE": "none"})

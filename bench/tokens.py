@@ -40,6 +40,9 @@ def main() -> None:
     name, counter = token_counter()
     for limit in LIMITS:
         counts = result_tokens(index, queries, limit, counter)
+        if not counts:
+            print(f"{limit} hits: no query has so many")
+            continue
         figures = f"median {median(counts):,.0f}, largest {max(counts):,} tokens"
         print(f"{limit} hits: {figures} ({name}, {len(counts)} queries)")
 

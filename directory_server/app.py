@@ -14,7 +14,6 @@ from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
 from . import __version__, process
-from .compiled import compiled_modules
 from .config import Config, ConfigError, endpoints, record_folder, shown_settings
 from .domain.errors import Unavailable
 from .process import StartFailed
@@ -136,9 +135,7 @@ class DirectoryService(MultiService):
             streams=max_streams(self._config, sockets),
             reserved=files - sockets,
         )
-        application = build(self._config, self._reactor, sockets=sockets, lost=self._exit_on_loss)
-        log_compiled_modules(self._log)
-        return application
+        return build(self._config, self._reactor, sockets=sockets, lost=self._exit_on_loss)
 
     def _exit_on_loss(self, reason: str) -> None:
         """Stop a process whose data directory or database was deleted, replaced or upgraded; its exit code is 1."""
@@ -197,16 +194,3 @@ class DirectoryService(MultiService):
         self._log.critical("{reason}", reason=reason)
         printed = self._terminal is not None and self._terminal.write_line(reason)
         raise StartFailed("the line above gives the reason" if printed else reason)
-
-
-def log_compiled_modules(log: Logger) -> None:
-    """Log which compiled modules the process uses."""
-    modules = compiled_modules()
-    if missing := [name for name, is_used in modules.items() if not is_used]:
-        log.warn(
-            "Not compiled: {missing}. Slower Python code is used. Install a C compiler and the headers of Python, then "
-            "build and install the package again.",
-            missing=", ".join(missing),
-        )
-    else:
-        log.info("Compiled modules: {modules}", modules=", ".join(modules))

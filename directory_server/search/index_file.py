@@ -10,9 +10,10 @@ from pathlib import Path
 
 from .impact_index import ImpactIndex
 from .index.columns import Unusable, map_columns, size_of, write_columns
+from .index.memory import forget_pages
 from .index.packing import file_version
 from .index.saved import from_columns, to_columns
-from .index.tiers import Snapshot
+from .index.snapshot import Snapshot
 
 NAME = "index-{version}.bin"
 
@@ -48,7 +49,7 @@ class MappedIndexFile:
             return False
 
     def is_outdated(self) -> bool:
-        return self._read is None or self._index.snapshot.vocabulary is not self._read.vocabulary
+        return self._read is None or not _shares_base(self._index.snapshot, self._read)
 
     def read(self, log: str) -> tuple[int, str]:
         file = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -64,7 +65,7 @@ class MappedIndexFile:
         if facts.get("log") != log:
             raise Unusable("it is from another change log, such as that before a restored backup")
         snapshot = self._read = from_columns(mapped)
-        mapped.forget()
+        forget_pages()
         self.copy = self._index.copy(snapshot)
         return seq, last
 
@@ -134,6 +135,12 @@ class MappedIndexFile:
             for path in self._folder.glob(NAME.format(version="*")):
                 if path != self.path and path.lstat().st_mtime < written - OBSOLETE:
                     path.unlink()
+
+
+def _shares_base(one: Snapshot, other: Snapshot) -> bool:
+    """Return whether the largest segment of both is the same, or both are empty."""
+    largest = [snapshot.parts[0].segment if snapshot.parts else None for snapshot in (one, other)]
+    return largest[0] is largest[1]
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from functools import lru_cache
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from ..domain.changes import Change
 from ..domain.policy import PolicyRules
 from ..serialization import restore_entry
+from .index.checked import document_of
 from .index.packing import TextAnalysis
-from .index.verified import document_of
 from .query.parsing import parse
-from .text.analysis import stem
+from .text import is_unspaced, pairs, stem
 
 
 @frozen
@@ -32,27 +32,6 @@ class _Requirements:
         return bool(self.words or self.filters or self.phrases or self.excluded)
 
 
-@define(eq=False)
-class _Words:
-    """The terms of the words of an entry. A word is stemmed only when a term with its first letter is looked for.
-
-    The stemmer never changes the first letter. Most words of an entry have another one than the words of a query.
-    """
-
-    _words: Collection[str]
-    _stems: dict[str, Set[str]] = field(factory=dict, init=False)
-
-    def __contains__(self, term: str) -> bool:
-        letter = term[:1]
-        stems = self._stems.get(letter)
-        if stems is None:
-            stems = self._stems[letter] = {stem(word) for word in self._words if word[0] == letter}
-        return term in stems
-
-    def has_all(self, terms: Iterable[str]) -> bool:
-        return all(term in self for term in terms)
-
-
 def percolate(change: Change, queries: Collection[str]) -> Set[str]:
     """Return those of `queries` that the entry of `change` matches: it has all words and satisfies all filters.
 
@@ -63,19 +42,19 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
         return frozenset()
     # Checks add words. Without them the words alone are read first: most entries do not have those of a query.
     document = None if change.verified is None else document_of(change)
-    words = _Words((_words_of(change.analysed) if document is None else document.words).split())
+    terms = frozenset(_terms_of(change.analysed) if document is None else document.terms)
     required = {query: _requirements(query) for query in queries}
-    found = {query for query, each in required.items() if each and words.has_all(each.words)}
-    if not found:
-        return found
+    having = {query for query, its in required.items() if its and its.words <= terms}
+    if not having:
+        return having
     document = document or document_of(change)
     assert document is not None, "the change has the analysis of an entry"
     special_terms, phrases = set(document.special_terms), document.row.phrases
     return {
         query
-        for query in found
-        if not any(special_terms.isdisjoint(terms) for terms in required[query].filters)
-        and not any(term in words for term in required[query].excluded)
+        for query in having
+        if not any(special_terms.isdisjoint(filter_terms) for filter_terms in required[query].filters)
+        and terms.isdisjoint(required[query].excluded)
         and all(phrase in phrases for phrase in required[query].phrases)
     }
 
@@ -101,14 +80,19 @@ class EntryPolicy:
         return self.rules.rule_of(percolate(change, self.rules.queries))
 
 
-def _words_of(packed: bytes) -> str:
-    """Return the words of a document without decoding its other parts, see `packing.pack`."""
-    return packed.split(b"\n", 2)[1].decode()
+def _terms_of(packed: bytes) -> Sequence[str]:
+    """Return the terms of a document without decoding its other parts, see `packing.pack`."""
+    return packed.split(b"\n", 2)[1].decode().split()
 
 
 # The parts of a query are limited in number and length, so this is at most about 20 MB.
 @lru_cache(maxsize=4_096)
 def _requirements(query: str) -> _Requirements:
     parsed = parse(query)
-    words = frozenset(stem(token) for word in parsed.words for token in word.tokens)
+    words = frozenset(
+        stem(token)
+        for parts, _ in parsed.whole
+        for part in parts
+        for token in (pairs(part) if is_unspaced(part) else (part,))
+    )
     return _Requirements(words, tuple(parsed.required), tuple(parsed.phrases), frozenset(parsed.excluded))

@@ -1,88 +1,58 @@
-"""The sources of the compiled engine: complete in a source distribution, and within the limited API."""
+"""Source distributions and wheels: they have all files of the project that they need, and nothing is compiled."""
 
 from __future__ import annotations
 
-import os
-import re
 import runpy
-import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from directory_server.search.index.arrays import ENGINE_VERSION
-
 setuptools: Any = pytest.importorskip("setuptools")
 FileList: Any = pytest.importorskip("setuptools._distutils.filelist").FileList
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = sorted((ROOT / "directory_server").rglob("*.c"))
-HEADERS = sorted((ROOT / "directory_server").rglob("*.h"))
-LIMITED_API = re.compile(r"^#define Py_LIMITED_API 0x030B0000$", re.MULTILINE)
+GENERATED = {"directory_server/features/docs/pages.json"}
 
 
-def options_of_setup(path: Path) -> dict[str, Any]:
-    """Return the arguments of `setup` in the file at `path`."""
-    given: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(setuptools, "setup", given.update)
-        runpy.run_path(str(path))
-    return given
+def files_of(folder: str) -> set[str]:
+    """Return the files in a folder of the project, relative to it, without bytecode and documents."""
+    paths = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    kept = (path for path in paths if "__pycache__" not in path.parts and path.suffix != ".md")
+    return {str(path.relative_to(ROOT)) for path in kept} - GENERATED
 
 
-@pytest.fixture
-def extensions() -> list[Any]:
-    found: list[Any] = options_of_setup(ROOT / "setup.py")["ext_modules"]
-    return found
+def data_of_wheel() -> set[str]:
+    """Return the files of the package that the patterns of pyproject.toml match."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["directory_server"]
+    paths = (path for pattern in patterns for path in (ROOT / "directory_server").glob(pattern))
+    return {str(path.relative_to(ROOT)) for path in paths}
 
 
-def distributed() -> set[Path]:
-    """Return the files that MANIFEST.in adds to a source distribution."""
-    files = FileList()
-    files.set_allfiles([str(path.relative_to(ROOT)) for path in (*SOURCES, *HEADERS)])
-    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
-        files.process_template_line(line)
-    return {ROOT / each for each in files.files}
+def test_a_wheel_has_all_data_of_the_package() -> None:
+    data = {name for name in files_of("directory_server") if not name.endswith(".py")}
+    assert "directory_server/search/data/lexicon.npz" in data
+    assert data - data_of_wheel() == set()
 
 
 def test_a_source_distribution_has_all_sources() -> None:
-    assert HEADERS
-    assert distributed() >= {*SOURCES, *HEADERS}
+    files = FileList()
+    wanted = {name for folder in ("directory_server", "search_data", "deploy") for name in files_of(folder)}
+    files.set_allfiles(sorted(wanted))
+    for line in (ROOT / "MANIFEST.in").read_text("utf-8").splitlines():
+        files.process_template_line(line)
+    # The build command adds the modules and the data of the package.
+    assert "search_data/sources/senses.tsv" in files.files
+    assert {name for name in wanted - {*files.files} if not name.endswith(".py")} - data_of_wheel() == set()
 
 
-def test_the_engine_has_all_sources_and_a_changed_header_rebuilds_it(extensions: list[Any]) -> None:
-    (engine,) = extensions
-    assert {ROOT / path for path in engine.sources} == set(SOURCES)
-    assert {ROOT / path for path in engine.depends} >= set(HEADERS)
-    assert engine.define_macros == [("ENGINE_VERSION", str(ENGINE_VERSION))]
-
-
-def test_every_source_has_the_limited_api() -> None:
-    (header,) = HEADERS
-    assert LIMITED_API.search(header.read_text())
-    for path in SOURCES:
-        # Python.h must not be read before the limit is defined.
-        assert re.findall(r"^#include .*$", path.read_text(), re.MULTILINE)[0] == f'#include "{header.name}"'
-
-
-@pytest.mark.parametrize("editable", [True, False])
-def test_a_module_that_does_not_compile_is_named_and_an_older_file_of_it_deleted(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], editable: bool
-) -> None:
-    for name in ("setup.py", "directory_server/search/index/arrays.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "broken.c").write_text("#error\n")
-    options = options_of_setup(tmp_path / "setup.py")
-    broken = setuptools.Extension("broken", [str(tmp_path / "broken.c")], optional=True)
-    build = options["cmdclass"]["build_ext"](setuptools.Distribution({"ext_modules": [broken]}))
-    build.editable_mode, build.build_lib, build.build_temp = editable, str(tmp_path / "lib"), str(tmp_path / "temp")
-    build.ensure_finalized()
-    older = (tmp_path if editable else tmp_path / "lib") / build.get_ext_filename("broken")
-    older.parent.mkdir(exist_ok=True)
-    older.touch()
-    os.utime(older, (0, 0))
-    build.run()
-    assert "WARNING: not compiled: broken.\n" in capfd.readouterr().err
-    assert not older.exists()
+def test_nothing_is_compiled() -> None:
+    options: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setuptools, "setup", options.update)
+        runpy.run_path(str(ROOT / "setup.py"))
+    assert options["packages"]
+    assert "ext_modules" not in options
+    assert [name for name in files_of("directory_server") if name.endswith((".c", ".h", ".pyx", ".so"))] == []

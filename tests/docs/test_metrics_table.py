@@ -9,7 +9,6 @@ from directory_server.domain.checks import RemoteStatus, VerifiedStatus
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.features.verification.results import RemoteCheck
 from directory_server.features.verification.targets import Target, TargetKind
-from directory_server.search.index import arrays as arrays  # Imports the compiled modules, which are measured.
 
 from ._examples import ROOT
 

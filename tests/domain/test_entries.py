@@ -121,3 +121,20 @@ def test_a_package_with_invisible_characters_has_no_configuration(invisible: str
     ]
     detail = detail_of(entry(packages=packages))
     assert [each.name for each in detail.install if each.configurations] == ["good@1.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("brief", "is_retired"),
+    [
+        ("DEPRECATED: use com.b/sky instead.", True),
+        ("[Deprecated] Forecasts", True),
+        ("Deprecated - moved to com.b/sky", True),
+        ("DEPRECATED v0.6.0 — use com.b/sky", True),
+        ("Archived", True),
+        ("Archived web pages", False),
+        ("Deprecated-code finder", False),
+        ("Finds deprecated: models", False),
+    ],
+)
+def test_a_description_that_begins_with_the_state_tells_it(brief: str, is_retired: bool) -> None:
+    assert Entry({"name": "com.a/sky", "version": "1", "description": brief}).is_retired == is_retired

@@ -88,8 +88,8 @@ def test_entries_stay_in_the_namespace_of_their_domain(entries: list[Any]) -> No
         assert is_within(reversed_domain(entry.name.partition("/")[0]).lower(), OWNER)
         assert not entry.is_official
         document = unpack(TextAnalysis()(entry))
-        assert len(document.words.split()) <= MAX_WORDS
-        assert len(document.words) <= MAX_LETTERS + MAX_WORDS
+        assert len(document.terms) <= MAX_WORDS
+        assert sum(map(len, document.terms)) <= MAX_LETTERS
         detail_of(entry)
 
 

@@ -28,31 +28,33 @@ from .first_hits import FIRST_HITS
 
 FLOORS: Mapping[str, float] = {
     "queries": 0.88,
-    "needs": 0.66,
+    "needs": 0.67,
     "cjk": 0.77,
-    "other_languages": 0.78,
-    "cjk_2": 0.75,
-    "other_languages_2": 0.74,
+    "other_languages": 0.79,
+    "cjk_2": 0.74,
+    "other_languages_2": 0.745,
     "english_2": 0.88,
-    "fresh_3": 0.73,
-    "fresh_4": 0.80,
-    "terms_5": 0.69,
-    "fresh_7": 0.75,
-    "translated": 0.56,
-    "sentences": 0.80,
-    "capability": 0.78,
+    "fresh_3": 0.74,
+    "fresh_4": 0.8,
+    "terms_5": 0.77,
+    "fresh_7": 0.78,
+    "translated": 0.57,
+    "sentences": 0.805,
+    "capability": 0.8,
     "category": 0.91,
     "conditions": 0.88,
-    "products": 0.89,
+    "products": 0.87,
 }
 """The least nDCG@10 of each file in the sample: a little below what is measured. A gain raises its floor."""
 
 SAMPLED = 8
 """One of so many entries is in the sample, which also has those that `FIRST_HITS` names."""
 
-MOST_UNANSWERED, MOST_WEAK, MOST_WEAK_TRANSLATED = 0.15, 0.08, 0.40
+MOST_UNANSWERED, MOST_WEAK, MOST_WEAK_TRANSLATED = 0.2, 0.14, 0.42
 """The greatest share of queries without an answer with more than KEPT hits, of judged queries that are weak, and of
-translated ones: many of their words are in the dictionary only."""
+translated ones: many of their words are in the dictionary only.
+
+The sample lacks most entries that answer a query. Of all entries, 7 % of the judged queries are weak."""
 
 ONE_EACH = 50
 """Queries that have one entry each in a small catalogue."""
@@ -60,7 +62,7 @@ ONE_EACH = 50
 MOST_WEAK_OF_SMALL = 0.15
 """The greatest share of these that are weak."""
 
-LEAST_WANTED = 0.8
+LEAST_WANTED = 0.85
 """The least share of wanted entries among the first hits for names of products. A gain raises it."""
 
 FILES = [*QUERIES, *set_files()]

@@ -1,21 +1,25 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import ModuleType
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
-import pytest
+from attrs import evolve
 
+from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
-from directory_server.domain.search import Query
+from directory_server.domain.search import Page, Query
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
-from directory_server.search.index import arrays
-from tests.contract.index import additions
+from directory_server.search.query.parsing import parse
+from directory_server.search.query.plan import build_plan
+from directory_server.search.query.rows import Plan, Word
+from tests.contract.index import additions, make_entry
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+OTHERS = [make_entry(f"org.example/{number}", "Something else") for number in range(20)]
+"""Entries that no test searches for, so that a word of one entry is rare."""
 
 
 class RecordingOffload:
@@ -29,21 +33,51 @@ class RecordingOffload:
         return function(*args, **kwargs)
 
 
-def index_of(*entries: Entry) -> ImpactIndex:
-    """Return an index of `entries`, which were added in one change."""
-    index = ImpactIndex(inline)
-    run_sync(index.apply(additions(*entries)))
+def index_of(*entries: Entry, batch: int = 0) -> ImpactIndex:
+    """Return an index of `entries`: added in one change, or in several of `batch` entries to small segments."""
+    return index_of_changes(additions(*entries), batch)
+
+
+def index_of_changes(changes: Sequence[Change], batch: int = 0) -> ImpactIndex:
+    """Return an index of `changes`, as for `index_of`."""
+    index = ImpactIndex(inline, sizes=(2, 6)) if batch else ImpactIndex(inline)
+    for start in range(0, len(changes), batch or max(len(changes), 1)):
+        run_sync(index.apply(changes[start : start + batch] if batch else changes))
     return index
 
 
-def search_names(index: ImpactIndex, keywords: str) -> list[str]:
+def search(index: ImpactIndex, keywords: str, limit: int = 50, **fields: Any) -> Page:
+    """Return the page for `keywords`."""
+    return run_sync(index.search(Query(keywords, limit, **fields)))
+
+
+def search_names(index: ImpactIndex, keywords: str, limit: int = 50) -> list[str]:
     """Return the names of the hits for `keywords`."""
-    return [hit.name for hit in run_sync(index.search(Query(keywords))).hits]
+    return [hit.name for hit in search(index, keywords, limit).hits]
 
 
-@contextmanager
-def using(engine: ModuleType | None) -> Iterator[None]:
-    """Use this compiled engine, or none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "engine", engine)
-        yield
+def all_ids(index: ImpactIndex, query: Query) -> list[str]:
+    """Return the ids of the hits of all pages of `query`."""
+    found: list[str] = []
+    while True:
+        page = run_sync(index.search(query))
+        found += [hit.mcp_id for hit in page.hits]
+        if page.next is None:
+            return found
+        query = evolve(query, after=page.next)
+
+
+def plan_of(index: ImpactIndex, keywords: str) -> Plan:
+    """Return the plan of `keywords` for all entries."""
+    return build_plan(parse(keywords), index.snapshot.view(None))
+
+
+def word_of(index: ImpactIndex, keywords: str, text: str) -> Word:
+    """Return the word `text` of the plan of `keywords`."""
+    (word,) = (word for word in plan_of(index, keywords).words if word.text == text)
+    return word
+
+
+def terms_of(index: ImpactIndex, keywords: str, text: str) -> set[str]:
+    """Return the terms by which the word `text` of `keywords` is searched, those of two words joined by a space."""
+    return {" ".join(dict.fromkeys(row[:2])) for row in word_of(index, keywords, text).rows}

@@ -13,15 +13,14 @@ import pytest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.search import TextAnalysis
-from directory_server.search.index import lexicon
 from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS, build_document
 from directory_server.search.index.facets import facet
-from directory_server.search.index.lexicon import Lexicon
 from directory_server.search.index.packing import pack
-from directory_server.search.index.segment import Segment
-from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.percolator import percolate
 from directory_server.search.query.parsing import parse
+from tests.contract.index import make_entry
+
+from . import index_of, plan_of, search
 
 SIZE = 60_000
 """Characters of a large text."""
@@ -72,8 +71,8 @@ def test_document_and_caches_of_a_large_entry_are_bounded(kind: str) -> None:
         tracemalloc.stop()
     # The caches hold a limited number of tokens of short words, of short filters, and of findings of short texts.
     assert size < 4_000_000
-    assert len(document.words.split()) <= MAX_WORDS
-    assert len(document.words) <= MAX_LETTERS + MAX_WORDS
+    assert len(document.terms) <= MAX_WORDS
+    assert sum(map(len, document.terms)) <= MAX_LETTERS
     assert sum(map(len, document.special_terms)) < 30_000
     assert len(pack(document)) < 100_000
 
@@ -85,11 +84,9 @@ def test_long_filter_value_is_truncated_before_caching() -> None:
 
 def test_document_keeps_the_words_of_the_greatest_weight() -> None:
     document = build_document(entry("weather", longDescription=WORDS[:20_000], tags=["rainfall"], title="Zephyr"))
-    words = document.words.split()
-    weights = np.frombuffer(document.weights, "<f2")
-    assert len(words) == len(weights) == MAX_WORDS
-    assert {"weather", "rainfall", "a"} <= set(words)
-    assert set(words[: document.named]) == {"a"}
+    assert len(document.terms) == len(np.frombuffer(document.weights, "<f2")) == len(document.flags) == MAX_WORDS
+    flags = dict(zip(document.terms, document.flags, strict=True))
+    assert (flags["a"], flags["weather"], flags["rainfal"]) == (1, 2, 0)
 
 
 def test_query_matches_the_name_of_a_large_entry() -> None:
@@ -97,25 +94,28 @@ def test_query_matches_the_name_of_a_large_entry() -> None:
     assert percolate(change, ["a", "zzzzz"]) == {"a"}
 
 
-def test_lexicon_of_large_bilingual_entries_takes_little_memory() -> None:
-    vocabulary = Vocabulary()
-    documents = [build_document(entry(WORDS[:4_000], descriptions={"zh": HAN[:4_000]})) for _ in range(60)]
-    document = Segment.of(documents, vocabulary)
-    segment = Segment.merge([(document, np.ones(len(document), bool))], vocabulary)
-    tracemalloc.start()
-    try:
-        Lexicon.learn(segment, vocabulary)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 40_000_000
+HOSTILE = {
+    "one word": "a" * 256,
+    "words that no entry has": " ".join(f"wrong{number}" for number in range(32)),
+    "beginnings": " ".join("abcdefghijklmnopqrstuvwxyz" * 9),
+    "filters": "tag:x " * 42,
+    "alternatives": "tag:" + "|".join(map(str, range(60))),
+    "exclusions": "-a " * 80,
+    "phrases": '"a b" ' * 40,
+    "Chinese": "".join(chr(0x4E00 + 7 * number) for number in range(256)),
+    "one long name": "a-" * 128,
+    "a concept in each word": "weather mail invoice music photo map train recipe book travel news stock tax pdf chat "
+    * 2,
+}
 
 
-def test_lexicon_of_a_large_index_counts_a_fixed_number_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    vocabulary = Vocabulary()
-    texts = [("mail", "邮件"), ("weather", "天气")] * 2
-    documents = [build_document(entry(english, descriptions={"zh": chinese})) for english, chinese in texts]
-    segment = Segment.of(documents, vocabulary)
-    assert Lexicon.learn(segment, vocabulary).translations("邮件").keys() == {"mail"}
-    monkeypatch.setattr(lexicon, "MOST_PAIRS", 0)
-    assert Lexicon.learn(segment, vocabulary).pairs == {}
+@pytest.mark.parametrize("keywords", HOSTILE.values(), ids=HOSTILE)
+def test_plans_of_hostile_queries_are_bounded(keywords: str) -> None:
+    words = [make_entry(f"org.example/{word}", f"{word} {word}s {word}ing") for word in WORDS.split()[:300]]
+    index = index_of(*words, make_entry("org.example/han", HAN[:2_000]))
+    plan = plan_of(index, keywords)
+    assert len(plan.words) <= 64
+    assert len(plan.concepts) <= 8
+    assert sum(map(len, plan.groups)) <= 1_000
+    assert len(plan.parsed.required) <= 42
+    search(index, keywords, browse=True)

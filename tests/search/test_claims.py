@@ -17,7 +17,9 @@ from directory_server.domain.search import Query
 from directory_server.run_sync import run_sync
 from directory_server.search.index.claims import CLAIM, MAX_CLAIMED, MAX_QUERIES
 from directory_server.search.index.document import build_document
-from directory_server.search.ranking.strength import KEPT
+
+KEPT = 10
+"""The hits of a query without a close match."""
 
 RAIN = "Weather forecasts for cities: rain, wind and temperature of the next days."
 UMBRELLA = "do I need an umbrella against the rain tomorrow"
@@ -79,7 +81,7 @@ def test_words_of_the_entry_and_repetitions_get_nothing() -> None:
     assert claims(plain) == set()
     assert "umbrella" in claims(claimed)
     assert "rain" not in claims(claimed)
-    assert build_document(claimed).words == build_document(plain).words
+    assert build_document(claimed).terms == build_document(plain).terms
 
 
 def test_claims_about_something_else_are_not_searched() -> None:

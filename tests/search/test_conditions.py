@@ -7,20 +7,22 @@ import pytest
 
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.facts import Fact, language_bit
-from directory_server.search.query.conditions import LEAST_FACTOR, Condition, factors, find_conditions
 from directory_server.search.query.parsing import parse
+from directory_server.search.tables.conditions import LEAST_FACTOR, Condition, factors, find_conditions
 from tests.contract.index import make_entry
 
-from . import index_of, search_names
+from . import OTHERS, index_of, search, search_names
 
-OTHERS = [make_entry(f"org.example/{number}", "Something else") for number in range(20)]
+
+def words_of(keywords: str) -> list[str]:
+    return [part for parts, _ in parse(keywords).whole for part in parts]
 
 
 def stated(keywords: str) -> tuple[str, list[str]]:
     """Return the words of the topic, and the labels of the conditions; a `?` marks those that may be the topic."""
-    request = find_conditions(parse(keywords).words)
-    topic = " ".join(part for word in request.words for part in word.parts)
-    return topic, [each.label + ("" if each.is_certain else "?") for each in request.conditions]
+    request = find_conditions(words_of(keywords))
+    labels = [condition.label + ("" if condition.is_certain else "?") for condition in request.conditions]
+    return " ".join(request.words), labels
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_a_factor_is_bounded() -> None:
 
 
 def test_either_of_two_conditions_is_enough() -> None:
-    (condition,) = find_conditions(parse("editor in Rust or Go").words).conditions
+    (condition,) = find_conditions(words_of("editor in Rust or Go")).conditions
     bits = [language_bit(name) for name in ("rust", "go", "python")]
     rust, go, python = factors([condition], np.array(bits, np.uint64), np.ones(3, np.float32)).tolist()
     assert rust == go > 1 > python
@@ -140,3 +142,26 @@ def test_conditions_are_not_louder_than_the_topic() -> None:
     other = make_entry("org.example/museum-of-old-coins", "Opening hours", **free)
     index = index_of(topic, other, *OTHERS)
     assert search_names(index, "hexagram of coins in rust mit licensed")[0] == "org.example/topic"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "limit", "reasons"),
+    [
+        ("an umbrella, no api key, self-hosted", 9, {"sky": "no key needed, self-hosted", "rain": "", "shop": ""}),
+        ("weather", 9, {}),
+        ("do I need an umbrella", 9, {}),
+        ("weather self-hosted", 1, {"sky": "self-hosted"}),
+        ("umbrella in rust", 9, {}),
+        # At most three.
+        ("weather self-hosted, keyless, offline, read-only", 1, {"sky": "self-hosted, no key needed, works offline"}),
+    ],
+)  # fmt: skip
+def test_hits_have_the_conditions_that_they_satisfy_as_reasons(
+    keywords: str, limit: int, reasons: dict[str, str]
+) -> None:
+    sky = make_entry("org.example/sky", "Weather forecast. No API key, self-hosted, offline, read-only.")
+    others = make_entry("org.example/rain", "Weather forecast"), make_entry("org.example/shop", "Sells an umbrella")
+    hits = search(index_of(sky, *others, *OTHERS, batch=2), keywords, limit).hits
+    found = hits.reasons()
+    names = [hit.name.rpartition("/")[2] for hit in hits]
+    assert (dict(zip(names, found, strict=True)) if found else {}) == reasons

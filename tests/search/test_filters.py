@@ -1,9 +1,15 @@
-"""Filters in keywords: phrases, excluded words, tags, transports, packages, official."""
+"""Filters in keywords: phrases, excluded words, facts, tags, transports, packages, namespaces."""
 
 from __future__ import annotations
 
+from random import Random
+
+import numpy as np
+import pytest
+
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.search.query.parsing import parse
+from directory_server.search.index import packed
+from directory_server.search.index.packed import Packed
 from tests.contract.index import make_entry
 
 from . import index_of, search_names
@@ -33,6 +39,8 @@ EXPECTED = {
     '"no such words"': set(),
     "mail -box": {"odd"},
     "mail -odd": {"local", "remote"},
+    "mail not box": {"local", "remote", "odd"},
+    "mail -reading": {"remote", "odd"},
     "mail - box": {"local", "remote", "odd"},
     "mail-box": {"local", "remote", "odd"},
     'mail tag:"vector database"': {"local"},
@@ -81,30 +89,34 @@ def test_filters_select_entries() -> None:
     assert short == EXPECTED
 
 
-def test_words_of_a_phrase_are_ranked_and_filters_are_not() -> None:
-    query = parse('tag:mail "mail box" -letter post')
-    assert [word.parts for word in query.words] == [("mail",), ("box",), ("post",)]
-    assert (query.phrases, query.excluded) == (["mail box"], ["letter"])
-
-
 def test_everyday_words_are_expanded_to_concepts() -> None:
     index = index_of(make_entry("org.example/sky", "Weather and forecasts"), make_entry("org.example/other", "Mail"))
     for keywords in ("do I need an umbrella tomorrow", "明日は傘が必要ですか", "明天要带伞吗"):
         assert search_names(index, keywords) == ["org.example/sky"]
 
 
-def test_translations_are_learnt_from_bilingual_entries() -> None:
-    both = [
-        make_entry(
-            f"org.example/{n}", f"zeppelin flights number {n}", _meta={PUBLISHER: {"descriptions": {"zh": "飞艇"}}}
-        )
-        for n in range(3)
-    ]
-    others = [
-        make_entry(f"org.other/{n}", f"tramway rides {n}", _meta={PUBLISHER: {"descriptions": {"zh": "电车"}}})
-        for n in range(3)
-    ]
-    index = index_of(*both, *others, make_entry("org.example/english", "A zeppelin"))
-    names = search_names(index, "飞艇")
-    assert "org.example/english" in names
-    assert not any(name.startswith("org.other") for name in names)
+def test_a_phrase_is_not_found_across_two_texts_and_is_found_among_all_entries() -> None:
+    others = [make_entry(f"org.example/{number}", "mail for you, and you for mail") for number in range(300)]
+    rare = make_entry("org.example/rare", "you and for mail " + "which is longer than the other descriptions " * 3)
+    index = index_of(*others, rare)
+    assert search_names(index, '"you and for" "mail"') == ["org.example/rare"]
+    assert len(search_names(index, '"and you for"')) == 50
+    assert search_names(index, '"mail mail"') == search_names(index, '"mail org"') == []
+
+
+def test_a_phrase_counts_as_exact_beside_few_words_only() -> None:
+    index = index_of(make_entry("org.example/tasks", "Adds tasks to lists"))
+    assert search_names(index, 'add a task to my list every time the user says "remind me"') == ["org.example/tasks"]
+    assert search_names(index, 'add a task "remind me"') == []
+
+
+@pytest.mark.parametrize("chunk", [1, 5, 1_000])
+@pytest.mark.parametrize("seed", range(4))
+def test_items_that_contain_a_key(monkeypatch: pytest.MonkeyPatch, seed: int, chunk: int) -> None:
+    monkeypatch.setattr(packed, "CHUNK", chunk)
+    random = Random(seed)
+    items = ["".join(random.choices("abé", k=random.randrange(7))).encode() for _ in range(60)]
+    found = Packed.of(items)
+    for key in (b"a", b"ab", b"aa", "éa".encode(), b"abab", b"zz"):
+        for numbers in (np.arange(60), np.array([7, 3, 3]), np.empty(0, np.int64)):
+            assert found.containing(numbers, key).tolist() == [key in items[number] for number in numbers.tolist()]

@@ -66,12 +66,6 @@ def test_expected_entry_is_the_first_hit() -> None:
     }
 
 
-def test_a_known_word_is_not_corrected() -> None:
-    index = index_of(make_entry("org.example/mails"), make_entry("org.example/mains"), make_entry("org.example/rails"))
-    assert search_names(index, "mails") == ["org.example/mails"]
-    assert search_names(index, "maims") == ["org.example/mails", "org.example/mains"]
-
-
 def test_tokens_after_the_limit_are_ignored() -> None:
     index = index_of(make_entry("org.example/mail", "letters"))
     padding = " ".join(f"word{n}" for n in range(31))

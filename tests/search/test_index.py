@@ -13,7 +13,6 @@ from directory_server.domain.search import Page, Query
 from directory_server.run_sync import inline
 from directory_server.search import ImpactIndex, impact_index
 from directory_server.search.index.segment import Segment
-from directory_server.search.index.vocabulary import Vocabulary
 from directory_server.search.query import cost
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
@@ -46,13 +45,13 @@ async def test_a_search_during_an_apply_sees_the_state_before_it(monkeypatch: py
     index = index_of(make_entry("org.example/old", "letters"), make_entry("org.example/other", "letters"))
     before = await index.search(Query("letters"))
     seen: list[Page] = []
-    merge = Segment.merge_all
+    merge = Segment.merge
 
-    def search_then_merge(*parts: Any) -> tuple[Segment, Vocabulary]:
+    def search_then_merge(parts: Any) -> Segment:
         Deferred.fromCoroutine(index.search(Query("letters"))).addCallback(seen.append)
-        return merge(*parts)
+        return merge(parts)
 
-    monkeypatch.setattr(Segment, "merge_all", search_then_merge)
+    monkeypatch.setattr(Segment, "merge", search_then_merge)
     await index.apply([*removals("org.example/old"), *additions(make_entry("org.example/new", "letters"))])
     assert seen
     assert all(page == before for page in seen)
@@ -101,61 +100,39 @@ async def test_removed_entries_take_no_memory() -> None:
     for n in range(9):
         await index.apply(additions(make_entry(f"org.example/{n}", "letters")))
         await index.apply(removals(f"org.example/{n}"))
-    assert len(index._snapshot.parts) == 0
+    assert len(index.snapshot.parts) == 0
 
 
 @awaited
-async def test_an_expensive_search_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = ImpactIndex(offload := RecordingOffload())
-    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
-    monkeypatch.setattr(cost, "SMALL", 5)
-    monkeypatch.setattr(cost, "MAX_POSTINGS", 15)
-    offload.functions.clear()
-
-    assert (await search_names(index, "zeppelins org.example/3"))[0] == "org.example/3"
-    assert len(offload.functions) == 1
-    assert len(await search_names(index, "letters ")) == 9
-    assert len(offload.functions) == 1
-    assert len(await search_names(index, "official:false -parcels")) == 9
-    assert len(offload.functions) == 2
-    monkeypatch.setattr(cost, "MAX_SCORED", 8)
-    assert len(await search_names(index, "letters ")) == 9
-    assert len(offload.functions) == 3
-    await search_names(index, "parcels ")
-    assert len(offload.functions) == 3
-
-
-@awaited
-async def test_all_searches_of_a_large_collection_run_through_their_offload(monkeypatch: pytest.MonkeyPatch) -> None:
-    offloaded: list[object] = []
-
-    async def searches(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        offloaded.append(args[0].func)
-        return function(*args)
-
-    index = ImpactIndex(inline, searches=searches)
-    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters") for n in range(9))))
-    monkeypatch.setattr(cost, "LARGE", 9)
-    assert len(await search_names(index, "letters parcels")) == 9
-    assert offloaded == []
-    monkeypatch.setattr(cost, "LARGE", 8)
-    # With feedback, a name, and without words: their plans as well.
-    for text in ("letters parcels", "org.example/3", "official:false"):
-        assert await search_names(index, text)
-    assert offloaded == [index._plan_and_search] * 3
-
-
-@awaited
-async def test_a_phrase_of_function_words_runs_through_the_offload(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = ImpactIndex(offload := RecordingOffload())
-    await index.apply(additions(make_entry("org.example/a", "To be or not"), make_entry("org.example/b", "Not to be")))
-    monkeypatch.setattr(cost, "MAX_TEXTS", 1)
-    offload.functions.clear()
-
-    assert await search_names(index, '"to be or"') == ["org.example/a"]
-    assert len(offload.functions) == 1
-    await search_names(index, '"to be or" parcels')
-    assert len(offload.functions) == 1
+@pytest.mark.parametrize(
+    ("keywords", "limits", "runs_in_thread"),
+    [
+        ("letters parcels", {}, False),
+        # Any search of a large collection, also for a name and without words.
+        ("letters parcels", {"LARGE": 8}, True),
+        ("org.example/3", {"LARGE": 8}, True),
+        ("official:false", {"LARGE": 8}, True),
+        # Many rare words, and many postings, of one of medium size.
+        ("zeppelins quokka", {"SMALL": 5, "MAX_STRINGS": 30}, True),
+        ("letters ", {"SMALL": 5, "MAX_STRINGS": 30}, False),
+        ("letters ", {"SMALL": 5, "MAX_POSTINGS": 8}, True),
+        ("parcels ", {"SMALL": 5, "MAX_POSTINGS": 8}, False),
+        # A phrase of function words is looked for in all texts.
+        ('"to be or"', {"MAX_TEXTS": 1}, True),
+        ('"to be or" parcels', {"MAX_TEXTS": 1}, False),
+    ],
+)
+async def test_an_expensive_search_runs_in_a_thread(
+    keywords: str, limits: dict[str, int], runs_in_thread: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = ImpactIndex(inline, searches=(offload := RecordingOffload()))
+    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters, to be or not") for n in range(9))))
+    expected = await index.search(Query(keywords))
+    assert offload.functions == []
+    for name, limit in limits.items():
+        monkeypatch.setattr(cost, name, limit)
+    assert await index.search(Query(keywords)) == expected
+    assert len(offload.functions) == runs_in_thread
 
 
 @awaited
@@ -180,7 +157,7 @@ async def test_a_change_frees_the_state_that_was_searched_before_it() -> None:
     index = index_of(make_entry("org.example/old", "letters"))
     await index.search(Query("letters lettres mail"))
     await index.search(Query("letters", browse=True))
-    before = ref(index.snapshot.collection)
+    before = ref(index.snapshot.view(None))
 
     gc.disable()
     try:

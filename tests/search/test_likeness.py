@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +13,8 @@ from attrs import evolve
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.search import Likeness, Query
-from directory_server.run_sync import run_sync
 from directory_server.search import ImpactIndex, entry_key
-from directory_server.search.query.parsing import parse
-from directory_server.search.query.plan import build_plan
-from directory_server.search.ranking.likeness import RERANKED, with_likeness
-from directory_server.search.text.analysis import words
-from directory_server.search.text.word_vectors import (
+from directory_server.search.tables.word_vectors import (
     DIMENSIONS,
     KEY_BYTES,
     UNKNOWN,
@@ -29,13 +22,17 @@ from directory_server.search.text.word_vectors import (
     text_vector,
     word_vectors,
 )
+from directory_server.search.text import runs
 from tests.contract.index import make_entry
 
-from . import index_of, search_names
+from . import OTHERS, all_ids, index_of, plan_of, search, search_names
+
+LIKED, MAX_LIKED = 100, 512
+"""Documents that may gain, at least and, if many are equal, at most."""
 
 
 def terms(text: str) -> list[str]:
-    return word_vectors().terms_of(words(text, humps=False))
+    return word_vectors().terms_of(runs(text, humps=False))
 
 
 def likeness(one: str, other: str) -> float:
@@ -49,8 +46,8 @@ def likeness(one: str, other: str) -> float:
 def test_the_table_is_in_order() -> None:
     table = word_vectors()
     assert table.vectors.shape == (len(table.words), DIMENSIONS)
-    assert (table.words[1:] > table.words[:-1]).all()
-    assert table.words.dtype.itemsize == KEY_BYTES
+    assert (table.words.texts[1:] > table.words.texts[:-1]).all()
+    assert table.words.width == KEY_BYTES
     assert (table.weights > 0).all()
     assert np.isfinite(table.weights).all()
 
@@ -74,7 +71,7 @@ def test_runs_without_spaces_are_split_into_the_longest_known_words() -> None:
 
 
 def test_a_longer_word_than_any_of_the_table_is_unknown() -> None:
-    longest = max(word_vectors().words.tolist(), key=len).decode()
+    longest = max(word_vectors().words.texts.tolist(), key=len).decode()
     assert text_vector({longest: 1.0}) != UNKNOWN
     assert text_vector({f"{longest}{'x' * KEY_BYTES}": 1.0, "\ud800": 1.0}) == UNKNOWN
     assert query_vector([], {}) is None
@@ -90,14 +87,32 @@ def make_index(count: int) -> ImpactIndex:
     return index_of(*entries, make_entry("org.example/zz", "Plan for an umbrella and rain, weather, storms"))
 
 
-def test_an_entry_of_like_meaning_comes_first() -> None:
-    assert search_names(make_index(8), "umbrella plan")[0] == "org.example/zz"
+@pytest.mark.parametrize(
+    ("query", "like", "other"),
+    [
+        (
+            "violin rehearsal",
+            "the orchestra, concert halls, strings, musicians, scores and pupils of the school",
+            "the warehouse, taxes, plumbing, invoices, trucks and pallets of the company",
+        ),
+        (
+            "ledger of quartz",
+            "minerals, gemstones, crystals, rocks, geology, mines and museums of stones",
+            "football, recipes, holidays, hotels, kitchens, soup and vegetables of farms",
+        ),
+    ],
+)
+def test_an_entry_of_like_meaning_comes_first(query: str, like: str, other: str) -> None:
+    """Both have the words of the query."""
+    for one, two in ("ab", "ba"):
+        texts = (make_entry(f"org.example/{name}", f"A {query}: {text}") for name, text in ((one, like), (two, other)))
+        assert search_names(index_of(*texts, *OTHERS), query)[0] == f"org.example/{one}"
 
 
 def test_a_query_of_one_word_or_of_unknown_words_is_ranked_by_words_alone() -> None:
-    collection = make_index(8).snapshot.collection
-    assert build_plan(parse("umbrella plan"), collection).vector is not None
-    assert build_plan(parse("umbrella"), collection).vector is None
+    index = make_index(8)
+    assert plan_of(index, "umbrella plan").vector is not None
+    assert plan_of(index, "umbrella qqxyz zzyzx wwqqq").vector is plan_of(index, "qqxyz umbrellas zzyzx").vector is None
 
 
 def preferring(name: str) -> Likeness:
@@ -110,35 +125,40 @@ def preferring(name: str) -> Likeness:
 def test_a_likeness_that_comes_with_the_query_counts(keywords: str) -> None:
     index = make_index(50)
     name = "org.example/entry-031"
-    page = run_sync(index.search(Query(keywords, likeness=preferring(name))))
+    page = search(index, keywords, likeness=preferring(name))
     # The first one has a concept of the query.
     assert page.hits[1].mcp_id == mcp_id_of(name)
-    assert run_sync(index.search(Query(keywords))).hits[1].mcp_id != mcp_id_of(name)
+    assert search(index, keywords).hits[1].mcp_id != mcp_id_of(name)
 
 
 @pytest.mark.parametrize("limit", [7, 60, 100])
 @pytest.mark.parametrize("with_likeness", [False, True])
 @pytest.mark.parametrize(("keywords", "count"), [("umbrella plan", 301), ("umbrella plan -guitar", 226)])
 def test_pages_have_each_hit_once(limit: int, with_likeness: bool, keywords: str, count: int) -> None:
-    index = make_index(3 * RERANKED)
-    name = run_sync(index.search(Query(keywords, limit=60))).hits[40].server_name
-    whole = Query(keywords, limit=100, likeness=preferring(name) if with_likeness else None)
-    query: Query | None = evolve(whole, limit=limit)
-    paged: list[str] = []
-    while query is not None:
-        page = run_sync(index.search(query))
-        paged += [hit.mcp_id for hit in page.hits]
-        query = evolve(query, after=page.next) if page.next else None
-    assert (mcp_id_of(name) in paged[:2]) == with_likeness
-    assert len(paged) == len(set(paged)) == count
-    assert paged[:100] == [hit.mcp_id for hit in run_sync(index.search(whole)).hits]
+    index = make_index(3 * LIKED)
+    name = search(index, keywords, 60).hits[40].server_name
+    query = Query(keywords, 100, likeness=preferring(name) if with_likeness else None)
+    whole = all_ids(index, query)
+    assert len(whole) == len(set(whole)) == count
+    assert all_ids(index, evolve(query, limit=limit)) == whole
+
+
+def test_only_the_first_hits_may_gain() -> None:
+    index, asked = make_index(9 * LIKED), list[int]()
+
+    def likeness(entries: Sequence[int]) -> Sequence[float]:
+        asked.extend(entries)
+        return [0.5] * len(entries)
+
+    found = all_ids(index, Query("umbrella plan", 1_000, likeness=likeness))
+    assert LIKED <= len(asked) == len({*asked}) <= MAX_LIKED
+    assert len(found) == len({*found}) == 9 * LIKED + 1
 
 
 def test_an_unknown_likeness_changes_nothing() -> None:
     index = make_index(50)
-    without = run_sync(index.search(Query("umbrella plan")))
-    unknown = run_sync(index.search(Query("umbrella plan", likeness=lambda entries: None)))
-    assert [hit.mcp_id for hit in unknown.hits] == [hit.mcp_id for hit in without.hits]
+    unknown = search(index, "umbrella plan", likeness=lambda entries: None)
+    assert [hit.mcp_id for hit in unknown.hits] == [hit.mcp_id for hit in search(index, "umbrella plan").hits]
 
 
 def test_the_likeness_of_a_name_is_not_asked_for() -> None:
@@ -146,13 +166,13 @@ def test_the_likeness_of_a_name_is_not_asked_for() -> None:
         raise AssertionError
 
     index = make_index(8)
-    run_sync(index.search(Query("org.example/entry-003", likeness=fail)))
-    run_sync(index.search(Query("umbrella plan", sort="stars", until=1, likeness=lambda entries: None)))
+    search(index, "org.example/entry-003", likeness=fail)
+    search(index, "umbrella plan", sort="stars", until=1, likeness=lambda entries: None)
 
 
 def test_an_extreme_likeness_is_bounded() -> None:
     index = make_index(50)
-    page = run_sync(index.search(Query("umbrella plan", likeness=lambda entries: [1e300 * (-1) ** n for n in entries])))
+    page = search(index, "umbrella plan", likeness=lambda entries: [1e300 * (-1) ** n for n in entries])
     assert page.next is None or np.isfinite(page.next.score)
     assert len(page.hits) == 50
 
@@ -164,13 +184,3 @@ def test_products_of_vectors_start_no_threads() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "1"
-
-
-def test_no_document_loses_by_rounding() -> None:
-    # Nothing is like the query: the vectors of all documents are empty. A lower score would repeat pages.
-    rows = SimpleNamespace(vectors=np.zeros((50, 128), np.int8))
-    segments: Any = [SimpleNamespace(rows=rows)]
-    plan: Any = SimpleNamespace(vector=bytes([1] * 128), likeness=None, conditions=())
-    hits = [(float(np.float32(10 / (3 + number))), 0, number) for number in range(50)]
-    changed = with_likeness(plan, segments, hits)
-    assert all(new >= old for (new, *_), (old, *_) in zip(changed, hits, strict=True))

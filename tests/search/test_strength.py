@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from directory_server.domain.search import Page, Query
-from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
-from directory_server.search.query.parsing import parse
-from directory_server.search.query.plan import Plan, build_plan
 from directory_server.search.ranking import strength
-from directory_server.search.ranking.strength import KEPT
-from tests.contract.index import additions, make_entry
+from tests.contract.index import make_entry
+
+from . import index_of, plan_of, search
+
+KEPT = 10
+"""The hits of a query without a close match."""
 
 TOPICS = ("weather forecasts", "football results", "stock prices", "train timetables")
 COUNT = 40
+PHONES = [make_entry(f"org.example/server-{n:02}", f"Provides {TOPICS[n % 4]} for phones") for n in range(COUNT)]
 OTHERS = [f"Agent that reads {topic} and messages about {other}" for topic in TOPICS for other in TOPICS]
 
 
 @pytest.fixture(scope="module")
 def index() -> ImpactIndex:
     """Return an index in several segments, in which a quarter of the entries has each topic and one repairs phones."""
-    made = ImpactIndex(inline, sizes=(4, 16))
-    for number in range(COUNT):
-        made_entry = make_entry(f"org.example/server-{number:02}", f"Provides {TOPICS[number % 4]} for phones")
-        run_sync(made.apply(additions(made_entry)))
-    run_sync(made.apply(additions(make_entry("org.example/zither-tuner", "Repairs a mechanical phone"))))
-    return made
-
-
-def search(index: ImpactIndex, keywords: str, **fields: object) -> Page:
-    return run_sync(index.search(Query(keywords, **fields)))  # type: ignore[arg-type]
-
-
-def plan_of(index: ImpactIndex, keywords: str) -> Plan:
-    return build_plan(parse(keywords), index.snapshot.collection)
+    return index_of(*PHONES, make_entry("org.example/zither-tuner", "Repairs a mechanical phone"), batch=3)
 
 
 def test_a_query_that_entries_answer_has_all_its_matches(index: ImpactIndex) -> None:
@@ -91,8 +79,7 @@ def test_one_answer_is_enough_in_a_small_catalogue_of_any_size(size: int) -> Non
     """A small catalogue has one entry for most topics, and its words weigh less."""
     answer = make_entry("org.example/chat", "Slack tools for an agent: read channels and post messages")
     others = (make_entry(f"org.example/other-{number}", OTHERS[number % len(OTHERS)]) for number in range(size - 1))
-    made = ImpactIndex(inline)
-    run_sync(made.apply(additions(answer, *others)))
+    made = index_of(answer, *others)
     page = search(made, "post messages to a slack channel from my agent, and tell me who reads them")
     assert (page.match, page.hits[0].server_name) == ("strong", "org.example/chat")
     assert search(made, "post a letter to the harpsichord from my dulcimer").match == "weak"
@@ -105,15 +92,13 @@ def test_one_answer_of_many_entries_may_be_chance(index: ImpactIndex, monkeypatc
 
 
 def test_words_that_no_entry_has_count_by_their_rarity(index: ImpactIndex) -> None:
-    collection = index.snapshot.collection
-    assert plan_of(index, "weather forecasts").unknown_weight == 0
-    assert plan_of(index, "weather in the harpsichord").unknown_weight == pytest.approx(collection.idf(0))
+    assert plan_of(index, "weather forecasts").unknown == 0
+    assert plan_of(index, "weather in the harpsichord").unknown == pytest.approx(index.snapshot.view(None).idf(0))
 
 
 def test_a_query_in_another_language_lacks_half_as_much(index: ImpactIndex) -> None:
     english, german = "weather harpsichord dulcimer", "Wetter für Xylofonschlegel und Dudelsackpfeifen"
-    assert not plan_of(index, english).is_translated
-    assert plan_of(index, german).is_translated
+    assert [plan_of(index, query).language for query in (english, german)] == ["", "de"]
     assert search(index, english).strength < search(index, german).strength
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 import pytest
 from attrs import evolve
 
@@ -24,18 +23,11 @@ from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
-from directory_server.search.index import (
-    bm25,
-    document,
-    facets,
-    packing,
-    rows,
-    translated_terms,
-    verified,
-)
+from directory_server.search import text as analysis
+from directory_server.search.index import checked, claims, document, facets, fields, packing, segment
 from directory_server.search.index.packing import pack, unpack
 from directory_server.search.index.saved import to_columns
-from directory_server.search.text import analysis, conversions
+from directory_server.search.tables import word_vectors
 from directory_server.serialization import encode_hit, encode_indexed
 
 SAMPLE = Path(__file__).with_name("analysis_sample.json")
@@ -100,9 +92,6 @@ def indexed_sample() -> str:
 
 def _exact(name: str, column: Any) -> bytes:
     """Return the bytes of a column, without the last digits of logarithms."""
-    if name == "lexicon":
-        size, documents, pairs = orjson.loads(bytes(column))
-        return repr((size, documents, [(word, sorted(each)) for word, each in sorted(pairs.items())])).encode()
     found: bytes = np.round(column, 5).tobytes() if column.dtype == np.float32 else column.tobytes()
     return found
 
@@ -124,12 +113,11 @@ def test_a_changed_index_has_another_number() -> None:
 
 
 CHANGES_OF_THE_ANALYSIS: dict[str, tuple[Any, str, Any]] = {
-    "text/analysis.py": (analysis, "_BASE_LETTERS", {}),
-    "text/conversions.py": (conversions, "NEAR", 0),
-    "index/translated_terms.py, conversions": (translated_terms, "CONVERSION", "\0to:"),
-    "index/translated_terms.py": (translated_terms, "MAX_TERMS", 0),
+    "text.py": (analysis, "_BASE_LETTERS", {}),
+    "index/claims.py": (claims, "MEANT", 3.0),
     "index/document.py": (document, "PLACEHOLDER_WEIGHT", 0.2),
     "index/facets.py": (facets, "HOUR", 60),
+    "tables/word_vectors.py": (word_vectors, "MAX_WORDS", 2),
     "domain/facts.py": (facts, "_SECRET", re.compile("secret")),
 }
 """By module, a constant that decides what is stored, and another value."""
@@ -142,9 +130,9 @@ def test_the_sample_shows_a_change(module: Any, name: str, value: Any, monkeypat
 
 
 CHANGES_OF_THE_INDEX: dict[str, tuple[Any, str, Any]] = {
-    "verified.py": (verified, "PRIORS", dict.fromkeys(VerifiedStatus, 0.01)),
-    "bm25.py": (bm25, "K1", 1.3),
-    "rows.py": (rows, "encode_hit", lambda hit, name: encode_hit(hit, name + "s")),
+    "checked.py": (checked, "PRIORS", dict.fromkeys(VerifiedStatus, 0.01)),
+    "fields.py": (fields, "K1", 1.3),
+    "segment.py": (segment, "encode_hit", lambda hit, name: encode_hit(hit, name + "s")),
 }
 
 

@@ -83,7 +83,7 @@ class Process:
     @property
     def is_mapped(self) -> bool:
         """Whether the documents of the largest segment are in the file."""
-        return not self.index.snapshot.parts[0].segment.lists.doc_ids.flags.owndata
+        return not self.index.snapshot.parts[0].segment.docs.flags.owndata
 
 
 @define

@@ -6,14 +6,14 @@ entries (see `ranking.nomination`). A claim counts only if it is about what the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from ...domain.entries import Entry
-from ..text.analysis import MAX_KEY, stem, tokens, words
-from ..text.word_vectors import WordVectors, query_vector, text_vector, word_vectors
+from ..tables.word_vectors import WordVectors, query_vector, text_vector, word_vectors
+from ..text import MAX_KEY, runs, stem, tokens
 
 QUERIES, CAPABILITIES = "representativeQueries", "capabilities"
 """The members of the publisher metadata with claims."""
@@ -40,17 +40,16 @@ Of judged queries, 89 % reach it with an entry of grade 3, and 5 % with another 
 """
 
 
-def claim_terms(entry: Entry, vector: bytes, said: Iterable[str]) -> list[str]:
-    """Return the special terms of the claims of `entry` that count, without the stems of the words in `said`.
+def claim_terms(entry: Entry, vector: bytes, said: Container[str]) -> list[str]:
+    """Return the special terms of the claims of `entry` that count, without the terms `said`.
 
     `vector` is what the entry means.
     """
     claims = list(_claims(entry))
     if not claims:
         return []
-    stems = {*map(stem, said)}
     found = (word for claim in claims if _is_like(claim, vector) for word in tokens(claim, humps=True))
-    new = dict.fromkeys(term for word in found if (term := stem(word)) not in stems)
+    new = dict.fromkeys(term for word in found if (term := stem(word)) not in said)
     return [CLAIM + term for term in islice(new, MAX_CLAIMED)]
 
 
@@ -66,7 +65,7 @@ def _claims(entry: Entry) -> Iterator[str]:
 
 
 def _is_like(claim: str, vector: bytes) -> bool:
-    found = query_vector(words(claim, humps=True), {}, LEAST_KNOWN)
+    found = query_vector(runs(claim, humps=True), {}, LEAST_KNOWN)
     if found is None:
         return False
     query, entry = (np.frombuffer(stored, np.int8).astype(np.float32) for stored in (found, vector))
@@ -93,7 +92,7 @@ def meaning(entry: Entry, table: WordVectors) -> Mapping[str, float]:
     """
     name, description = entry.name.rpartition("/")[2][:MAX_KEY], _longest_description(entry)[:MEANING]
     named, described = (
-        table.terms_of(words(text, humps=True)) for text in (f"{entry.title[:MAX_KEY]}\n{name}", description)
+        table.terms_of(runs(text, humps=True)) for text in (f"{entry.title[:MAX_KEY]}\n{name}", description)
     )
     return {**dict.fromkeys(named, 1.0), **{term: MEANT if term in named else 1.0 for term in described}}
 

@@ -19,7 +19,7 @@ import orjson
 from attrs import frozen
 from numpy.typing import NDArray
 
-from .memory import LEAST, forget, forget_pages, map_file, write_all
+from .memory import map_file, write_all
 
 MAGIC = b"mcpindx2"
 """The format of the file and its version."""
@@ -76,10 +76,6 @@ class ColumnFile:
             raise Unusable(f"the column {name} has {items:,} items instead of {count:,}")
         return np.frombuffer(self._map, kind, items, offset)
 
-    def forget(self) -> None:
-        """Remove the pages that were read from the memory of the process; they are mapped again when they are used."""
-        forget(self._map)
-
 
 def write_columns(file: int, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
     """Write `facts` and `columns` to the empty open file `file`, and sync it. Raises OSError."""
@@ -107,8 +103,6 @@ def _chunks(facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> It
         padding = memoryview(bytes(_aligned(len(data)) - len(data)))
         yield from (data[at : at + CHUNK] for at in range(0, len(data), CHUNK))
         yield padding
-        if len(data) >= LEAST:
-            forget_pages()
 
 
 def map_columns(file: int) -> ColumnFile:

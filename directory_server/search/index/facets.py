@@ -16,7 +16,7 @@ from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
 from ...domain.versions import epoch
 from ...domain.views import Hit
-from ..text.analysis import MAX_KEY, MAX_TOKEN, fold, key, words
+from ..text import MAX_KEY, MAX_TOKEN, fold, key, runs
 
 FACET = "\0"
 """The prefix of the special term of a filter value."""
@@ -31,7 +31,7 @@ def facet(name: str, value: str) -> str:
 @lru_cache(maxsize=8_192)
 def _facet(name: str, value: str) -> str:
     # The punctuation of namespaces tells owners apart: io.github.acme-labs is not io.github.acmelabs.
-    folded = fold(value).lower() if name == "namespace" else key(words(value, humps=False))
+    folded = fold(value).lower() if name == "namespace" else key(runs(value, humps=False))
     return f"{FACET}{name}:{folded[:MAX_TOKEN]}"
 
 

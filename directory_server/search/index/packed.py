@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from attrs import field, frozen
 
-from .arrays import Bools, Bytes, Ints, Longs
-from .memory import Keep, in_memory
+from .arrays import Bools, Bytes, Longs
 
 MANY = 8
 """To read all items is faster than to read more than 1 / MANY of them one by one."""
 
 CHUNK = 1_000_000
 """Bytes that are searched at a time, while no other thread runs."""
-
-PIECE = 16_000_000
-"""Bytes that are copied at a time."""
 
 
 @frozen(eq=False)
@@ -42,45 +38,31 @@ class Packed:
         return cls(np.frombuffer(b"".join(items), np.uint8), np.concatenate([[0], np.cumsum(lengths)]))
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[Packed, Bools]], keep: Keep = in_memory) -> Packed:
+    def merge(cls, parts: Sequence[tuple[Packed, Bools]]) -> Packed:
         """Return the items of all `parts` for which their booleans are true."""
-        lengths = np.concatenate([np.diff(packed.offsets)[kept] for packed, kept in parts])
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        data, place = keep.empty(int(offsets[-1]), np.uint8), 0
-        for packed, kept in parts:
-            for piece in packed._pieces(kept):
-                data[place : place + len(piece)] = piece
-                place += len(piece)
-                keep.forget()
-        return cls(data, keep(offsets))
-
-    def _pieces(self, kept: Bools) -> Iterator[Bytes]:
-        """Yield the data of the items where `kept` is true, about PIECE bytes at a time."""
-        first = 0
-        while first < len(self):
-            last = max(bisect_right(self._places, self._places[first] + PIECE) - 1, first + 1)
-            piece = self.data[self._places[first] : self._places[last]]
-            of_piece = kept[first:last]
-            yield piece if of_piece.all() else piece[np.repeat(of_piece, np.diff(self.offsets[first : last + 1]))]
-            first = last
-
-    def take(self, numbers: list[int]) -> list[bytes]:
-        """Return the items with these numbers."""
-        view, places = self._view, self._places
-        return [bytes(view[places[number] : places[number + 1]]) for number in numbers]
+        sizes = [np.diff(packed.offsets) for packed, _ in parts]
+        lengths = np.concatenate([size[kept] for size, (_, kept) in zip(sizes, parts, strict=True)])
+        data = [
+            packed.data if kept.all() else packed.data[np.repeat(kept, size)]
+            for size, (packed, kept) in zip(sizes, parts, strict=True)
+        ]
+        return cls(np.concatenate(data), np.concatenate([[0], np.cumsum(lengths)]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def containing(self, numbers: Ints, key: bytes) -> Bools:
+    def __getitem__(self, number: int) -> bytes:
+        return bytes(self._view[self._places[number] : self._places[number + 1]])
+
+    def containing(self, numbers: Longs, key: bytes) -> Bools:
         """Return for each item of `numbers` whether it contains `key`."""
         if len(numbers) * MANY < len(self):
-            return np.fromiter((key in bytes(self[number]) for number in numbers.tolist()), bool, len(numbers))
+            return np.fromiter((key in self[number] for number in numbers.tolist()), bool, len(numbers))
         return self._all_containing(key)[numbers]
 
     def _all_containing(self, key: bytes) -> Bools:
         """Return for each item whether it contains `key`. It reads the items one after the other, without objects."""
-        found, places, first = np.zeros(len(self), bool), self._places, 0
+        is_in, places, first = np.zeros(len(self), bool), self._places, 0
         while first < len(self):
             start = places[first]
             end = max(bisect_right(places, start + CHUNK) - 1, first + 1)
@@ -90,12 +72,9 @@ class Packed:
                 number = min(bisect_right(places, start + at, first, end), end) - 1
                 next_start = places[number + 1] - start
                 if at + len(key) <= next_start:
-                    found[number] = True
+                    is_in[number] = True
                     at = data.find(key, next_start)
                 else:
                     at = data.find(key, at + 1)
             first = end
-        return found
-
-    def __getitem__(self, number: int) -> memoryview:
-        return self._view[self._places[number] : self._places[number + 1]]
+        return is_in

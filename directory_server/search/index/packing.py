@@ -18,7 +18,7 @@ import orjson
 from ...domain.entries import Entry
 from ...domain.views import Hit
 from ...text_marks import rules
-from ..text.word_vectors import DIMENSIONS
+from ..tables.word_vectors import DIMENSIONS
 from .document import WEIGHT, Document, Row, build_document
 from .facets import Sorting, listed
 
@@ -35,7 +35,7 @@ class TextAnalysis:
 
 
 def pack(document: Document) -> bytes:
-    """Return `document` as bytes: a line of JSON, a line of words, the vector, the weights of words, and the tools."""
+    """Return `document` as bytes: JSON, a line of terms, the vector, weights and flags of terms, tools."""
     row, hit = document.row, document.row.hit
     hit_fields = hit.name, hit.brief, hit.website_url, hit.server_name, hit.status, hit.status_message
     summary = "" if hit.summary == hit.brief else hit.summary
@@ -43,32 +43,35 @@ def pack(document: Document) -> bytes:
         [
             *(row.mcp_id, row.name, *hit_fields, summary, hit.flags, row.prior, row.phrases, row.facts),
             *(row.sorting.stars, row.sorting.updated),
-            *(document.named, document.described, document.special_terms),
+            document.special_terms,
         ]
     )
-    # No word contains a line feed.
-    return b"\n".join((facts, document.words.encode(), row.vector + document.weights + row.tools))
+    # No term contains a space or a line feed.
+    terms = " ".join(document.terms).encode()
+    return b"\n".join((facts, terms, row.vector + document.weights + document.flags + row.tools))
 
 
 def unpack(packed: bytes) -> Document:
     """Return the document that `pack` encoded as `packed`."""
     facts, words, numbers = packed.split(b"\n", 2)
-    size = DIMENSIONS + len(words.split()) * WEIGHT.itemsize
-    fields = orjson.loads(facts)
-    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated = fields[:-3]
-    hit_name, brief, website_url, server_name, status, status_message, summary, flags = hit_fields
+    terms = words.decode().split()
+    weights = DIMENSIONS + len(terms) * WEIGHT.itemsize
+    flags = weights + len(terms)
+    *fields, special_terms = orjson.loads(facts)
+    mcp_id, name, *hit_fields, prior, phrases, bits, stars, updated = fields
+    hit_name, brief, website_url, server_name, status, status_message, summary, marks = hit_fields
     named = mcp_id, hit_name, brief, website_url, server_name
-    hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief, flags=tuple(flags))
+    hit = Hit(*named, status=status, status_message=status_message, summary=summary or brief, flags=tuple(marks))
     sorting = Sorting(stars, updated)
     hit = listed(hit, bits, sorting)
-    row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, numbers[:DIMENSIONS], numbers[size:])
-    return Document(row, words.decode(), numbers[DIMENSIONS:size], *fields[-3:])
+    row = Row(mcp_id, name, hit, prior, phrases, bits, sorting, numbers[:DIMENSIONS], numbers[flags:])
+    return Document(row, terms, numbers[DIMENSIONS:weights], numbers[weights:flags], special_terms)
 
 
-ANALYSIS, ANALYSED_SAMPLE = 16, "3b19578daf543d18"
+ANALYSIS, ANALYSED_SAMPLE = 17, "9eb8805e87f8d08a"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 11, "fd0f069e2d7e0016"
+FILE, INDEXED_SAMPLE = 12, "10df710e2f8553d0"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

@@ -1,251 +1,247 @@
-"""Segments: the postings of many documents, as arrays, and their query-independent priors."""
+"""Segments: documents as arrays, and the postings of their terms, ordered by term."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, TypeVar
 
 import numpy as np
-from attrs import frozen
+from attrs import define, evolve, field
 from numpy.typing import NDArray
 
-from .arrays import Bools, Floats, Ints, Longs, Shorts
-from .bm25 import impacts as bm25_impacts
-from .dictionary import Dictionary
-from .document import EXACT_NAME, SHORT_NAME, WEIGHT, Document
-from .joining import Joined, Source, grouped, joined, sums
-from .memory import Keep, in_memory
-from .merging import UNIT, PostingLists
-from .rows import Rows
-from .vocabulary import Vocabulary
+from ...serialization import encode_hit, registered_name
+from ..tables.files import Texts
+from ..tables.hashed import NOTHING, HashedTexts
+from ..tables.near_words import NearWords
+from ..tables.word_vectors import DIMENSIONS
+from .arrays import Bools, Floats, Ints, Longs, Sets, Shorts, Vectors
+from .document import DESCRIBED, NAMED, WEIGHT, Document
+from .fields import impacts
+from .packed import Packed
 
-DOCUMENTS = 50_000
-"""Documents whose words are copied at a time."""
+T = TypeVar("T")
 
-TOP_TERMS = 64
-"""Words of a document, those of the greatest impact, that feedback looks at."""
+WIDTH, HASHED = 48, 32
+"""Bytes of a string in the table; the bytes of a longer one that are kept before its hash."""
+
+FLAGS = NAMED | DESCRIBED
+SHIFT = 2
+"""The bits of a posting that are the flags of its term, and their number."""
+
+UNIT = 1 << 13
+"""The stored impact of 1. The greatest impact is below 2."""
+
+_OF_DOCUMENTS = "keys", "priors", "facts", "stars", "updated", "described", "vectors"
+"""The columns with a number, or a row of them, for each document."""
+
+_OF_BYTES = "hits", "phrases", "tools"
+"""The columns with bytes for each document."""
 
 
-Tops = tuple[Ints, Shorts, Longs, Shorts]
-"""The columns `top_terms`, `top_impacts`, `top_starts` and `described` of a segment."""
-
-
-@frozen(eq=False)
+@define(eq=False)
 class Segment:
-    """Documents, and an inverted index of them.
+    """Documents by number, and the postings of their terms. Its arrays do not change.
 
-    `rows` and `priors` are by document number. `named` has for each place in the posting lists the number of documents
-    with the term in the name. `top_terms` and `top_impacts` have the TOP_TERMS words of each document; those of a
-    document begin at `top_starts[document]`, and the first `described[document]` of them stand in its description.
+    `table` has the terms and special terms. The postings of the one at a place are `docs` and `values` from
+    `starts[place]` to `starts[place + 1]`; the last place is that of strings that no document has. A value is an impact
+    and the flags of the term. `keys` has the hash of each mcp_id, `described` the number of terms in
+    each description; for the other columns see `document.Row`. `hits` has the records of hits (see `serialization`).
     """
 
-    rows: Rows
-    dictionary: Dictionary
+    table: HashedTexts
+    starts: Longs
+    docs: Ints
+    values: Shorts
+    keys: Sets
     priors: Floats
-    lists: PostingLists
-    named: Ints
-    top_terms: Ints
-    top_impacts: Shorts
-    top_starts: Longs
+    facts: Sets
+    stars: Ints
+    updated: Ints
     described: Shorts
+    vectors: Vectors
+    hits: Packed
+    phrases: Packed
+    tools: Packed
+    _made: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
+    _starts: memoryview = field(init=False, repr=False)
+    """`starts`: items of a memoryview take a third of the time of those of an array."""
 
-    @classmethod
-    def of(cls, documents: Sequence[Document], vocabulary: Vocabulary) -> Segment:
-        """Return a segment of `documents`."""
-        words = vocabulary.number_words([word for document in documents for word in document.words.split()])
-        weights = np.frombuffer(b"".join(document.weights for document in documents), WEIGHT)
-        sizes = np.array([len(document.weights) // WEIGHT.itemsize for document in documents], np.int64)
-        doc_ids = np.repeat(np.arange(len(documents)), sizes)
-        firsts = np.cumsum(sizes) - sizes
-        positions = np.arange(len(words)) - np.repeat(firsts, sizes)
-        named = positions < np.repeat(np.array([document.named for document in documents], np.int64), sizes)
-        described = np.zeros(len(words), bool)
-        for first, document in zip(firsts.tolist(), documents, strict=True):
-            described[first + np.array(document.described, np.int64)] = True
-        size = len(vocabulary) + 1
-        # Several words of a document may have one term.
-        codes, which = np.unique(vocabulary.terms_of(words) + doc_ids * size, return_inverse=True)
-        frequency = np.bincount(which, weights, len(codes))
-        impacts = _stored(bm25_impacts(frequency, np.bincount(which, named, len(codes)) > 0))
-        in_description = np.bincount(which, described, len(codes)) > 0
-        top = _top_terms(len(documents), (codes % size).astype(np.int32), codes // size, impacts, in_description)
-
-        names = vocabulary.number_words(
-            term
-            for document in documents
-            for term in document.special_terms
-            if term.startswith((SHORT_NAME, EXACT_NAME))
-        )
-        numbers = vocabulary.number(term for document in documents for term in document.special_terms)
-        special_doc_ids = np.repeat(np.arange(len(documents)), [len(document.special_terms) for document in documents])
-        return cls._from_postings(
-            Rows.of([document.row for document in documents]),
-            Dictionary.of(*np.unique(np.concatenate([words, names]), return_counts=True), vocabulary),
-            grouped(
-                np.concatenate([codes % size, numbers]).astype(np.int32),
-                np.concatenate([codes // size, special_doc_ids]).astype(np.int32),
-                np.concatenate([impacts, np.full(len(numbers), UNIT, np.uint16)]),
-            ),
-            top,
-        )
-
-    @classmethod
-    def merge(cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary) -> Segment:
-        """Return a segment of the live documents of `parts`, each a segment with its live documents.
-
-        The counts of words still include deleted documents: they only show which words are common.
-        """
-        postings = joined([(segment.lists, live) for segment, live in parts])
-        dictionary = Dictionary.of(*_merged_counts(parts), vocabulary)
-        rows = Rows.merge([(segment.rows, live) for segment, live in parts])
-        return cls._from_postings(rows, dictionary, postings, _merged_tops(parts))
-
-    @classmethod
-    def merge_all(
-        cls, parts: Sequence[tuple[Segment, Bools]], vocabulary: Vocabulary, keep: Keep = in_memory
-    ) -> tuple[Segment, Vocabulary]:
-        """Return such a segment of all documents there are, and a new vocabulary with its strings only.
-
-        Large arrays are those that `keep` returns.
-        """
-        used = np.zeros(len(vocabulary), bool)
-        for segment, live in parts:
-            for terms, _ in Source(segment.lists, live, 0).counts():
-                used[terms] = True
-            keep.forget()
-        words, counts = _used_counts(parts, used, vocabulary)
-        used[words] = True
-        new, mapping = vocabulary.rebuilt(used, keep)
-        segment = cls._from_postings(
-            Rows.merge([(segment.rows, live) for segment, live in parts], keep),
-            Dictionary.whole(mapping[words], counts, new, keep),
-            joined([(segment.lists, live) for segment, live in parts], mapping, len(new), keep),
-            _merged_tops(parts, mapping, keep),
-            keep,
-        )
-        return segment, new
-
-    @classmethod
-    def _from_postings(
-        cls,
-        rows: Rows,
-        dictionary: Dictionary,
-        postings: Joined,
-        top: Tops,
-        keep: Keep = in_memory,
-    ) -> Segment:
-        """Return a segment with these postings."""
-        known, doc_ids = postings.known, postings.doc_ids
-        starts = np.zeros(len(postings.counts) + 2, np.uint32)
-        np.cumsum(postings.counts, out=starts[1:-1])
-        starts[-1] = len(doc_ids)
-        places = None if known is None else known.astype(np.int32)
-        lists = PostingLists(keep(starts), doc_ids, postings.impacts, len(rows), places)
-        return cls(rows, dictionary, keep(priors(rows)), lists, _named(lists, keep), *top)
+    def __attrs_post_init__(self) -> None:
+        self._starts = memoryview(self.starts.data)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.keys)
 
-    def top_terms_of(self, document: int) -> tuple[Ints, Shorts]:
-        """Return the terms of the TOP_TERMS words of a document, and the impact of each."""
-        span = slice(self.top_starts[document], self.top_starts[document + 1])
-        return self.top_terms[span], self.top_impacts[span]
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> Segment:
+        """Return a segment of `documents`."""
+        numbers: dict[str, int] = {}
+        places = [
+            numbers.setdefault(term, len(numbers))
+            for document in documents
+            for terms in (document.terms, document.special_terms)
+            for term in terms
+        ]
+        strings = np.array([packed(term) for term in numbers], f"S{WIDTH}")
+        order = np.argsort(strings, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        sizes = np.array([[len(document.terms), len(document.special_terms)] for document in documents])
+        # The weights of words, one after the other, and those of special terms, which have an impact of 1.
+        is_word = np.repeat(np.tile([True, False], len(documents)), sizes.reshape(-1))
+        weights = np.frombuffer(b"".join(document.weights for document in documents), WEIGHT).astype(np.float32)
+        flags = np.frombuffer(b"".join(document.flags for document in documents), np.uint8)
+        values = np.full(len(places), UNIT << SHIFT, np.uint16)
+        stored = np.maximum(np.rint(impacts(weights, (flags & NAMED).astype(np.float32)) * UNIT), 1)
+        values[is_word] = stored.astype(np.uint16) << SHIFT | flags
+        postings = _ordered(len(strings), rank[places], np.repeat(np.arange(len(documents)), sizes.sum(axis=1)), values)
+        rows = [document.row for document in documents]
+        return cls(
+            HashedTexts.of(strings[order]),
+            *postings,
+            np.array([key_of(row.mcp_id) for row in rows], np.uint64),
+            np.array([row.prior for row in rows], np.float32),
+            np.array([row.facts for row in rows], np.uint64),
+            np.array([row.sorting.stars for row in rows], np.int32),
+            np.array([row.sorting.updated for row in rows], np.int32),
+            np.array([sum(flag & DESCRIBED > 0 for flag in document.flags) for document in documents], np.uint16),
+            np.frombuffer(b"".join([row.vector for row in rows]), np.int8).reshape(-1, DIMENSIONS),
+            Packed.of([encode_hit(row.hit, row.name) for row in rows]),
+            Packed.of([row.phrases.encode("utf-8", "surrogatepass") for row in rows]),
+            Packed.of([row.tools for row in rows]),
+        )
 
-    def name_frequencies(self, terms: Longs) -> Ints:
-        """Return for each of `terms` the number of documents that have it in the name."""
-        counts: Ints = self.named[self.lists.rows(terms)]
-        return counts
+    @classmethod
+    def merge(cls, parts: Sequence[tuple[Segment, Bools]]) -> Segment:
+        """Return a segment of the documents of `parts` for which their booleans are true."""
+        numbers, docs, values, base = [], [], [], 0
+        strings, inverse = np.unique(np.concatenate([part.strings for part, _ in parts]), return_inverse=True)
+        at = 0
+        for part, live in parts:
+            kept = live[part.docs]
+            renumbered = np.cumsum(live, dtype=np.int32) - np.int32(1 - base)
+            its_numbers = inverse[at : at + len(part.strings)].astype(np.int32)
+            numbers.append(np.repeat(its_numbers, np.diff(part.starts)[:-1])[kept])
+            docs.append(renumbered[part.docs[kept]])
+            values.append(part.values[kept])
+            at, base = at + len(part.strings), base + int(np.count_nonzero(live))
+        used = np.zeros(len(strings) + 1, bool)
+        for of_part in numbers:
+            used[of_part] = True
+        places = np.cumsum(used, dtype=np.int32) - 1
+        postings = _ordered(
+            int(np.count_nonzero(used)), places[np.concatenate(numbers)], np.concatenate(docs), np.concatenate(values)
+        )
+        columns: dict[str, Any] = {
+            **{name: np.concatenate([getattr(part, name)[live] for part, live in parts]) for name in _OF_DOCUMENTS},
+            **{name: Packed.merge([(getattr(part, name), live) for part, live in parts]) for name in _OF_BYTES},
+        }
+        return cls(HashedTexts.of(strings[used[:-1]]), *postings, **columns)
 
-    def name_frequency(self, term: int) -> int:
-        """Return the number of documents that have `term` in the name."""
-        return int(self.named[self.lists.row(term)])
+    def within(self, mask: Bools) -> Segment:
+        """Return the segment with the postings of the documents in `mask` only, under the same numbers."""
+        kept = mask[self.docs]
+        ends = np.concatenate([[0], np.cumsum(kept)])
+        return evolve(self, starts=ends[self.starts], docs=self.docs[kept], values=self.values[kept])
+
+    def once(self, name: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` returned for `name` the first time. There must be few names: no text of a query."""
+        try:
+            made: T = self._made[name]
+        except KeyError:
+            made = self._made[name] = make()
+        return made
+
+    @property
+    def counts(self) -> Longs:
+        """The number of documents of each string, and 0 for no string."""
+        return self.once("counts", lambda: np.diff(self.starts))
+
+    @property
+    def documents(self) -> int:
+        """The number of documents with postings."""
+        return self.once("documents", lambda: len(np.unique(self.docs)))
+
+    @property
+    def strings(self) -> Texts:
+        """The terms and special terms, in the order of their bytes."""
+        return self.table.texts
+
+    def find(self, string: str) -> int:
+        """Return the place of a string, the last place if no document has it."""
+        place = self.table.find(packed(string))
+        return len(self.table) if place == NOTHING else place
+
+    def span_of(self, place: int) -> slice:
+        """Return where the postings of the string at a place are."""
+        return slice(self._starts[place], self._starts[place + 1])
+
+    def having(self, string: str) -> Ints:
+        """Return the documents with a string, in ascending order."""
+        return self.docs[self.span_of(self.find(string))]
+
+    def span(self, prefix: str) -> slice:
+        """Return the places of the strings that begin with `prefix`."""
+        raw = prefix.encode("utf-8", "surrogatepass")[:WIDTH]
+        bounds = np.array([raw, raw + b"\xff" * (WIDTH - len(raw))], self.strings.dtype)
+        first, last = np.searchsorted(self.strings, bounds).tolist()
+        return slice(first, last)
+
+    def near_words(self, prefix: str = "") -> NearWords:
+        """Return the strings that begin with `prefix`, or the terms, of which a misspelt word is looked up."""
+        return self.once(("near", prefix), lambda: self._near_words(prefix))
+
+    def _near_words(self, prefix: str) -> NearWords:
+        # Special terms come before all words, because they begin with a zero.
+        span = self.span(prefix) if prefix else slice(int(np.searchsorted(self.strings, b"\1")), len(self.strings))
+        # Strings that no document has, in a segment of a scope, are none.
+        return NearWords.of(self.strings[span], self.counts[span] > 0, len(prefix))
+
+    def text(self, place: int) -> str:
+        """Return the string at a place; of a long one the beginning and its hash."""
+        text: bytes = self.strings[place]
+        return text.decode("utf-8", "replace")
+
+    def number_of(self, mcp_id: str) -> int | None:
+        """Return the number of the document of `mcp_id`, or None."""
+        order = self.once("order", lambda: np.argsort(self.keys, kind="stable"))
+        key = np.uint64(key_of(mcp_id))
+        place = int(np.searchsorted(self.keys, key, sorter=order))
+        number = int(order[place]) if place < len(order) else 0
+        return number if place < len(order) and self.keys[number] == key else None
+
+    def name(self, number: int) -> str:
+        """Return the server name of a document."""
+        return registered_name(self.hits[number])
+
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Return the arrays of the segment by name, as a file has them."""
+        arrays = {name: getattr(self, name) for name in ("starts", "docs", "values", *_OF_DOCUMENTS)}
+        packs = {name: getattr(self, name) for name in _OF_BYTES}
+        return {
+            "strings": self.strings.view(np.uint8),
+            "slots": self.table.slots,
+            **{name: array.reshape(-1) for name, array in arrays.items()},
+            **{f"{name}.data": pack.data for name, pack in packs.items()},
+            **{f"{name}.offsets": pack.offsets for name, pack in packs.items()},
+        }
 
 
-def _stored(impacts: NDArray[np.float64]) -> Shorts:
-    """Return the impacts of words in units of 1 / UNIT. None is exactly UNIT, which is that of special terms."""
-    stored = np.rint(impacts * UNIT).astype(np.uint16)
-    return np.where(stored == UNIT, np.where(impacts > 1, UNIT + 1, UNIT - 1), stored).astype(np.uint16)
+def packed(string: str) -> bytes:
+    """Return the bytes of a string in the table: of a long one the beginning and a hash."""
+    raw = string.encode("utf-8", "surrogatepass")
+    return raw if len(raw) <= WIDTH else raw[:HASHED] + blake2b(raw, digest_size=8).hexdigest().encode()
 
 
-def _top_terms(documents: int, terms: Ints, doc_ids: Longs, impacts: Shorts, described: Bools) -> Tops:
-    """Return the TOP_TERMS words of each document: those in its description, and then those of the greatest impact."""
-    words = np.lexsort((-impacts.astype(np.int32), ~described, doc_ids))
-    starts = np.searchsorted(doc_ids[words], np.arange(documents + 1))
-    words = words[np.arange(len(words)) - starts[doc_ids[words]] < TOP_TERMS]
-    counts = np.bincount(doc_ids[words][described[words]], minlength=documents).astype(np.uint16)
-    return terms[words], impacts[words], np.searchsorted(doc_ids[words], np.arange(documents + 1)), counts
+def key_of(mcp_id: str) -> int:
+    """Return the hash of an mcp_id, the same in every process."""
+    return int.from_bytes(blake2b(mcp_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _named(lists: PostingLists, keep: Keep) -> Ints:
-    """Return for each place in `lists` the number of documents with the term in the name."""
-    found = keep.empty(len(lists.starts) - 1, np.int32)
-    # The last place has no postings.
-    found[-1] = 0
-    for places, postings in lists.chunks():
-        # Only words in the name have an impact above 1.
-        found[places] = sums(lists.impacts[postings] > UNIT, lists.counts(places))
-    keep.forget()
-    return found
-
-
-def _used_counts(
-    parts: Sequence[tuple[Segment, Bools]], used: Bools, vocabulary: Vocabulary
-) -> tuple[Longs, NDArray[np.uint32]]:
-    """Return the numbers of the words of `parts` whose terms are `used`, and the count of each."""
-    counts = np.zeros(len(vocabulary), np.uint32)
-    for segment, _ in parts:
-        numbers, added = segment.dictionary.word_counts()
-        counts[numbers] += added.astype(np.uint32)
-    words = np.flatnonzero(counts)
-    words = words[used[vocabulary.terms_of(words)]]
-    return words, counts[words]
-
-
-def _merged_counts(parts: Sequence[tuple[Segment, Bools]]) -> tuple[Longs, Longs]:
-    """Return the numbers of the words of `parts`, and the count of each."""
-    every = [segment.dictionary.word_counts() for segment, _ in parts]
-    numbers, which = np.unique(np.concatenate([numbers for numbers, _ in every]), return_inverse=True)
-    counts = np.bincount(which, np.concatenate([counts for _, counts in every]), len(numbers))
-    return numbers, counts.astype(np.int64)
-
-
-def _merged_tops(parts: Sequence[tuple[Segment, Bools]], mapping: Ints | None = None, keep: Keep = in_memory) -> Tops:
-    lengths = np.concatenate([np.diff(segment.top_starts)[live] for segment, live in parts])
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    terms, impacts = keep.empty(int(starts[-1]), np.int32), keep.empty(int(starts[-1]), np.uint16)
-    place = 0
-    for segment, live in parts:
-        for first in range(0, len(live), DOCUMENTS):
-            # The starts of these documents, and the one after them.
-            bounds = segment.top_starts[first : first + DOCUMENTS + 1]
-            kept = np.repeat(live[first : first + DOCUMENTS], np.diff(bounds))
-            found = segment.top_terms[bounds[0] : bounds[-1]][kept]
-            end = place + len(found)
-            terms[place:end] = found if mapping is None else mapping[found]
-            impacts[place:end] = segment.top_impacts[bounds[0] : bounds[-1]][kept]
-            place = end
-            keep.forget()
-    described = np.concatenate([segment.described[live] for segment, live in parts])
-    return terms, impacts, keep(starts), keep(described)
-
-
-SECOND_COPY_PENALTY, FURTHER_COPY_PENALTY = 0.05, 0.1
-"""Penalties of the second and of each further entry with the same description, so that forks do not fill a page."""
-
-
-def priors(rows: Rows) -> Floats:
-    """Return the priors of documents. Of those with one description, the one with the greatest prior has no penalty."""
-    # The greatest penalty is added to all, so that none is below 0, except copies of servers that are down.
-    found = (rows.priors + np.float32(FURTHER_COPY_PENALTY)).astype(np.float32)
-    order = np.lexsort((-rows.priors, rows.briefs))
-    briefs, best = rows.briefs[order], rows.priors[order]
-    order = order[briefs != 0]
-    briefs, best = briefs[briefs != 0], best[briefs != 0]
-    starts = np.flatnonzero(np.concatenate([[True], briefs[1:] != briefs[:-1]])) if len(briefs) else np.empty(0, int)
-    sizes = np.diff(starts, append=len(briefs))
-    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
-        numbers = order[start : start + size].tolist()
-        if np.any(best[start : start + size - 1] == best[start + 1 : start + size]):
-            numbers.sort(key=lambda number: (-rows.priors[number], rows.name(number)))
-        found[numbers[1]] -= np.float32(SECOND_COPY_PENALTY)
-        found[numbers[2:]] -= np.float32(FURTHER_COPY_PENALTY)
-    return np.maximum(found, np.float32(0))
+def _ordered(size: int, places: Longs | Ints, docs: Longs | Ints, values: Shorts) -> tuple[Longs, Ints, Shorts]:
+    """Return the starts, documents and values of postings of `size` strings, in the order of their places."""
+    order = np.argsort(places, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=size))]).astype(np.int64)
+    # One more, for strings that no document has.
+    return np.append(starts, starts[-1]), docs[order].astype(np.int32), values[order]

@@ -7,7 +7,6 @@ the numbers of a vocabulary. Another term has the hash of a word of the query in
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
@@ -18,8 +17,7 @@ from attrs import astuple, evolve, frozen
 from numpy.typing import NDArray
 
 from ...domain.tools import MAX_OFFERED, OfferedTool, first_line
-from ..text.analysis import stem, tokens
-from .bm25 import K1, Field
+from .fields import K1, Field
 
 MAX_TERMS = 48
 """Distinct terms of a tool that searches compare, those of the greatest impact."""
@@ -94,12 +92,8 @@ def term_hash(term: str) -> int:
 
 def _terms(tool: OfferedTool) -> NDArray[np.uint32]:
     """Return the hashes of the terms of a tool with their impacts, those of the greatest impact first."""
-    weights: Counter[int] = Counter()
+    weights: dict[str, float] = {}
     for field, text in zip(FIELDS, (f"{tool.name}\n{tool.title}", tool.description, tool.takes), strict=True):
-        found = tokens(text[: field.max_characters], humps=field.is_name)
-        weight = field.term_weight(len(found))
-        for word in found:
-            weights[term_hash(stem(word))] += weight  # type: ignore[assignment]
-    return np.array(
-        [term << 8 | round(IMPACTS * weight / (weight + K1)) for term, weight in weights.most_common(MAX_TERMS)], TERM
-    )
+        field.add_weights(weights, text)
+    heaviest = sorted(weights.items(), key=lambda pair: -pair[1])[:MAX_TERMS]
+    return np.array([term_hash(term) << 8 | round(IMPACTS * weight / (weight + K1)) for term, weight in heaviest], TERM)

@@ -1,187 +1,110 @@
-"""Query expansion by concepts: everyday words in a query are expanded to the terms of servers (see `thesaurus`)."""
+"""Rows of concepts: everyday words of a query are expanded to the terms of servers (see `tables.thesaurus`)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from math import inf, sqrt
+from math import sqrt
 
-import numpy as np
-from attrs import frozen
+from ..index.view import View
+from ..tables.stop_words import ENGLISH, FUNCTION_WORDS
+from ..tables.thesaurus import Concept as Topic
+from ..tables.thesaurus import singular, thesaurus
+from ..text import is_unspaced
+from .rows import Concept, Plan, Row, Word
 
-from ..index.collection import Collection
-from ..index.merging import Postings, add_up, scaled
-from ..index.segment import Segment
-from ..text.analysis import COMMON_PARTS, Word, stem
-from ..text.thesaurus import Concept, Match, singular
-from .exclusions import STOP_WORDS
-from .groups import TermGroup
-from .parsing import ParsedQuery
-from .translation import NOTHING, Translation
-
-CONTEXT_SHARE = 0.2
-"""The part of the weight of the other words of the query that a concept gets."""
-
-TELLING = 7.25
-"""The rarity (idf) from which a word tells the topic of a query: 18 entries of 26,000 have it."""
+BESIDE_PRODUCT = 0.25
+"""The part of a concept that remains if the query has the name of a product that does not ask for the concept."""
 
 TERM_DECAY = 0.85
 """The weight of each further term of a concept, relative to the one before it."""
-
-MAX_SHORT = 3
-"""English words of a translated query in which one word of the lexicon may ask for a concept, but for no topic."""
 
 MAX_CONCEPTS = 8
 """Concepts that one query is expanded to."""
 
 
-@frozen
-class ConceptEvidence:
-    """The terms of one concept, scored as a query of their own.
-
-    The best document gets `shares` for the words of the expressions, by their stems, and `context` for other words.
-    """
-
-    name: str
-    terms: Sequence[TermGroup]
-    shares: Mapping[str, float]
-    context: float
-
-    @property
-    def label(self) -> str:
-        """The part of the query, for explanations."""
-        return f"concept {self.name}"
-
-    @property
-    def max_score(self) -> float:
-        """The score of the best document."""
-        return sum(self.shares.values()) + self.context
-
-    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
-        """Return for each of `segments` the documents that match the concept, and their scores: 1 for the best.
-
-        The square root brings the others closer to it: an entry with a few of the terms is for the concept, too.
-        """
-        every = [group.postings(segments) for group in self.terms]
-        totals = [
-            add_up([postings[number] for postings in every], len(segment)) for number, segment in enumerate(segments)
-        ]
-        return [(doc_ids, np.sqrt(scores)) for doc_ids, scores in scaled(totals, 1.0)]
+def add_concepts(plan: Plan, words: Sequence[str], view: View) -> None:
+    """Add the concepts that the words of a query, or their translations, ask for."""
+    asked = _asked(plan, words)
+    if not asked:
+        return
+    places = {word.text: place for place, word in enumerate(plan.words)}
+    shared_by = Counter(text for texts in asked.values() for text in texts)
+    products = {word.text for word in plan.words if word.is_product}
+    rows_of = _rows([*asked][:MAX_CONCEPTS], view)
+    for topic, texts in [*asked.items()][:MAX_CONCEPTS]:
+        shares: dict[int, float] = {}
+        for text in sorted(texts):
+            for place in _places(text, places, plan, view):
+                word = plan.words[place]
+                shares[place] = min(word.value, word.weight * word.native) / sqrt(shared_by[text])
+        # A product tells the topic: other words are what it is asked to do.
+        if not products <= texts:
+            shares = {place: BESIDE_PRODUCT * share for place, share in shares.items()}
+        if shares and rows_of[topic]:
+            plan.concepts.append(Concept(topic.name, rows_of[topic], shares))
+            for place in shares:
+                plan.words[place].counts_rarity = False
 
 
-@frozen
-class Expansion:
-    """A concept that a query asks for, its terms, and the stems of the words of the query that ask for it."""
-
-    name: str
-    stems: Sequence[str]
-    terms: Sequence[TermGroup]
-
-
-def expansions(query: ParsedQuery, translation: Translation, collection: Collection) -> list[Expansion]:
-    """Return the concepts of which `query` or its `translation` has an expression, and `collection` a term."""
-    words, ignored = [*query.words], translation.ignored
-    if ignored:
-        words = [word for word in words if not (word.spaced and ignored >= {*word.parts})]
-    found_in_words = [match for match in collection.thesaurus.matches(words) if not _is_request(match, words)]
-    matches = {match.concept: match for match in found_in_words}
-    if translation is not NOTHING:
-        english = translation.unexpanded([*matches.values()])
-        words += english
-        certain = [match for match in translation.matches if not match.is_general] if len(english) <= MAX_SHORT else []
-        single = {singular(part) for match in certain for part in match.senses[0][0]}
-        for match in collection.thesaurus.matches(english):
-            # Other single words are too uncertain.
-            if len(match.stems) > 1 or (match.stems <= single and not match.concept.is_topic):
-                matches.setdefault(match.concept, match)
-    found = [
-        Expansion(concept.name, _stems(match, words), collection.once(concept, partial(_terms, concept, collection)))
-        for concept, match in [*matches.items()][:MAX_CONCEPTS]
-    ]
-    found = [expansion for expansion in found if expansion.terms]
-    return [expansion for expansion in found if not any(_explains(other, expansion, collection) for other in found)]
-
-
-def _is_request(match: Match, query: Sequence[Word]) -> bool:
-    """Return whether the words that ask for a concept only ask for servers, whose topic is in other words of the query.
-
-    "find a server for invoices" does not ask for registries of servers.
-    """
-    if match.pieces or COMMON_PARTS.isdisjoint(match.stems) or not match.stems <= STOP_WORDS:
-        return False
-    parts = [part for word in query if word.spaced for part in word.parts]
-    return any(part not in STOP_WORDS and singular(part) not in STOP_WORDS for part in parts)
-
-
-def _explains(one: Expansion, other: Expansion, collection: Collection) -> bool:
-    """Return whether the words that ask for `other` are terms of `one`, which other words ask for.
-
-    "agriculture and crops" does not ask for the cropping of images. A concept named by its words stays, and so do two
-    that explain each other.
-    """
-    if one is other or not set(one.stems).isdisjoint(other.stems):
-        return False
-    of_one, of_other = ({term for group in expansion.terms for term in group.terms} for expansion in (one, other))
-    asks_one, asks_other = ({collection.find(stem) for stem in expansion.stems} for expansion in (one, other))
-    return of_one >= asks_other and not of_other >= asks_one and asks_other.isdisjoint(other.terms[0].terms)
-
-
-def concept_evidence(
-    expanded: Sequence[Expansion],
-    collection: Collection,
-    query_weight: float,
-    factor: float,
-    rarest: float,
-    translated: Mapping[str, float],
-) -> list[ConceptEvidence]:
-    """Return the evidence of the concepts of a query. A `factor` of 0 gives none.
-
-    A concept is worth `factor` times the rarity of the words that ask for it, which `translated` limits: a word is at
-    most as rare as its translation. Concepts share that of a common word.
-    `rarest` is the rarity of the rarest word that no concept knows. If it tells the topic, a concept of commoner words
-    gets nothing for other words. One word asks for no concept then: it may have another sense ("restart the unit").
-    """
-    shared_by = Counter(term for expansion in expanded for term in expansion.stems)
-    found = []
-    for expansion in expanded if factor else ():
-        own = {term: factor * min(word_idf(term, collection), translated.get(term, inf)) for term in expansion.stems}
-        has_topic = rarest >= TELLING and factor * rarest > max(own.values())
-        if has_topic and len(own) == 1:
-            continue
-        context = 0.0 if has_topic else CONTEXT_SHARE * max(factor * query_weight - sum(own.values()), 0)
-        shares = {term: weight / sqrt(shared_by[term]) for term, weight in own.items()}
-        found.append(ConceptEvidence(expansion.name, expansion.terms, shares, context))
-    return found
-
-
-def _stems(match: Match, query: Sequence[Word]) -> Sequence[str]:
-    """Return the stems of the words of a query that are in the expressions of a match, and their bigrams."""
-    by_stem = {singular(part): part for word in query if word.spaced for part in word.parts}
-    words = {by_stem[part] for part in match.stems}
-    words = (words - STOP_WORDS or words) | {
-        token for piece in match.pieces for token in Word((piece,), spaced=False).tokens
+def _asked(plan: Plan, words: Sequence[str]) -> Mapping[Topic, set[str]]:
+    """Return the concepts that a query asks for, and the words of the query that ask for each."""
+    spaced = [word for word in words if not is_unspaced(word)]
+    unspaced = [word for word in words if is_unspaced(word)]
+    by_stem = {singular(word): word for word in spaced}
+    asked = {
+        match.concept: {by_stem[part] for part in match.stems} | match.pieces
+        for match in thesaurus().matches(spaced, unspaced)
     }
-    return sorted(set(map(stem, words)))
+    asked = {topic: texts for topic, texts in asked.items() if not _is_cut(texts, plan)}
+    # A request for a server does not ask for registries of servers.
+    asked = {topic: texts for topic, texts in asked.items() if not texts <= FUNCTION_WORDS | {"server", "mcp"}}
+    if plan.language or unspaced:
+        english = {
+            part: word.text for word in plan.words for part in " ".join(word.english[:1]).split() if part not in ENGLISH
+        }
+        by_stem = {singular(part): text for part, text in english.items()}
+        for match in thesaurus().matches(english, ()):
+            # A single word is too uncertain for a topic.
+            if match.concept not in asked and (len(match.stems) > 1 or not match.concept.is_topic):
+                asked[match.concept] = {by_stem[part] for part in match.stems}
+    return asked
 
 
-def word_idf(term: str, collection: Collection) -> float:
-    """Return the inverse document frequency of one term. A term that no document has is as rare as one can be."""
-    number = collection.find(term)
-    frequency = collection.document_frequency(number) if number is not None else 0
-    # A bigram is as rare as among the documents of its scripts, as in `word_groups`.
-    is_bigram = frequency and not term.isascii() and len(term) <= 2
-    return collection.idf(frequency, collection.lexicon.size if is_bigram else None)
+def _is_cut(texts: set[str], plan: Plan) -> bool:
+    """Return whether one of `texts` is only the beginning of a Korean word of the query."""
+    words = [word.text for word in plan.words if word.english and "가" <= word.text[-1] <= "힣"]
+    return any(word.startswith(text) and word != text for text in texts for word in words)
 
 
-def _terms(concept: Concept, collection: Collection) -> Sequence[TermGroup]:
-    find = collection.find
-    found = []
-    for position, words in enumerate(concept.terms):
-        terms = [term for word in words if (term := find(word)) is not None]
-        counts = collection.document_frequencies(terms)
-        if len(terms) == len(words) and all(counts):
-            # Two words together are at least as rare as the rarer one.
-            idf = collection.idf(min(counts)) * TERM_DECAY**position
-            found.append(TermGroup(" ".join(words), dict.fromkeys(terms, 1.0), idf, match_all=True))
-    return found
+def _places(text: str, places: dict[str, int], plan: Plan, view: View) -> Sequence[int]:
+    """Return the places of the words of the plan for a word of an expression; add one that no entry has."""
+    if text in places:
+        return [places[text]]
+    if is_unspaced(text):
+        pairs = enumerate(plan.words)
+        of_run = [place for place, word in pairs if is_unspaced(word.text) and (word.text in text or text in word.text)]
+        if of_run:
+            return of_run
+    if text in FUNCTION_WORDS:
+        return []
+    places[text] = len(plan.words)
+    plan.words.append(Word(text, view.idf(0), []))
+    return [places[text]]
+
+
+def _rows(topics: Sequence[Topic], view: View) -> Mapping[Topic, list[Row]]:
+    """Return the rows of concepts: their terms that entries have, the most specific first."""
+    new = [topic for topic in topics if not view.has_made(("concept", topic))]
+    view.frequencies([term for topic in new for terms in topic.terms for term in terms])
+    return {topic: view.once(("concept", topic), partial(_rows_of, topic, view)) for topic in topics}
+
+
+def _rows_of(topic: Topic, view: View) -> list[Row]:
+    counted = [(terms, min(view.frequencies(terms))) for terms in topic.terms]
+    return [
+        (terms[0], terms[-1], 1.0, view.idf(count) * TERM_DECAY**place)
+        for place, (terms, count) in enumerate(counted)
+        if count
+    ]

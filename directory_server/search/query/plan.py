@@ -1,292 +1,139 @@
-"""Query plans: the evidence and filters by which documents are scored."""
+"""Query planning: the words, concepts, names and conditions of a query become a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import Protocol
-
-from attrs import evolve, frozen
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ...domain.search import Likeness
-from ..index.claims import CLAIM
-from ..index.collection import Collection
-from ..index.merging import Postings
-from ..index.segment import Segment
-from ..text.analysis import Word, stem
-from ..text.translation_tables import translations
-from ..text.word_vectors import query_vector
-from .concepts import ConceptEvidence, Expansion, concept_evidence, expansions, word_idf
-from .conditions import LIGHT, Condition, Request, find_conditions
-from .exclusions import FUNCTION_WORDS, GENERAL_STEMS, MIN_NAMED, STOP_WORDS, without_exclusions
-from .foreign import country_groups, pinyin_groups, run_parts
-from .groups import Part, TermGroup
-from .names import exact_name_matches, fuzzy_name_matches, prefix_name_matches, query_name, without_common_parts
-from .parsing import ParsedQuery, with_whole_names
-from .terms import fragment_groups, joined_groups, with_joined, word_parts
-from .translation import Translation, conversion_groups, english_words, translate
+from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, VENDOR_PRODUCT
+from ..index.view import View
+from ..tables.conditions import find_conditions
+from ..tables.languages import language_of_script
+from ..tables.lexicon import likely_language
+from ..tables.stop_words import ENGLISH, FUNCTION_WORDS, GENERAL_STEMS, GENERAL_WORDS
+from ..tables.word_vectors import query_vector, word_vectors
+from ..text import COMMON_PARTS, is_unspaced, key, stem
+from .concepts import add_concepts
+from .names import exact_names, name_rows, vendor_rows
+from .parsing import ParsedQuery
+from .rows import BESIDE, GENERAL, LIGHT, MIN_KNOWN, NAMED, Plan, Word
+from .wishes import find_wishes
+from .words import WordRows
 
-GENERAL_WEIGHT = 0.5
-"""The weight of a word on any topic beside other words."""
-
-NAMED_WEIGHT = 1.4
-"""The weight of a word with capitals in a query of other words."""
-
-MIN_SENTENCE = 5
-"""Parts of a query that is no name."""
+_GENERAL_WEIGHTS = dict.fromkeys(GENERAL_STEMS, GENERAL)
 
 
-_LIGHT_WORDS = dict.fromkeys(GENERAL_STEMS, GENERAL_WEIGHT) | dict.fromkeys(map(stem, STOP_WORDS | FUNCTION_WORDS), 0.0)
-"""The weights of words on any topic, and of those without one, in the vector of a query."""
+def build_plan(
+    parsed: ParsedQuery,
+    view: View,
+    likeness: Likeness | None = None,
+    beside: Sequence[str] = (),
+    searched_for: str = "",
+) -> Plan:
+    """Return the plan of `parsed` for the documents of `view`.
 
-
-class Evidence(Protocol):
-    """A part of a query that scores documents."""
-
-    @property
-    def label(self) -> str:
-        """The part of the query, for explanations."""
-
-    def postings(self, segments: Sequence[Segment]) -> list[Postings]:
-        """Return for each of `segments` the matching documents and their scores."""
-
-
-@frozen
-class Plan:
-    """Plan of the scoring of documents for one query.
-
-    `parts` and `concepts` show how much of the query a document covers, `others` (words written as one, conversions) do
-    not. `exact` are exact name matches, `names` prefix and fuzzy ones. `query_weight` is the total idf of the words, at
-    least 1. `allows_feedback` enables pseudo-relevance feedback, `allows_focus` the focus of documents. Documents gain
-    by the `conditions` that they satisfy. `is_name` is true if the query is the name of an entry or of a product, and
-    `filters_only` if it has no words. `vector` is what it means (see `text.word_vectors`), None if that is unknown or
-    the query is a name. `likeness` is that of the request, None if it has none or the query is a name. `unknown_weight`
-    is the total idf of the words that no entry has. `is_translated` is true if the query is in another language than
-    English. `claims` are the terms of its words that an entry claims, and `meaning` is its vector for them.
+    `beside` are words of the long text that the query is from, and `searched_for` what is searched of it.
     """
-
-    parts: Sequence[Part]
-    concepts: Sequence[ConceptEvidence]
-    others: Sequence[TermGroup]
-    exact: Sequence[TermGroup]
-    names: Sequence[TermGroup]
-    query_weight: float
-    allows_feedback: bool
-    required: Sequence[Sequence[int]]
-    excluded: Sequence[int]
-    phrases: Sequence[str]
-    conditions: Sequence[Condition]
-    is_name: bool
-    filters_only: bool
-    allows_focus: bool
-    vector: bytes | None
-    likeness: Likeness | None
-    unknown_weight: float
-    is_translated: bool
-    claims: Sequence[int] = ()
-    meaning: bytes | None = None
-
-    @property
-    def groups(self) -> Sequence[TermGroup]:
-        """Return all term groups."""
-        words = [group for part in self.parts for group in part.groups]
-        return [*words, *self.others, *self.exact, *self.names]
-
-    @property
-    def has_filters(self) -> bool:
-        """Return whether the query has filters, phrases or exclusions."""
-        return bool(self.required or self.excluded or self.phrases)
-
-
-def build_plan(query: ParsedQuery, collection: Collection, likeness: Likeness | None = None) -> Plan:
-    """Return the plan of `query`, whose first hits are also ranked by `likeness`."""
-    query = with_whole_names(query, collection)
-    given, name, request = query, query_name(query, collection), find_conditions(query.words)
-    if request.conditions and name.exact:
-        # A name may have the words of a condition.
-        request = Request(query.words)
-    if request.conditions:
-        query = evolve(query, words=request.words, is_complete=query.is_complete or request.cuts_end)
-    if not name.exact and (kept := without_exclusions(query.words, collection)) is not query.words:
-        query = evolve(query, words=kept, is_complete=query.is_complete or kept[-1] is not query.words[-1])
-    if name.is_product:
-        query = without_common_parts(query)
-    translation = translate(query, translations(), collection)
-    request, parts, others, expanded = _topic(query, request, translation, collection)
-    query_weight = max(sum([part.weight for part in parts]), 1.0)
-    exact, is_name = exact_name_matches(name, query_weight), bool(name.exact)
-    names = [*prefix_name_matches(name, collection, query_weight)]
-    if not is_name:
-        names += fuzzy_name_matches(name, collection, query_weight)
-    concepts: Sequence[ConceptEvidence] = []
-    if expanded and not is_name:
-        # A query that is a name is not expanded.
-        named = _name_ratio([*(group for part in parts for group in part.groups), *others], collection)
-        translated = {term: part.weight for part in parts for term in part.stems} if translation.matches else {}
-        concepts = concept_evidence(expanded, collection, query_weight, 1 - named, _rarest(parts, expanded), translated)
-    if not (parts or others or exact or concepts or names):
-        others = fragment_groups(query, collection)
-    converted = conversion_groups(given, collection, query_weight) if parts else []
-    if concepts:
-        parts += _parts_of_concepts(concepts, parts, collection)
-    # Entries that satisfy a condition or convert in the asked direction must not lose to shorter descriptions.
-    is_plain = not (request.conditions or converted)
-    allows_feedback = not is_name and _allows_feedback(query, parts)
-    find = collection.find
-    claims = [term for word in {*map(stem, query.parts)} if (term := find(CLAIM + word)) is not None]
-    return Plan(
-        _with_names(parts, query),
-        concepts,
-        [*others, *converted],
-        exact,
-        names,
-        query_weight,
-        allows_feedback,
-        [[term for word in alternatives if (term := find(word)) is not None] for alternatives in query.required],
-        [term for word in query.excluded if (term := find(word)) is not None],
-        query.phrases,
-        request.conditions,
-        is_name=is_name,
-        filters_only=query.has_filters and not query.words,
-        # One word is mostly a name, or a part of one.
-        allows_focus=allows_feedback and is_plain and len(parts) > 1,
-        # One word says too little of what is meant.
-        vector=None if is_name or len(parts) <= 1 else query_vector(_known_words(query, translation), _LIGHT_WORDS),
-        likeness=None if is_name or (names and len(parts) <= 1) else likeness,
-        unknown_weight=collection.idf(0) * _count_unknown(query, parts, translation, collection),
-        is_translated=bool(translation.language),
-        claims=claims,
-        meaning=query_vector(query.words, _LIGHT_WORDS) if claims else None,
+    plan = Plan(parsed, likeness=likeness, searched_for=searched_for)
+    words: Sequence[str] = _chosen_words(parsed, view)
+    if not words:
+        return plan
+    full, bare = key(parsed.runs), key(parsed.runs, COMMON_PARTS)
+    literal = parsed.text.casefold().strip()
+    spaced = [word for word in words if not is_unspaced(word)]
+    # One look-up of all strings that are known to be needed.
+    names = {FULL_NAME: full, BARE_NAME: bare, EXACT_NAME: literal, VENDOR_PRODUCT: bare}
+    view.frequencies(
+        [
+            *(kind + name for kind, name in names.items()),
+            stem(full),
+            *map(stem, spaced),
+            *(stem(one + other) for one, other in pairwise(spaced)),
+        ]
     )
+    plan.exact = exact_names(names, view)
+    if not plan.is_name:
+        request = find_conditions(words)
+        wishes = find_wishes(request.words, view)
+        words, plan.conditions, plan.avoided = wishes.words, request.conditions, wishes.avoided
+        spaced = [word for word in words if not is_unspaced(word)]
+        light = request.light | wishes.models
+    else:
+        light = frozenset()
+    # Latin letters beside a script without spaces are names.
+    is_mixed = len(spaced) < len(words) and not parsed.letters
+    if plan.is_name:
+        # A name asks for its entry, not for what is like it.
+        plan.likeness = None
+    plan.language = "" if is_mixed else _language(spaced, parsed.letters)
+    rows = WordRows(view, plan, spaced)
+    rows.add(words)
+    _weigh(plan, light)
+    plan.words += _words_beside(beside, view)
+    plan.weight = max(sum(word.value for word in plan.words if not word.is_beside), 1.0)
+    plan.names = name_rows(plan, full, bare, literal, view)
+    if not plan.is_name:
+        plan.names += vendor_rows(plan, view)
+        add_concepts(plan, words, view)
+        plan.vector = _vector(plan, words)
+    return plan
 
 
-def claims_plan(plan: Plan, collection: Collection) -> Plan:
-    """Return a plan that finds the entries with a claim of the words of `plan`, within its filters."""
-    weights = {term: collection.idf(collection.document_frequency(term)) for term in plan.claims}
-    parts = [Part(set(), weight, [TermGroup("", {term: 1.0}, weight)]) for term, weight in weights.items()]
-    return evolve(
-        plan,
-        parts=parts,
-        concepts=(),
-        others=(),
-        exact=(),
-        names=(),
-        query_weight=max(sum(weights.values()), 1.0),
-        allows_feedback=False,
-        conditions=(),
-        allows_focus=False,
-    )
+def _chosen_words(parsed: ParsedQuery, view: View) -> list[str]:
+    """Return the words of a query, names in camelCase whole where documents have them so.
 
-
-def _count_unknown(query: ParsedQuery, parts: Sequence[Part], translation: Translation, collection: Collection) -> int:
-    """Return the number of words of `query` that no document has, in any form."""
-    unknown = {word for word in query.parts if not collection.word(word)[1]} - STOP_WORDS - FUNCTION_WORDS
-    unknown -= translation.ignored
-    runs = [match.words[0] for match in translation.runs]
-    if not unknown and not runs:
-        return 0
-    known = {term for part in parts for term in part.stems}
-    translated = [Word((run,), spaced=False).tokens for run in runs]
-    return sum(stem(word) not in known for word in unknown) + sum(map(known.isdisjoint, translated))
-
-
-def _topic(
-    query: ParsedQuery, request: Request, translation: Translation, collection: Collection
-) -> tuple[Request, list[Part], Sequence[TermGroup], Sequence[Expansion]]:
-    """Return the parts of the words of `query`, further groups, and the concepts that the words expand to.
-
-    The conditions of `request` are returned first, without those whose words are the topic.
+    Texts have "TypeScript" as one word, only names have its parts, too. The halves are other words.
     """
-    expanded = expansions(query, translation, collection)
-    known = {term for expansion in expanded for term in expansion.stems}
-    others: Sequence[TermGroup] = [*joined_groups(query, collection)]
-    parts = with_joined([*word_parts(query, collection, known, translation)], others)
-    if not query.is_spaced:
-        parts += run_parts(query, collection, translation)
-        others = [*others, *pinyin_groups(query, collection)]
-    if request.conditions:
-        request, parts, others = _without_light_words(request, parts, others)
-    parts = _without_general_words(parts, known, collection)
-    if parts and translation.language:
-        others = [*others, *country_groups(translation, collection)]
-    return request, parts, others, expanded
+    words: list[str] = []
+    for (parts, joined), (as_written, _) in zip(parsed.runs, parsed.whole, strict=True):
+        if parts != as_written:
+            of_parts = view.frequencies([*map(stem, parts)])
+            of_whole = min(view.frequencies([*map(stem, as_written)]))
+            has_no_halves = min(of_parts) < of_whole or any(len(part) == 1 for part in parts)
+            words += as_written if of_whole >= (1 if has_no_halves else MIN_KNOWN) else parts
+        elif joined.startswith("dot") and len(parts) == 1:
+            words.append(joined)
+        else:
+            words += parts
+    return words
 
 
-def _rarest(parts: Sequence[Part], expanded: Sequence[Expansion]) -> float:
-    """Return the weight of the rarest word that is not corrected, and that asks for no concept."""
-    known = {term for expansion in expanded for term in expansion.stems}
-    return max((part.weight for part in parts if not part.is_corrected and part.stems.isdisjoint(known)), default=0.0)
+def _language(words: Sequence[str], letters: frozenset[str]) -> str:
+    """Return the language of the words of a query, an empty string for English and for unknown ones."""
+    for word in words:
+        if script := language_of_script(word):
+            return script
+    return likely_language(words, letters, ENGLISH)
 
 
-def _known_words(query: ParsedQuery, translation: Translation) -> Sequence[Word]:
-    """Return the words of `query`, and English ones for those that only the dictionary has: they have no vectors."""
-    general = [match for match in translation.matches if match.is_general]
-    if not general:
-        return query.words
-    replaced = {word for match in general for word in match.words}
-    others = [word for word in query.words if not (word.spaced and replaced.issuperset(word.parts))]
-    return [*others, *(word for match in general for word in english_words(match))]
+def _weigh(plan: Plan, light: frozenset[str]) -> None:
+    """Lower the weights of words on any topic and of those that may state a condition; raise those with capitals."""
+    general = [word.text in GENERAL_WORDS for word in plan.words]
+    for word, is_general in zip(plan.words, general, strict=True):
+        if is_general and not all(general):
+            word.weight *= GENERAL
+        elif word.text in plan.parsed.capitals and not plan.language:
+            word.weight *= NAMED
+        if word.text in light and len(plan.words) > 1:
+            word.weight *= LIGHT
 
 
-def _parts_of_concepts(
-    concepts: Sequence[ConceptEvidence], parts: Sequence[Part], collection: Collection
-) -> list[Part]:
-    """Return parts for the words that no document has, but that are in expressions of `concepts`."""
-    matched = {term for part in parts for term in part.stems}
-    unknown = {term for concept in concepts for term in concept.shares} - matched
-    return [Part({term}, word_idf(term, collection), []) for term in sorted(unknown)]
+def _words_beside(beside: Sequence[str], view: View) -> Iterator[Word]:
+    """Yield the words of the text around a request."""
+    terms = [*map(stem, beside)]
+    for text, term, frequency in zip(beside, terms, view.frequencies(terms), strict=True):
+        idf = view.idf(frequency)
+        rows = [(term, term, 1.0, idf)] if frequency else []
+        yield Word(text, idf, rows, weight=BESIDE, counts_rarity=False, is_beside=True)
 
 
-def _allows_feedback(query: ParsedQuery, parts: Sequence[Part]) -> bool:
-    # Corrections of several words may all be wrong; one misspelt word is mostly a name.
-    is_guess = len(parts) > 1 and all(part.is_corrected for part in parts)
-    # Feedback terms are English, and would rank the few entries in other scripts lower.
-    return query.is_spaced and not (query.has_filters or is_guess)
-
-
-def _without_light_words(
-    request: Request, parts: list[Part], others: Sequence[TermGroup]
-) -> tuple[Request, list[Part], Sequence[TermGroup]]:
-    """Return all three with a lower weight for words that may state a condition, if there are other words."""
-    light = {stem(word) for word in request.light}
-    if all(part.stems <= light for part in parts):
-        # No document has the other words: those that may state a condition are the topic.
-        return request.certain(), parts, others
-    if not light:
-        return request, parts, others
-    parts = [_weighed(part, LIGHT) if part.stems <= light else part for part in parts]
-    return request, parts, [group for group in others if not request.light.issuperset(group.label.split())]
-
-
-def _weighed(part: Part, factor: float) -> Part:
-    """Return a part with its weight times `factor`."""
-    groups = [evolve(group, idf=factor * group.idf) for group in part.groups]
-    return evolve(part, weight=factor * part.weight, groups=groups)
-
-
-def _without_general_words(parts: list[Part], known: Set[str], collection: Collection) -> list[Part]:
-    """Return `parts` with a lower weight for words on any topic, if there are others.
-
-    Words of concepts (stems in `known`) keep their weight, and in a short query those of names ("Google Keep").
-    """
-    general = [part.stems <= GENERAL_STEMS and part.stems.isdisjoint(known) for part in parts]
-    if all(general) or not any(general):
-        return parts
-    if len(parts) < MIN_SENTENCE:
-        pairs = zip(parts, general, strict=True)
-        general = [is_general and _name_ratio(part.groups, collection) < MIN_NAMED for part, is_general in pairs]
-    return [
-        _weighed(part, GENERAL_WEIGHT) if is_general else part for part, is_general in zip(parts, general, strict=True)
-    ]
-
-
-def _with_names(parts: list[Part], query: ParsedQuery) -> list[Part]:
-    """Return `parts` with a higher weight for words with capitals, which are mostly names ("Apple Health steps")."""
-    if not query.capitals:
-        return parts
-    names = {stem(capital) for capital in query.capitals}
-    return [_weighed(part, NAMED_WEIGHT) if part.alternatives and part.stems <= names else part for part in parts]
-
-
-def _name_ratio(words: Sequence[TermGroup], collection: Collection) -> float:
-    terms = [term for group in words for term in group.terms]
-    return collection.name_ratio(terms, [weight for group in words for weight in group.terms.values()])
+def _vector(plan: Plan, words: Sequence[str]) -> bytes | None:
+    """Return the vector of the words of a query, those of English for words that the table lacks."""
+    runs = [((word,), "") for word in words if word not in FUNCTION_WORDS and word not in COMMON_PARTS]
+    if plan.language:
+        translated = {word.text: word.english[0] for word in plan.words if word.english}
+        unknown = [word for word in translated if not word_vectors().knows([stem(word)])]
+        runs = [run for run in runs if run[0][0] not in unknown]
+        runs += [((part,), "") for word in unknown for part in translated[word].split() if part not in ENGLISH]
+    return query_vector(runs, _GENERAL_WEIGHTS)

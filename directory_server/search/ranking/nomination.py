@@ -6,38 +6,55 @@ that no match has. The text of each is like the query.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+from attrs import evolve
 
-from ..index.arrays import Bools
-from ..index.claims import LEAST_LIKENESS
-from ..index.collection import Collection
-from ..query.plan import Plan, claims_plan
+from ..index.claims import CLAIM, LEAST_LIKENESS
+from ..index.view import View
+from ..query.rows import Plan, Word
+from ..text import stem
 from .likeness import projections
-from .scoring import Ranked, ranked_documents
+from .ranking import Ranking
+from .scoring import rank
 from .strength import KEPT
 
 NOMINATED = 50
 """Entries that claims may propose: those whose claims have most of the query."""
 
 
-def with_nominees(
-    plan: Plan, meaning: bytes, collection: Collection, live: Sequence[Bools], first: Sequence[Ranked]
-) -> list[Ranked]:
-    """Return `first` with entries whose claims have words of `plan`, the most like the query first, at most KEPT.
+def with_nominees(ranking: Ranking) -> Ranking:
+    """Return the first KEPT hits of a weak ranking, and in free places entries whose claims have words of its plan.
 
-    The text of each has a cosine of at least LEAST_LIKENESS with `meaning`, the vector of the query.
+    The most like the query come first. The text of each has a cosine of at least LEAST_LIKENESS with the query.
     """
-    if len(first) >= KEPT:
-        return [*first]
-    known = {hit[1:] for hit in first}
-    claiming = ranked_documents(claims_plan(plan, collection), collection, live, (), NOMINATED, None)
-    others = [hit for hit in claiming if hit[1:] not in known]
-    if not others:
-        return [*first]
-    length = max(float(np.linalg.norm(np.frombuffer(meaning, np.int8).astype(np.float64))), 1.0)
-    cosines = (projections(meaning, collection.segments, others) / length).tolist()
-    ranked = sorted((pair for pair in zip(cosines, others, strict=True) if pair[0] >= LEAST_LIKENESS), reverse=True)
-    least = min((score for score, _, _ in first), default=1.0)
-    return [*first, *((least, number, doc_id) for _, (_, number, doc_id) in ranked)][:KEPT]
+    first, plan, view = ranking.first(KEPT), ranking.plan, ranking.view
+    if len(first.docs) >= KEPT or plan.vector is None:
+        return first
+    docs, _ = rank(_claims_plan(plan, view), view, pins=False).page(NOMINATED, None)
+    docs = docs[~np.isin(docs, first.docs)]
+    if not len(docs):
+        return first
+    query = np.frombuffer(plan.vector, np.int8).astype(np.float64)
+    cosines = projections(plan.vector, view, docs) / max(float(np.linalg.norm(query)), 1.0)
+    order = np.argsort(-cosines, kind="stable")
+    docs = docs[order[cosines[order] >= LEAST_LIKENESS]][: KEPT - len(first.docs)]
+    least = float(first.scores.min(initial=1.0))
+    return evolve(
+        first,
+        matched=np.sort(np.concatenate([first.matched, docs])),
+        docs=np.concatenate([first.docs, docs]),
+        scores=np.concatenate([first.scores, np.full(len(docs), least)]),
+    )
+
+
+def _claims_plan(plan: Plan, view: View) -> Plan:
+    """Return a plan for the words of `plan` in claims."""
+    terms = {word.text: CLAIM + row[0] for word in plan.words for row in word.rows[:1] if row[0] == row[1]}
+    terms |= {word: CLAIM + stem(word) for word in plan.parsed.spaced if word not in terms}
+    counts = view.frequencies([*terms.values()])
+    words = [
+        Word(text, view.idf(count), [(term, term, 1.0, view.idf(count))])
+        for (text, term), count in zip(terms.items(), counts, strict=True)
+        if count
+    ]
+    return Plan(plan.parsed, words, conditions=plan.conditions, weight=plan.weight)

@@ -1,212 +1,270 @@
-"""Scoring: add up the evidence of a plan, apply filters, priors and pins, and select the best documents."""
+"""Scores: candidates by one pass over postings, and one ranking of the best of them.
+
+All rows of a plan are scored in one matrix of terms and candidates. A word scores by its best row, a concept by all of
+its rows, relative to its best document. Then follow the share of the query that a document has, names, the prior, a
+description that is about the query, conditions, and likeness of meaning. Explanation, strength and the choice of tools
+read the same rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
-from ...domain.search import Position
-from ..index import arrays
-from ..index.arrays import Bools, Ints, Longs
-from ..index.collection import Collection
-from ..index.merging import NO_POSTINGS, Postings, add_up, contains, with_priors
-from ..index.segment import Segment
-from ..query.conditions import factors
-from ..query.plan import Plan
-from .compiled import best_scores, compiled_scores
-from .coverage import MAX_RAISED, PRIOR_SHARE, Matches, Trace, top_k
-from .feedback import feedback, focus
+from ..index.arrays import Bools, Doubles, Floats, Longs
+from ..index.document import DESCRIBED
+from ..index.segment import SHIFT, UNIT
+from ..index.view import PRIOR, View
+from ..query.rows import Plan, as_arrays
+from ..tables.conditions import factors
+from .likeness import likeness_of
+from .ranking import DIGITS, PINNED_SCORE, Ranking
 
-PINNED_SCORE = 4_096.0
-"""The score of a pin: greater than any score of words, and small enough for float32 to keep those apart."""
+CANDIDATES = 128
+"""Documents that are ranked by all features. The others follow by their sums."""
 
-PHRASE_GROWTH = 8
-"""Factor by which more documents are searched for phrases while too few match."""
+MAX_CANDIDATES = 512
+"""Candidates if more have equal sums."""
 
-COVERED_SHARE = "share of the query"
-"""The label of the share of the query that a document covers, which is no part of its score."""
+LOSS = 0.5
+"""The share of its score that a document loses if it has no word of the query."""
 
-DENSE = 16
-"""Where one document in so many matches, filters use an array of all documents."""
+COVERED = 0.4
+"""The share of the weight of a word from which it is fully covered."""
+
+TELLING, INSTEAD = 8.0, 0.5
+"""The idf from which a word tells the topic of a query, and the part of what its concept adds to a document without it.
+
+A concept is wider than its rare words: diagrams are no PlantUML."""
+
+MAX_RAISED = 2.0
+"""The weights of a query up to which the prior raises a score."""
+
+FOCUS, FOCUSED, MEAN_IDF = 0.5, 64, 5.0
+"""What a description gains that is about the query, in the best documents, and the mean rarity of its words."""
+
+CONCEPT_SHARE = 1.5
+"""The weight of a concept in the sum that chooses candidates, relative to what it may add to a score."""
+
+AVOIDED = 0.35
+"""The factor of the score of a client of a product that the query wants something else than."""
+
+STORED_UNIT = UNIT << SHIFT
+"""The stored value of an impact of 1. The flags, its lowest bits, add less than the rounding of a score."""
+
+SPARSE = 16
+"""Documents of a view for each posting from which sums are made of the postings alone."""
 
 
-def score_documents(
-    plan: Plan, collection: Collection, live: Sequence[Bools], pinned: Sequence[Ints], trace: Trace | None = None
-) -> list[Postings]:
-    """Return for each segment the matching documents that are `live`, and their scores.
+def rank(plan: Plan, view: View, *, focuses: bool = True, pins: bool = True) -> Ranking:
+    """Return what matches `plan` in `view`.
 
-    Matching documents that are `pinned` rank before all others.
+    `focuses` is false for a page in another order than relevance, `pins` for one without pinned documents.
     """
-    if arrays.engine is not None and trace is None and not plan.filters_only:
-        scored = _filtered(compiled_scores(plan, collection, live), plan, collection)
-    else:
-        scored = _scores(plan, collection, live, trace)
-    for number, pins in enumerate(pinned):
-        if len(pins):
-            doc_ids, scores = scored[number]
-            scored[number] = doc_ids, scores + np.float32(PINNED_SCORE) * np.isin(doc_ids, pins).astype(np.float32)
-    return scored
+    groups = plan.groups
+    bounds = [0, *accumulate(map(len, groups))]
+    if not bounds[-1] or not view.segments:
+        return _ranking_of_all(plan, view, view.pinned if pins else view.pinned[:0])
+    terms, firsts, others, weights, idfs = as_arrays(groups)
+    sizes = [len(word.rows) for word in plan.words]
+    weights[: sum(sizes)] *= np.repeat([word.weight for word in plan.words], sizes)
+    docs, values, lengths = _postings(terms, view)
+    rough = _rough_weights(plan, len(terms), firsts, others, weights, bounds[len(plan.words)])
+    matched, sums = _sums(docs, values * np.repeat([*rough.tolist()] * len(view.segments), lengths), view)
+    sums *= view.boosts[matched]
+    if not view.is_whole:
+        keep = np.flatnonzero(sums)
+        matched, sums = matched[keep], sums[keep]
+    matched, sums = _filtered(plan, view, matched, sums)
+    best, rest = matched, np.empty(0, np.int64)
+    rest_sums = np.empty(0)
+    if len(matched) > CANDIDATES:
+        is_best = _are_best(view, matched, sums)
+        best, rest, rest_sums = matched[is_best], matched[~is_best], sums[~is_best]
+    if not len(best):
+        empty = np.empty(0, np.int64)
+        return Ranking(plan, view, empty, empty, np.zeros((len(weights), 0), np.float32), bounds, empty, np.empty(0))
+    columns, postings = _columns(docs, best, view)
+    values, rows = values[postings], np.searchsorted(np.cumsum(lengths), postings, side="right") % len(terms)
+    table = np.zeros((len(terms), len(best)), np.float32)
+    table[rows, columns] = values * np.float32(1 / STORED_UNIT)
+    matrix = table[firsts] if np.array_equal(firsts, others) else np.minimum(table[firsts], table[others])
+    scores, covered = _scores(plan, view, matrix, weights, bounds, best)
+    if len(plan.words) > 1 and not plan.is_name and not plan.conditions and focuses:
+        rarities = np.zeros(len(terms))
+        rarities[firsts] = idfs
+        rarities[others] = np.maximum(rarities[others], idfs)
+        scores *= 1 + _focus(view, rarities[rows], columns, values, best, scores)
+    if plan.conditions:
+        scores *= factors(plan.conditions, view.column("facts", best), covered)
+    if plan.avoided:
+        scores[np.isin(best, view.named(plan.avoided))] *= AVOIDED
+    pinned = view.pinned if pins else view.pinned[:0]
+    return _ordered(plan, view, matched, best, matrix, bounds, scores, rest, rest_sums, pinned)
 
 
-def _scores(plan: Plan, collection: Collection, live: Sequence[Bools], trace: Trace | None) -> list[Postings]:
-    """Return what `compiled_scores` returns, with filters applied, without the engine."""
-    matches = Matches(plan, collection.segments, trace)
-    totals = [_all_documents(segment) for segment in collection.segments] if plan.filters_only else matches.totals()
-    shares = matches.shares()
-    scored = _apply_priors(totals, shares, plan, collection, live)
-    if plan.allows_feedback and (expansion := feedback(scored, collection, matches.names)):
-        matches.add(expansion)
-        shares = matches.shares()
-        scored = _apply_priors(matches.totals(), shares, plan, collection, live)
-    if trace:
-        trace("coverage", matches.losses())
-        trace(COVERED_SHARE, shares)
-    if plan.allows_focus:
-        raised = focus(scored, plan, collection)
-        triples = zip(scored, raised, collection.segments, strict=True)
-        scored = [add_up([before, more], len(segment)) for before, more, segment in triples]
-        if trace:
-            trace("focus", raised)
-    return _filtered(scored, plan, collection)
+def _are_best(view: View, matched: Longs, sums: Doubles) -> Bools:
+    """Return which of `matched` are the CANDIDATES with the greatest sums, or as many more as have an equal sum.
 
-
-def _all_documents(segment: Segment) -> Postings:
-    # A match needs a score above 0, also without words.
-    return np.arange(len(segment), dtype=np.int32), np.ones(len(segment), np.float32)
-
-
-def _apply_priors(
-    totals: Sequence[Postings],
-    shares: Sequence[Postings],
-    plan: Plan,
-    collection: Collection,
-    live: Sequence[Bools],
-) -> list[Postings]:
-    """Return `totals` of the matching documents with their priors and conditions.
-
-    `shares` has the share of the query that each document covers.
+    Of very many equal ones the hash of the id decides: the numbers of documents depend on the segments.
     """
-    scored = []
-    for postings, covered, segment, is_live in zip(totals, shares, collection.segments, live, strict=True):
-        doc_ids, scores = with_priors(postings, is_live, segment.priors, PRIOR_SHARE, MAX_RAISED * plan.query_weight)
-        if plan.conditions:
-            topic = np.zeros(len(segment), np.float32)
-            topic[covered[0]] = covered[1]
-            scores = scores * factors(plan.conditions, segment.rows.facts[doc_ids], topic[doc_ids])
-        scored.append((doc_ids, scores))
-    return scored
+    are_best: Bools = sums >= np.partition(sums, -CANDIDATES)[-CANDIDATES]
+    if np.count_nonzero(are_best) > MAX_CANDIDATES:
+        order = np.lexsort((view.column("keys", matched), -sums))[:CANDIDATES]
+        are_best = np.zeros(len(matched), bool)
+        are_best[order] = True
+    return are_best
 
 
-def _filtered(scored: list[Postings], plan: Plan, collection: Collection) -> list[Postings]:
-    """Return those of `scored` that match the filters and exclusions."""
-    if not plan.has_filters:
-        return scored
-    found = []
-    for (doc_ids, scores), segment in zip(scored, collection.segments, strict=True):
-        matches = _matches_filters(plan, segment, doc_ids)
-        found.append((doc_ids[matches], scores[matches]))
-    return found
+def _ordered(
+    plan: Plan, view: View, matched: Longs, best: Longs, matrix: Floats, bounds: Sequence[int], scores: Doubles,
+    rest: Longs, rest_sums: Doubles, pins: Longs,
+) -> Ranking:  # fmt: skip
+    """Return the ranking of candidates with these scores, after likeness and pins."""
+    docs = best
+    gained, cosines = likeness_of(plan, view, docs, scores)
+    # Rounding may lower a score, and the documents behind the first ones must stay behind them.
+    scores = np.maximum(gained, scores) if len(gained) else scores
+    scores = np.round(scores, DIGITS)
+    if len(pins):
+        scores = scores + PINNED_SCORE * np.isin(docs, pins)
+        is_pin = np.isin(rest, pins)
+        docs = np.concatenate([docs, rest[is_pin]])
+        scores = np.concatenate([scores, np.full(np.count_nonzero(is_pin), PINNED_SCORE)])
+        rest, rest_sums = rest[~is_pin], rest_sums[~is_pin]
+    order = np.lexsort((view.column("keys", docs), -scores))
+    cosines = cosines[order[order < len(cosines)]] if len(cosines) else cosines
+    return Ranking(plan, view, matched, best, matrix, bounds, docs[order], scores[order], rest, rest_sums, cosines)
 
 
-def _matches_filters(plan: Plan, segment: Segment, doc_ids: Ints) -> Bools:
-    """Return which of `doc_ids` match the filters and exclusions. Phrases are checked later."""
-    lists, matches = segment.lists, np.ones(len(doc_ids), bool)
-    for terms in plan.required:
-        having = np.zeros(len(doc_ids), bool)
-        for term in terms:
-            having |= _has_term(lists.documents_with(term), doc_ids, len(segment))
-        matches &= having
-    for term in plan.excluded:
-        matches &= ~_has_term(lists.documents_with(term), doc_ids, len(segment))
-    return matches
+def _postings(terms: Sequence[str], view: View) -> tuple[Longs, Longs, list[int]]:
+    """Return the documents of the postings of `terms`, their values, and the number of each term in each segment."""
+    docs, values = zip(*view.postings(terms), strict=True)
+    return np.concatenate(docs), np.concatenate(values), [*map(len, docs)]
 
 
-Ranked = tuple[float, int, int]
-"""The score, the segment number and the document number of a hit."""
+def _rough_weights(plan: Plan, size: int, firsts: Longs, others: Longs, weights: Doubles, first: int) -> Doubles:
+    """Return what each term adds to the sum that chooses candidates: a concept by what its best document gets.
 
-Best = Callable[[int, Position | None], list[Ranked]]
-"""Returns at most so many documents after a position, by descending score and then by name."""
-
-
-def _has_term(with_term: Ints, doc_ids: Ints, documents: int) -> Bools:
-    if DENSE * len(doc_ids) < documents:
-        return contains(with_term, doc_ids)
-    has_term = np.zeros(documents, bool)
-    has_term[with_term] = True
-    return has_term[doc_ids]
-
-
-def ranked_documents(
-    plan: Plan,
-    collection: Collection,
-    live: Sequence[Bools],
-    pinned: Sequence[Ints],
-    limit: int,
-    after: Position | None,
-) -> list[Ranked]:
-    """Return at most `limit` documents after `after` that match a plan, by descending score and then by name."""
-    if arrays.engine is None or plan.filters_only or plan.has_filters or any(map(len, pinned)):
-        scored = score_documents(plan, collection, live, pinned)
-        return top_documents(plan, collection.segments, scored, limit, after)
-    below = np.float32(np.inf if after is None else after.score)
-    return ordered(best_scores(plan, collection, live, limit, float(below)), collection.segments, after)[:limit]
+    The rows of concepts begin at `first`.
+    """
+    shares = weights / STORED_UNIT
+    for concept in plan.concepts:
+        rows = slice(first, first := first + len(concept.rows))
+        shares[rows] *= CONCEPT_SHARE * sum(concept.shares.values()) / weights[rows].sum()
+    shares[firsts != others] /= 2
+    rough = np.zeros(size)
+    np.maximum.at(rough, firsts, shares)
+    np.maximum.at(rough, others, shares)
+    return rough
 
 
-def top_documents(
-    plan: Plan, segments: Sequence[Segment], scored: Sequence[Postings], limit: int, after: Position | None
-) -> list[Ranked]:
-    """Return at most `limit` of `scored` after `after` that have all phrases, by descending score and then by name."""
-    numbers = np.repeat(np.arange(len(scored)), [len(doc_ids) for doc_ids, _ in scored])
-    doc_ids = np.concatenate([NO_POSTINGS[0], *(doc_ids for doc_ids, _ in scored)])
-    scores = np.concatenate([NO_POSTINGS[1], *(scores for _, scores in scored)])
-    wanted = limit
-    if after is not None:
-        behind = np.flatnonzero(scores <= np.float32(after.score))
-        numbers, doc_ids, scores = numbers[behind], doc_ids[behind], scores[behind]
-        # All documents with the score of `after` may come before it.
-        wanted += int(np.count_nonzero(scores == np.float32(after.score)))
-    # Phrases are checked from the best document on, until enough match.
-    depth = wanted
-    while True:
-        chosen = top_k(scores, depth)
-        having = chosen
-        if plan.phrases:
-            having = chosen[_having(numbers[chosen], doc_ids[chosen], plan.phrases, segments)]
-        columns = scores[having].tolist(), numbers[having].tolist(), doc_ids[having].tolist()
-        found = ordered(zip(*columns, strict=True), segments, after)
-        if not plan.phrases or len(found) >= wanted or len(chosen) < depth:
-            return found[:limit]
-        depth *= PHRASE_GROWTH
+def _sums(docs: Longs, scores: Doubles, view: View) -> tuple[Longs, Doubles]:
+    """Return the distinct `docs`, in ascending order, and the sum of the scores of each."""
+    size = len(view.boosts)
+    if len(docs) * SPARSE < size:
+        distinct, inverse = np.unique(docs, return_inverse=True)
+        return distinct, np.bincount(inverse, scores, len(distinct)).astype(np.float64, copy=False)
+    sums: Doubles = np.bincount(docs, scores, size).astype(np.float64, copy=False)
+    # Numpy finds true values in less time than numbers.
+    matched = np.flatnonzero(sums > 0)
+    return matched, sums[matched]
 
 
-def _by_name(hits: Iterable[Ranked], segments: Sequence[Segment]) -> list[Ranked]:
-    return sorted(hits, key=lambda hit: segments[hit[1]].rows.name(hit[2]))
+def _filtered(plan: Plan, view: View, matched: Longs, sums: Doubles) -> tuple[Longs, Doubles]:
+    """Return those of `matched` that satisfy the filters, exclusions and phrases of a plan, and their sums."""
+    keep = _satisfying(plan, view, matched)
+    return (matched, sums) if keep is None else (matched[keep], sums[keep])
 
 
-def _having(numbers: Longs, doc_ids: Ints, phrases: Sequence[str], segments: Sequence[Segment]) -> Bools:
-    """Return which documents, given by the number of their segment and their number in it, have all `phrases`."""
-    found = np.zeros(len(doc_ids), bool)
-    for number, segment in enumerate(segments):
-        places = np.flatnonzero(numbers == number)
-        found[places] = segment.rows.having(doc_ids[places], phrases)
-    return found
+def _satisfying(plan: Plan, view: View, docs: Longs) -> Bools | None:
+    """Return which of `docs` satisfy the filters, exclusions and phrases of a plan; None for all."""
+    parsed = plan.parsed
+    if not (parsed.required or parsed.excluded or parsed.phrases):
+        return None
+    keep = np.ones(len(docs), bool)
+    for alternatives in parsed.required:
+        keep &= np.isin(docs, view.having(alternatives))
+    if parsed.excluded:
+        keep &= ~np.isin(docs, view.having(parsed.excluded))
+    # The longest phrase is likely the rarest.
+    for phrase in sorted(parsed.phrases, key=len, reverse=True):
+        left = np.flatnonzero(keep)
+        for segment, places, numbers in view.located(docs[left]):
+            keep[left[places]] = segment.phrases.containing(numbers, phrase.encode("utf-8", "surrogatepass"))
+    return keep
 
 
-def ordered(hits: Iterable[Ranked], segments: Sequence[Segment], after: Position | None) -> list[Ranked]:
-    """Return the hits after `after` in their order."""
-    found = sorted(hits, key=itemgetter(0), reverse=True)
-    # Names are read only where scores are equal.
-    start, previous = 0, None
-    for place, (score, _, _) in enumerate(found):
-        if score != previous:
-            if place - start > 1:
-                found[start:place] = _by_name(found[start:place], segments)
-            start, previous = place, score
-    if len(found) - start > 1:
-        found[start:] = _by_name(found[start:], segments)
-    if after is not None:
-        score, name = after.score, after.name
-        found = [hit for hit in found if hit[0] < score or segments[hit[1]].rows.name(hit[2]) > name]
-    return found
+def _columns(docs: Longs, best: Longs, view: View) -> tuple[Longs, Longs]:
+    """Return the places in the ordered `best` of those of `docs` that are there, and the places of these."""
+    if len(docs) * SPARSE < len(view.boosts):
+        columns = np.searchsorted(best, docs)
+        columns[columns == len(best)] = 0
+        kept = np.flatnonzero(best[columns] == docs)
+        return columns[kept], kept
+    column = np.full(len(view.boosts), -1, np.int16)
+    column[best] = np.arange(len(best))
+    of_postings = column[docs]
+    kept = np.flatnonzero(of_postings >= 0)
+    return of_postings[kept].astype(np.int64), kept
+
+
+def _scores(
+    plan: Plan, view: View, matrix: Floats, weights: Doubles, bounds: Sequence[int], best: Longs
+) -> tuple[Doubles, Floats | Doubles]:
+    """Return the scores of the candidates by words, concepts, names and prior, and the share of the query they have."""
+    words, concepts, of_concepts, of_names = (
+        plan.words,
+        plan.concepts,
+        len(plan.words),
+        len(plan.words) + len(plan.concepts),
+    )
+    scored = matrix * weights.astype(np.float32)[:, None]
+    own = np.zeros((len(words), matrix.shape[1]), np.float32)
+    filled = [number for number, word in enumerate(words) if word.rows]
+    if filled:
+        own[filled] = np.maximum.reduceat(scored[: bounds[of_concepts]], [bounds[number] for number in filled])
+    for concept, first, last in zip(concepts, bounds[of_concepts:], bounds[of_concepts + 1 :], strict=False):
+        values = scored[first:last].sum(axis=0)
+        values = np.sqrt(values / max(float(values.max()), 1e-9))
+        for place, share in concept.shares.items():
+            if words[place].idf >= TELLING and words[place].rows and not words[place].is_corrected:
+                own[place] += np.float32(share) * values * np.where(own[place] > 0, 1, INSTEAD)
+            else:
+                own[place] += np.float32(share) * values
+    totals = own.sum(axis=0)
+    covered: Floats | Doubles = np.ones(len(best), np.float32)
+    if len(words) > 1:
+        limits = np.array([COVERED * word.value for word in words], np.float32)
+        rarity = np.array([word.rarity for word in words], np.float32)
+        covered = rarity @ np.minimum(own, limits[:, None]) / max(float(limits @ rarity), 1e-9)
+        totals *= 1 - LOSS + LOSS * covered
+    if plan.names:
+        first = bounds[of_names]
+        totals += np.maximum.reduceat(scored[first:], [bound - first for bound in bounds[of_names:-1]]).sum(axis=0)
+    totals += PRIOR * view.column("priors", best) * np.minimum(totals, MAX_RAISED * plan.weight)
+    return totals.astype(np.float64), covered
+
+
+def _focus(view: View, rarities: Doubles, columns: Longs, values: Longs, best: Longs, scores: Doubles) -> Doubles:
+    """Return the share that each candidate gains because the query has most of its description.
+
+    `rarities` are those of the terms of postings, `columns` their candidates.
+    """
+    said = np.bincount(columns, rarities * (values & DESCRIBED != 0), len(best))
+    about = said / (np.maximum(view.column("described", best), 1) * MEAN_IDF)
+    least = np.partition(scores, -FOCUSED)[-FOCUSED] if len(scores) > FOCUSED else 0.0
+    gains: Doubles = FOCUS * np.sqrt(np.minimum(about, 1)) * (scores >= least)
+    return gains
+
+
+def _ranking_of_all(plan: Plan, view: View, pins: Longs) -> Ranking:
+    """Return all documents that satisfy the filters, for a query without words; none for one with unknown words."""
+    every = np.flatnonzero(view.boosts)
+    if not plan.filters_only and (plan.parsed.runs or not (plan.parsed.required or plan.parsed.excluded)):
+        every = every[:0]
+    matched, sums = _filtered(plan, view, every, view.boosts[every])
+    matrix = np.zeros((0, len(matched)), np.float32)
+    return _ordered(plan, view, matched, matched, matrix, [0], sums, matched[:0], sums[:0], pins)

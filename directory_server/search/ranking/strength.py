@@ -5,25 +5,12 @@ Every query with a known word has matches. The strength says whether they have m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from heapq import nlargest
-from math import sqrt
-from operator import itemgetter
-
 import numpy as np
-from attrs import frozen
 
-from ...domain.search import CLOSE, STRONG, Position
-from ..index.arrays import Doubles, Ints
-from ..index.bm25 import inverse_document_frequency
-from ..index.merging import Postings, contains
-from ..index.segment import Segment
+from ...domain.search import CLOSE
+from ..index.arrays import Bools, Doubles, Longs
 from ..query.concepts import TERM_DECAY
-from ..query.groups import Part
-from ..query.plan import Plan
-from ..text.word_vectors import word_vectors
-from .likeness import projections
-from .scoring import PINNED_SCORE, Best, Ranked, ordered
+from .ranking import PINNED_SCORE, Ranking
 
 KEPT = 10
 """The first hits, by which the strength is measured, and which are kept of a query without a close match."""
@@ -34,169 +21,103 @@ COUNTED, ENTRIES_EACH = 5, 5_000
 One good hit of many entries may be chance. A small catalogue has one entry for most topics.
 """
 
-MAX_WEIGHT = 7.6
-"""The weight of a query (idf) that a hit has to cover at most: a long sentence has words beside its topic.
+MAX_WEIGHT = 25.0
+"""The weight of a query that a hit has to cover at most: a long sentence has words beside its topic."""
 
-It is in units of the square root of the greatest weight of a word: words weigh less in a small catalogue.
-"""
+DECAYS = TERM_DECAY ** np.arange(100.0)[:, None]
+"""The weights of the terms of a concept, by their place."""
 
-TRANSLATED = 0.6
-"""The weight of what a hit does not cover of a translated query: not all words of other languages can be known."""
+AS_WRITTEN = 0.7
+"""The least weight of a row that stands for the word itself: completions, corrections and further translations have
+less."""
 
-GENERAL = 0.25
-"""The share of a part that its translation covers if only the dictionary has it, which does not know the domain."""
+LEAST_IMPACT, NAMED_IMPACT = 0.4, 0.9
+"""The least impact of a word that is not only in a long text, and of one in a name."""
 
-MAX_ALTERNATIVES = 16
-"""Alternative terms of a part, and terms of a concept, that are looked up in the first hits, the heaviest first."""
+TELLING = 0.4
+"""The share of a query from which one word tells the topic."""
 
+INCOMPLETE, ALMOST_STRONG = 0.9, 0.59
+"""The factor of the strength if no hit has all words, and the greatest one: the match is partial."""
 
-@frozen
-class Closest:
-    """The hits of a page by relevance, the first KEPT of all pages, and the strength of the query."""
-
-    ranked: list[Ranked]
-    first: list[Ranked]
-    strength: float
+TRANSLATED = 0.5
+"""The weight of unknown words of a translated query: not all words of other languages can be known."""
 
 
-def closest(plan: Plan, segments: Sequence[Segment], best: Best, limit: int, after: Position | None) -> Closest:
-    """Return what `best` returns for `limit` and `after`, of a weak query no hits behind the first KEPT."""
-    found = best(max(limit, KEPT), None) if after is None else best(limit, after)
-    first = (found if after is None else best(KEPT, None))[:KEPT]
-    value = strength(plan, segments, first)
-    if value < CLOSE:
-        found = ordered([hit for hit in first if after is None or hit[0] <= after.score], segments, after)
-    return Closest(found[:limit], first, value)
-
-
-def kept(segments: Sequence[Segment], hits: Sequence[Ranked]) -> list[Postings]:
-    """Return the postings of `hits` in each segment."""
-    found = []
-    for number in range(len(segments)):
-        pairs = sorted((doc_id, score) for score, of, doc_id in hits if of == number)
-        doc_ids, scores = [doc_id for doc_id, _ in pairs], [score for _, score in pairs]
-        found.append((np.array(doc_ids, np.int32), np.array(scores, np.float32)))
-    return found
-
-
-def relevance(ranked: Sequence[Ranked], closest: Closest) -> Sequence[float]:
-    """Return how well each of `ranked` answers its query, by its share of the score of the best hit."""
-    best = max((_without_pin(score) for score, _, _ in closest.first), default=0.0)
-    shares = [_without_pin(score) / best if best else 1.0 for score, _, _ in ranked]
-    return [closest.strength * min(1.0, max(0.0, share)) for share in shares]
-
-
-def _without_pin(score: float) -> float:
-    return score - PINNED_SCORE if score >= PINNED_SCORE else score
-
-
-def strength(plan: Plan, segments: Sequence[Segment], hits: Sequence[Ranked]) -> float:
-    """Return how well the first KEPT of `hits` answer a query, from 0 to 1.
+def strength(ranking: Ranking) -> float:
+    """Return how well the first KEPT hits answer a query, from 0 to 1.
 
     It is the mean of the share of the query that a hit covers and of the cosine of their vectors. Names that equal the
     query or begin with it answer it fully, and so does any entry a query without words.
     """
-    if plan.is_name or plan.filters_only:
+    plan = ranking.plan
+    if plan.is_name or plan.filters_only or not plan.parsed.runs:
         return 1.0
-    if not hits:
+    first = ranking.docs[:KEPT]
+    if not len(first):
         return 0.0
-    first, size = _FirstHits(segments, hits[:KEPT]), sum(map(len, segments))
-    counted = min(max(round(size / ENTRIES_EACH), 1), COUNTED)
-    value = _mean_of_best(_coverage(plan, first, MAX_WEIGHT * sqrt(inverse_document_frequency(0, size))), counted)
-    if plan.vector is not None:
-        value = (value + _mean_of_best(_cosines(plan.vector, segments, hits[:KEPT]), counted)) / 2
-    if value < STRONG and any(first.having(term) for group in plan.names for term, _ in _heaviest(group.terms)):
+    counted = min(max(round(ranking.view.size / ENTRIES_EACH), 1), COUNTED)
+    present = ranking.matrix[:, ranking.columns(first)] > 0
+    covered = _covered(ranking, present)
+    value = float(np.sort(covered)[-counted:].mean())
+    if len(ranking.cosines):
+        value = (value + float(np.sort(ranking.cosines[:KEPT])[-counted:].mean())) / 2
+    names = present[ranking.bounds[len(plan.words) + len(plan.concepts)] :]
+    if len(plan.words) < 2 and names.any():
         return 1.0
-    return value
+    has_named, has_all = _written(ranking, first)
+    if not has_all:
+        value = min(value * INCOMPLETE, ALMOST_STRONG)
+    return max(value, CLOSE) if has_named else value
 
 
-def _cosines(vector: bytes, segments: Sequence[Segment], hits: Sequence[Ranked]) -> Doubles:
-    """Return the cosine of `vector` and that of each of `hits`, at least 0."""
-    numbers = np.frombuffer(vector, np.int8).astype(np.float64)
-    return np.maximum(projections(vector, segments, hits) / max(float(np.sqrt(numbers @ numbers)), 1), 0)
+def _written(ranking: Ranking, first: Longs) -> tuple[bool, bool]:
+    """Return whether one of the `first` hits has a word that tells the topic in its name, and whether one has all.
+
+    A word is matched as it is written, or as two words, or translated. Words that may state a condition and those on
+    any topic do not count.
+    """
+    is_small = ranking.view.size < ENTRIES_EACH
+    plan, impacts = ranking.plan, ranking.matrix[:, ranking.columns(first)]
+    content = [number for number, word in enumerate(plan.words) if not word.is_beside and word.weight >= 1]
+    total = sum(word.value for word in plan.words if not word.is_beside) + plan.unknown
+    has_named, has_all = np.zeros(len(first), bool), np.full(len(first), bool(content) and not plan.unknown)
+    for number in content:
+        word, start = plan.words[number], ranking.bounds[number]
+        rows = [start + place for place, row in enumerate(word.rows) if row[2] >= AS_WRITTEN and word.is_certain]
+        best = impacts[rows].max(axis=0) if rows and not word.is_corrected else np.zeros(len(first))
+        has_all &= best >= LEAST_IMPACT
+        if word.is_product or (is_small and word.value >= TELLING * total):
+            has_named |= best >= NAMED_IMPACT
+    return bool(has_named.any()), bool(has_all.any())
 
 
-def _mean_of_best(values: Doubles, counted: int) -> float:
-    return float(np.sort(values)[-counted:].mean())
+def _covered(ranking: Ranking, present: Bools) -> Doubles:
+    """Return the share of the query that each hit covers; `present` tells which rows of the plan it has."""
+    plan, bounds = ranking.plan, ranking.bounds
+    of_concepts = len(plan.words)
+    weights = np.array([0.0 if word.is_beside else word.value for word in plan.words])
+    total = weights.sum() + plan.unknown * (TRANSLATED if plan.language else 1.0)
+    shares = [min(row[2], 1.0) if word.is_certain else 0.0 for word in plan.words for row in word.rows]
+    covered = np.zeros((of_concepts, present.shape[1]))
+    filled = [number for number, word in enumerate(plan.words) if word.rows]
+    if filled:
+        rows = present[: bounds[of_concepts]] * np.array(shares)[:, None]
+        covered[filled] = np.maximum.reduceat(rows, [bounds[number] for number in filled])
+    for concept, first, last in zip(plan.concepts, bounds[of_concepts:], bounds[of_concepts + 1 :], strict=False):
+        value = (present[first:last] * DECAYS[: last - first]).max(axis=0)
+        for place in concept.shares:
+            np.maximum(covered[place], value, out=covered[place])
+    return np.minimum(weights @ covered / min(max(float(total), 1e-9), MAX_WEIGHT), 1.0)
 
 
-def _coverage(plan: Plan, first: _FirstHits, max_weight: float) -> Doubles:
-    """Return the share of the query, or of `max_weight` of it, that each hit covers. Unknown words are not covered."""
-    masks, weights, total = [], [], plan.unknown_weight
-    for part in plan.parts:
-        total += part.weight
-        left = first.all
-        for weight, terms in () if _is_doubtful(part) else _alternatives(plan, part):
-            if found := left & first.having_all(terms):
-                masks.append(found.to_bytes(len(first), "little"))
-                weights.append(part.weight * weight * (GENERAL if part.is_general else 1.0))
-                left ^= found
-                if not left:
-                    break
-    missed = TRANSLATED if plan.is_translated else 1.0
-    having = np.frombuffer(b"".join(masks), np.uint8).reshape(len(masks), len(first))
-    covered: Doubles = np.array(weights) @ having
-    return np.minimum(covered / np.clip(covered + missed * (total - covered), 1e-9, max_weight), 1.0)
+def relevance(ranking: Ranking, scores: Doubles, value: float) -> list[float]:
+    """Return how well each of the hits with `scores` answers its query: its share of the score of the best one."""
+    best = _plain(ranking.scores[:KEPT]).max(initial=0.0)
+    shares = _plain(scores) / best if best else np.ones(len(scores))
+    relevant: list[float] = (value * np.clip(shares, 0, 1)).tolist()
+    return relevant
 
 
-def _is_doubtful(part: Part) -> bool:
-    """Return whether a part has only corrections of a word that is no misspelling: it is in the table of vectors."""
-    return part.is_corrected and word_vectors().knows(part.stems)
-
-
-def _alternatives(plan: Plan, part: Part) -> Sequence[tuple[float, Collection[int]]]:
-    """Return the alternatives of a part: the weight of each, the greatest first, and the terms that it needs."""
-    found: list[tuple[float, Collection[int]]] = []
-    for group in part.groups:
-        if group.match_all:
-            found.append((max(group.terms.values()), group.terms))
-        else:
-            found += [(min(weight, 1.0), (term,)) for term, weight in _heaviest(group.terms)]
-    for concept in plan.concepts:
-        if not part.stems.isdisjoint(concept.shares):
-            found += [
-                (TERM_DECAY**position, group.terms) for position, group in enumerate(concept.terms[:MAX_ALTERNATIVES])
-            ]
-    return sorted(found, key=_weight, reverse=True) if len(found) > 1 else found
-
-
-_weight = itemgetter(0)
-
-
-def _heaviest(terms: Mapping[int, float]) -> Collection[tuple[int, float]]:
-    if len(terms) <= MAX_ALTERNATIVES:
-        return terms.items()
-    return nlargest(MAX_ALTERNATIVES, terms.items(), key=itemgetter(1))
-
-
-class _FirstHits:
-    """The first hits, by segment. A set of them is a whole number with a byte for each, 1 or 0."""
-
-    def __init__(self, segments: Sequence[Segment], hits: Sequence[Ranked]) -> None:
-        self._segments: list[tuple[Segment, Ints]] = []
-        for number in sorted({number for _, number, _ in hits}):
-            doc_ids = [doc_id for _, of, doc_id in hits if of == number]
-            self._segments.append((segments[number], np.array(doc_ids, np.int32)))
-        self._size = len(hits)
-        self._known: dict[int, int] = {}
-        self.all = int.from_bytes(b"\1" * len(hits), "little")
-
-    def __len__(self) -> int:
-        return self._size
-
-    def having_all(self, terms: Iterable[int]) -> int:
-        """Return the hits that have all of `terms`."""
-        found = self.all
-        for term in terms:
-            found &= self.having(term)
-        return found
-
-    def having(self, term: int) -> int:
-        """Return the hits that have `term`."""
-        found = self._known.get(term)
-        if found is None:
-            having = [
-                contains(segment.lists.documents_with(term), doc_ids).tobytes() for segment, doc_ids in self._segments
-            ]
-            found = self._known[term] = int.from_bytes(b"".join(having), "little")
-        return found
+def _plain(scores: Doubles) -> Doubles:
+    return np.where(scores >= PINNED_SCORE, scores - PINNED_SCORE, scores)

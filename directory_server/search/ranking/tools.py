@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from ...domain.search import Position
 from ...domain.tools import OfferedTool
-from ..index.arrays import Bools, Ints
-from ..index.collection import Collection
+from ..index.arrays import Longs
 from ..index.tools import HAS_TOOLS, IMPACTS, decode_tools, term_hash, tool_terms
-from ..query.groups import TermGroup
-from ..query.plan import Plan
-from .scoring import Ranked, ranked_documents
+from ..index.view import View
+from ..query.rows import Plan, Row
+from .ranking import Ranking
+from .scoring import rank
 
 NAMED = 3
 """Tools that a hit names."""
+
+NAMING = 10
+"""The first hits, which name their tools."""
 
 MIN_SHARE = 0.35
 """The least share of the weight of the query that the words of a named tool have."""
@@ -35,20 +37,12 @@ ENTRIES = 300
 ENTRY_SHARE = 0.3
 """The part of the score of a tool that is the score of its entry, relative to the best entry."""
 
-MAX_ALTERNATIVES = 24
-"""Alternative terms of a part of a query that are compared, those of the greatest weight."""
+MAX_ROWS = 24
+"""Rows of a word that are compared, those of the greatest weight."""
 
 _BUCKETS = 1 << 16
 
 Scores = NDArray[np.float32]
-
-
-@frozen
-class _Evidence:
-    """Groups of alternative terms, by their hashes, of which a tool scores by the best one, times `weight`."""
-
-    weight: float
-    groups: Sequence[tuple[Sequence[int], float]]
 
 
 @frozen
@@ -63,26 +57,21 @@ class ToolScores:
     shares: Scores
 
 
-def searches_tools(plan: Plan, collection: Collection) -> bool:
+def searches_tools(plan: Plan) -> bool:
     """Return whether `plan` has the filter that searches tools only."""
-    return bool(plan.required) and not plan.filters_only and _having_tools(collection) in plan.required
+    has_filter = any(HAS_TOOLS in alternatives for alternatives in plan.parsed.required)
+    return has_filter and not plan.filters_only and any(plan.groups)
 
 
-def _having_tools(collection: Collection) -> list[int]:
-    """Return the alternatives that the filter for entries with tools requires; none if no entry has tools."""
-    term = collection.find(HAS_TOOLS)
-    return [] if term is None else [term]
-
-
-def named_tools(plan: Plan, collection: Collection, hits: Sequence[Ranked]) -> Sequence[Sequence[OfferedTool]]:
-    """Return for each of `hits` its tools that match best, at most NAMED; empty if no hit has any.
+def named_tools(plan: Plan, view: View, docs: Longs) -> Sequence[Sequence[OfferedTool]]:
+    """Return for each of the first NAMING `docs` its tools that match best, at most NAMED; empty if none has any.
 
     A search for a name asks for the entry and not for a tool.
     """
-    stored = [bytes(collection.segments[number].rows.tools[doc_id]) for _, number, doc_id in hits]
-    if plan.is_name or not any(stored):
+    stored = [] if plan.is_name else view.items("tools", docs[:NAMING])
+    if not any(stored):
         return ()
-    found = score_tools(plan, collection, stored)
+    found = score_tools(plan, stored)
     named: list[Sequence[OfferedTool]] = []
     for place, packed in enumerate(stored):
         span = slice(found.starts[place], found.starts[place + 1])
@@ -91,17 +80,13 @@ def named_tools(plan: Plan, collection: Collection, hits: Sequence[Ranked]) -> S
         best = best[scores[best] > OF_BEST * scores.max(initial=0)] if len(scores) else best
         tools = decode_tools(packed) if len(best) else ()
         named.append([tools[number] for number in best.tolist()])
-    return named if any(named) else ()
+    return [*named, *([()] * (len(docs) - len(named)))] if any(named) else ()
 
 
-def best_tools(
-    plan: Plan, collection: Collection, live: Sequence[Bools], limit: int
-) -> list[tuple[Ranked, OfferedTool]]:
-    """Return the `limit` best tools of the ENTRIES best entries, best first, each with its entry and the score."""
-    entries, stored, found = _tools_of_best(plan, collection, live)
-    if not entries:
-        return []
-    entry_of = np.repeat(np.arange(len(entries)), np.diff(found.starts))
+def best_tools(plan: Plan, view: View, limit: int) -> list[tuple[int, OfferedTool]]:
+    """Return the `limit` best tools of the ENTRIES best entries, best first, each with its document."""
+    docs, _, stored, found = _tools_of_best(plan, view)
+    entry_of = np.repeat(np.arange(len(docs)), np.diff(found.starts))
     order = np.lexsort((np.arange(len(entry_of)), -found.scores))[:limit]
     tools: dict[int, Sequence[OfferedTool]] = {}
     best = []
@@ -109,75 +94,60 @@ def best_tools(
         place = int(entry_of[number])
         if place not in tools:
             tools[place] = decode_tools(stored[place])
-        _, segment, doc_id = entries[place]
-        tool = tools[place][number - int(found.starts[place])]
-        best.append(((float(found.scores[number]), segment, doc_id), tool))
+        best.append((int(docs[place]), tools[place][number - int(found.starts[place])]))
     return best
 
 
-def ranked_by_tools(
-    plan: Plan, collection: Collection, live: Sequence[Bools], limit: int, after: Position | None
-) -> list[Ranked]:
-    """Return at most `limit` of the ENTRIES best entries after `after`, by the score of the best tool and by name."""
-    entries, _, found = _tools_of_best(plan, collection, live)
-    best = [
-        float(found.scores[found.starts[place] : found.starts[place + 1]].max(initial=0))
-        for place in range(len(entries))
-    ]
-    keyed = sorted(
-        (
-            (-score, collection.segments[number].rows.name(doc_id), (score, number, doc_id))
-            for score, (_, number, doc_id) in zip(best, entries, strict=True)
-            if score > 0
-        ),
-        key=lambda each: each[:2],
-    )
-    start = (-np.inf, "") if after is None else (-after.score, after.name)
-    return [ranked for score, name, ranked in keyed if (score, name) > start][:limit]
+def ranked_by_tools(plan: Plan, view: View) -> Ranking:
+    """Return the ENTRIES best entries by the score of the best tool of each."""
+    docs, ranking, _, found = _tools_of_best(plan, view)
+    spans = zip(found.starts[:-1].tolist(), found.starts[1:].tolist(), strict=True)
+    scores = np.round(np.array([float(found.scores[first:last].max(initial=0)) for first, last in spans]), 4)
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > 0]
+    matched = np.sort(docs[order])
+    return Ranking(plan, view, matched, ranking.candidates, ranking.matrix, ranking.bounds, docs[order], scores[order])
 
 
-def _tools_of_best(
-    plan: Plan, collection: Collection, live: Sequence[Bools]
-) -> tuple[Sequence[Ranked], Sequence[bytes], ToolScores]:
-    """Return the ENTRIES best entries with tools, their tools, and the scores of these."""
-    plan = evolve(plan, required=[*plan.required, _having_tools(collection)])
+def _tools_of_best(plan: Plan, view: View) -> tuple[Longs, Ranking, Sequence[bytes], ToolScores]:
+    """Return the ENTRIES best entries with tools, their ranking, their tools, and the scores of these."""
+    parsed = evolve(plan.parsed, required=[*plan.parsed.required, (HAS_TOOLS,)])
     # Pins are for entries: they say nothing about tools.
-    pinned: Sequence[Ints] = [np.empty(0, np.int32) for _ in collection.segments]
-    entries = ranked_documents(plan, collection, live, pinned, ENTRIES, None)
-    stored = [bytes(collection.segments[number].rows.tools[doc_id]) for _, number, doc_id in entries]
-    found = score_tools(plan, collection, stored)
-    if entries:
-        of_entry = np.array([score for score, _, _ in entries], np.float32) / max(entries[0][0], 1e-9)
-        share = ENTRY_SHARE * np.repeat(of_entry, np.diff(found.starts)).astype(np.float32)
-        found = evolve(found, scores=np.where(found.scores > 0, found.scores + share, np.float32(0)))
-    return entries, stored, found
+    ranking = rank(evolve(plan, parsed=parsed), view, pins=False)
+    docs, scores = ranking.page(ENTRIES, None)
+    stored = view.items("tools", docs)
+    found = score_tools(plan, stored)
+    if len(docs):
+        of_entry = np.repeat((scores / max(float(scores[0]), 1e-9)).astype(np.float32), np.diff(found.starts))
+        found = evolve(
+            found, scores=np.where(found.scores > 0, found.scores + np.float32(ENTRY_SHARE) * of_entry, np.float32(0))
+        )
+    return docs, ranking, stored, found
 
 
-def score_tools(plan: Plan, collection: Collection, stored: Sequence[bytes]) -> ToolScores:
+def score_tools(plan: Plan, stored: Sequence[bytes]) -> ToolScores:
     """Return the scores of the tools in `stored`: 1 for all words of the query at their greatest impact."""
-    evidence, concepts = _evidence(plan, collection)
+    evidence = [*_evidence(plan)]
     terms = [tool_terms(packed) if packed else None for packed in stored]
     numbers = np.array([0 if of_entry is None else len(of_entry.counts) for of_entry in terms], np.int64)
     starts = np.concatenate([[0], np.cumsum(numbers)])
     total = int(starts[-1])
-    known = sorted({term for part in (*evidence, *concepts) for group, _ in part.groups for term in group})
+    scores, shares = np.zeros(total, np.float32), np.zeros(total, np.float32)
+    known = sorted({term_hash(term) for rows, _ in evidence for row in rows for term in row[:2]})
     if not (total and known):
-        return ToolScores(starts, np.zeros(total, np.float32), np.zeros(total, np.float32))
+        return ToolScores(starts, scores, shares)
     counts = np.concatenate([of_entry.counts for of_entry in terms if of_entry is not None]).astype(np.int64)
     every = np.concatenate([of_entry.terms for of_entry in terms if of_entry is not None])
     table = _impacts(every, np.repeat(np.arange(total), counts), total, np.array(known, np.uint32))
-    places = {term: place for place, term in enumerate(known)}
-    scores, shares = np.zeros(total, np.float32), np.zeros(total, np.float32)
-    for part in evidence:
-        best = _best(part, table, places)
-        scores += np.float32(part.weight) * best
-        shares += np.float32(part.weight) * (best > 0)
-    for concept in concepts:
-        best = _best(concept, table, places)
-        scores += np.float32(CONCEPTS * concept.weight) * best
-        shares += np.float32(CONCEPTS * concept.weight) * (best > 0)
-    weight = np.float32(plan.query_weight)
-    return ToolScores(starts, scores / weight, shares / weight)
+    place = {term: number for number, term in enumerate(known)}
+    weight = sum(word.value for word in plan.words) or 1.0
+    for rows, value in evidence:
+        firsts, others = ([place[term_hash(row[side])] for row in rows] for side in (0, 1))
+        factors = np.array([row[2] for row in rows], np.float32)
+        best = (np.minimum(table[firsts], table[others]) * factors[:, None]).max(axis=0)
+        scores += np.float32(value / weight) * best
+        shares += np.float32(value / weight) * (best > 0)
+    return ToolScores(starts, scores, shares)
 
 
 def _impacts(every: NDArray[np.uint32], tool_of: NDArray[np.int64], total: int, known: NDArray[np.uint32]) -> Scores:
@@ -195,40 +165,12 @@ def _impacts(every: NDArray[np.uint32], tool_of: NDArray[np.int64], total: int, 
     return table
 
 
-def _best(evidence: _Evidence, table: Scores, places: dict[int, int]) -> Scores:
-    """Return for each tool the score of the best group of `evidence`: that of its rarest term, times its weight."""
-    found = [
-        np.float32(weight) * table[[places[term] for term in terms]].min(axis=0) for terms, weight in evidence.groups
-    ]
-    best: Scores = np.max(found, axis=0)
-    return best
-
-
-def _evidence(plan: Plan, collection: Collection) -> tuple[list[_Evidence], list[_Evidence]]:
-    """Return the words of `plan`, and its concepts."""
-    words = [
-        _Evidence(part.weight, groups)
-        for part in plan.parts
-        if (groups := [pair for group in part.groups for pair in _alternatives(group, collection)])
-    ]
-    concepts = [
-        _Evidence(sum(concept.shares.values()), groups)
-        for concept in plan.concepts
-        if (
-            groups := [
-                (terms, weight * group.idf / concept.terms[0].idf)
-                for group in concept.terms
-                for terms, weight in _alternatives(group, collection)
-            ]
-        )
-    ]
-    return words, concepts
-
-
-def _alternatives(group: TermGroup, collection: Collection) -> Sequence[tuple[Sequence[int], float]]:
-    """Return the terms of a group by their hashes: each alone with its weight, or all together."""
-    terms = sorted(group.terms.items(), key=lambda pair: -pair[1])[:MAX_ALTERNATIVES]
-    hashes = [term_hash(term) for term in collection.vocabulary.strings([number for number, _ in terms])]
-    if group.match_all:
-        return [(hashes, min(weight for _, weight in terms))] if terms else []
-    return [((term,), weight) for term, (_, weight) in zip(hashes, terms, strict=True)]
+def _evidence(plan: Plan) -> Iterator[tuple[Sequence[Row], float]]:
+    """Yield the rows of each word of `plan` and of each concept, and what a tool with the best of them scores."""
+    for word in plan.words:
+        if word.rows and not word.is_beside:
+            yield sorted(word.rows, key=lambda row: -row[2])[:MAX_ROWS], word.value
+    for concept in plan.concepts:
+        # The first term of a concept is the most specific one.
+        rows = [(one, other, idf / concept.rows[0][3], idf) for one, other, _, idf in concept.rows[:MAX_ROWS]]
+        yield rows, CONCEPTS * sum(concept.shares.values())

@@ -12,7 +12,6 @@ from prometheus_client.registry import Collector
 from twisted.application.service import Service
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from ...compiled import compiled_modules
 from ...domain.changes import Change
 from ...domain.ports.search import Index, Subscriber
 from ...domain.upstreams import UpstreamState
@@ -114,14 +113,6 @@ class Gauges(Collector):
             "directory_index_generation", "Number of times search results may have changed.", self._index.generation
         )
         yield GaugeMetricFamily("directory_streams", "Open streams.", len(self._streams))
-        modules = GaugeMetricFamily(
-            "directory_compiled_module",
-            "1 if the compiled module is used, 0 if Python code is used in its place.",
-            labels=["module"],
-        )
-        for name, is_used in compiled_modules().items():
-            modules.add_metric([name], float(is_used))
-        yield modules
         yield CounterMetricFamily(
             "directory_stream_cuts", "Streams cut because the client did not read them.", self._streams.cuts
         )

@@ -94,15 +94,6 @@ def test_gauges_are_read_at_each_scrape(metrics: Metrics) -> None:
     assert value(metrics, "directory_streams") == 4
 
 
-def test_the_use_of_each_compiled_module_is_read_at_each_scrape(
-    metrics: Metrics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used = {"a": True, "b.c": False}
-    monkeypatch.setattr("directory_server.compiled._used", used)
-    metrics.registry.register(Gauges(Sized(0), Sized(0), Sized(0)))  # type: ignore[arg-type]
-    assert [value(metrics, "directory_compiled_module", module=name) for name in used] == [1, 0]
-
-
 def test_the_state_of_the_database_is_read_at_each_scrape(metrics: Metrics) -> None:
     state: dict[str, Any] = {"up": True, "behind": 3}
     names = ["directory_database_up", "directory_log_behind"]

@@ -1,0 +1,1 @@
+"""The tables of the search: words of other languages, concepts, conditions, word vectors and function words."""

@@ -1,1 +1,0 @@
-"""Text analysis: tokens, stems, pinyin, transliteration, the thesaurus and the lexicon of other languages."""
