@@ -129,7 +129,7 @@ def test_the_versions_of_a_record_are_read_once_for_all_packages_of_an_entry(mon
         read.append(version)
         return semantic(version)
 
-    monkeypatch.setitem(osv._ORDERS, "npm", order)  # type: ignore[arg-type]
+    monkeypatch.setitem(osv._ORDERS, "npm", order)
     advisory = only(record(affected(versions=[f"1.{number}.7" for number in range(1_000)])))
     assert [advisory.covers(f"1.{number}.7") for number in range(950, 1_050)] == [True] * 50 + [False] * 50
     assert len(read) == 1_000 + 100
