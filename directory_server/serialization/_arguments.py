@@ -10,7 +10,7 @@ from ..domain.errors import BadInput
 from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
 from ._json import decode_stored, encode, structure, tool_result
-from ._keywords import checked_keywords
+from ._keywords import ASK_BETTER, LONG_TEXT, checked_keywords, is_read_in_part
 from ._parameters import SearchParameters, entry_id
 
 DEFAULT_TOOLS, MAX_TOOLS = 10, 50
@@ -53,7 +53,7 @@ class DetailArguments:
 def search_arguments(
     arguments: Any, cls: type[SearchArguments | ToolSearchArguments] = SearchArguments
 ) -> tuple[Query, str]:
-    """Return the query in the arguments of a tool, and a note on numbers reduced to their maximum. Raises BadInput."""
+    """Return the query in the arguments of a tool, and a note on what was reduced. Raises BadInput."""
     given, notes = structure(arguments, cls, what="arguments"), list[str]()
     for argument in fields(cls):
         name, least, most = argument.name, argument.metadata.get("minimum"), argument.metadata.get("maximum")
@@ -62,7 +62,10 @@ def search_arguments(
         if most is not None and getattr(given, name) > most:
             given = evolve(given, **{name: most})
             notes.append(f"{name}: was reduced to {most}, the maximum.")
-    return Query(checked_keywords(given.keywords), given.limit), " ".join(notes)
+    query = Query(checked_keywords(given.keywords), given.limit)
+    if is_read_in_part(query.keywords):
+        notes += LONG_TEXT, ASK_BETTER
+    return query, " ".join(notes)
 
 
 def detail_arguments(arguments: Any) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from attrs import field, frozen
@@ -150,16 +149,11 @@ _MESSAGES: Mapping[Match, str] = {"strong": "", "partial": "", "weak": WEAK_MATC
 
 
 def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
-    make = _search_result_in_part if serialization.is_read_in_part(query.keywords) else _search_result
-    return directory.search_form(query, make, ("MCP", client))
+    return directory.search_form(query, _search_result, ("MCP", client))
 
 
-def _search_result(page: Page, advice: str = "") -> bytes:
-    return serialization.tool_result(_found(page, advice))
-
-
-# One object, by which results are cached.
-_search_result_in_part = partial(_search_result, advice=f"{serialization.LONG_TEXT} {serialization.ASK_BETTER}")
+def _search_result(page: Page) -> bytes:
+    return serialization.tool_result(_found(page))
 
 
 def tool_text(page: Page) -> str:
@@ -167,10 +161,9 @@ def tool_text(page: Page) -> str:
     return _found(page).decode()
 
 
-def _found(page: Page, advice: str = "") -> bytes:
+def _found(page: Page) -> bytes:
     # An object of SearchResult takes longer to encode.
-    message = " ".join(filter(None, (_MESSAGES[page.match], advice)))
-    values = {"match": page.match, "searched_for": page.searched_for, "message": message}
+    values = {"match": page.match, "searched_for": page.searched_for, "message": _MESSAGES[page.match]}
     end = serialization.encode({name: value for name, value in values.items() if value})
     return b"%s,%s" % (serialization.found_page(page.hits)[:-1], end[1:])
 
