@@ -6,8 +6,9 @@ standard library's `unicodedata` lacks Default_Ignorable_Code_Point and Joining_
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import regex
 
@@ -57,6 +58,11 @@ _HIDDEN = regex.compile(r"[\p{Cc}\p{Co}]", regex.V1)
 
 _RIGHT_TO_LEFT = regex.compile(r"[\p{Hebrew}\p{Arabic}\p{Syriac}\p{Thaana}\p{Nko}]", regex.V1)
 
+MAX_MARKS = 30
+"""Combining marks in a row that are normalized: more take quadratic time (UAX #15, section 13)."""
+
+_MANY_MARKS = regex.compile(rf"(\p{{M}}{{{MAX_MARKS}}})\p{{M}}+", regex.V1)
+
 _MARKS = regex.compile(r"[\u200E\u200F\u061C\u2066-\u2069]+", regex.V1)
 """Marks and isolates of text with letters from right to left (UAX #9)."""
 
@@ -87,6 +93,11 @@ _OPEN_END = " ,;:—–-&(\u200c\u200d"
 
 _NODE = 8
 """Characters that a number, boolean or null counts for, and each item of an array or object."""
+
+
+def normalize(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
+    """Return `text` in a normalization form, with at most MAX_MARKS combining marks in a row."""
+    return unicodedata.normalize(form, _MANY_MARKS.sub(r"\1", text))
 
 
 def clean(text: str) -> str:

@@ -11,7 +11,6 @@ overlapping pairs of characters. A token is a folded word; a term is its stem, w
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from itertools import chain, pairwise
@@ -19,6 +18,8 @@ from threading import local
 
 import Stemmer
 from opencc import OpenCC
+
+from ..sanitize import normalize
 
 MAX_TEXT = 40_000
 """Characters of one text that are analysed, before folding and again after it. The rest is ignored."""
@@ -51,7 +52,7 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _MARKS = r"\u0900-\u0903\u093a-\u0963\u0980-\u0983\u09bc-\u09e3\u0a01-\u0dff"
 """Vowel signs of Indian scripts, which are parts of words, though not letters to `re`."""
 
-_NUMERIC = r"(?<![\w.])v?\d+(?:\.\d+)+(?:/\d+)?(?![\w.]*\w)"
+_NUMERIC = r"(?<![\w.])v?(?>\d+(?:\.\d+)+)(?:/\d++)?(?![\w.]*\w)"
 """A version, an address of four numbers or a range of addresses."""
 
 _SYMBOLIC = (
@@ -100,7 +101,7 @@ def fold(text: str) -> str:
     """Return `text` in its folded form, with letter case unchanged."""
     if _PLAIN.fullmatch(text):
         return text
-    plain = unicodedata.normalize("NFKC", _DIACRITIC.sub("", unicodedata.normalize("NFKD", text)))
+    plain = normalize("NFKC", _DIACRITIC.sub("", normalize("NFKD", text)))
     plain = plain.translate(_BASE_LETTERS)
     return plain.translate(_simplified()) if _HAN_CHARACTER.search(plain) else plain
 

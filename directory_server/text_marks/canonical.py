@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -12,6 +11,7 @@ from operator import attrgetter
 import regex
 from attrs import frozen
 
+from ..sanitize import normalize
 from .shapes import LOOK_ALIKES
 from .words import rules
 
@@ -108,7 +108,7 @@ def _entities(text: str) -> Iterator[Replacement]:
 def _plain_letters(text: str) -> Iterator[Replacement]:
     """Yield the letters that are ASCII without accents, or look like it, and characters that are only accents."""
     for match in _FOREIGN_LETTERS.finditer(text) if not text.isascii() else ():
-        plain = _UNWRITTEN.sub("", unicodedata.normalize("NFKD", match[0])).translate(LOOK_ALIKES)
+        plain = _UNWRITTEN.sub("", normalize("NFKD", match[0])).translate(LOOK_ALIKES)
         if plain.isascii():
             yield *match.span(), plain
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from attrs import define, field
 
-from ..sanitize import clean
+from ..sanitize import clean, normalize
 from .shapes import LOOK_ALIKES, SECRET
 from .words import rules
 
@@ -152,4 +151,4 @@ def _shapes_of(word: str, own_tools: Collection[str] | None, topics: Sequence[st
 
 def visible(text: str) -> str:
     """Return `text` as it looks: without invisible characters, and with Latin letters for those that look like them."""
-    return text if text.isascii() else clean(unicodedata.normalize("NFKC", text)).translate(LOOK_ALIKES)
+    return text if text.isascii() else clean(normalize("NFKC", text)).translate(LOOK_ALIKES)

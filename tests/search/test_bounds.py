@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 from itertools import islice, product
 from string import ascii_lowercase
+from time import thread_time
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from directory_server.search.index.facets import facet
 from directory_server.search.index.packing import pack
 from directory_server.search.percolator import percolate
 from directory_server.search.query.parsing import parse
+from directory_server.search.text import tokens
 from tests.contract.index import make_entry
 
 from . import index_of, plan_of, search
@@ -75,6 +77,18 @@ def test_document_and_caches_of_a_large_entry_are_bounded(kind: str) -> None:
     assert sum(map(len, document.terms)) <= MAX_LETTERS
     assert sum(map(len, document.special_terms)) < 30_000
     assert len(pack(document)) < 100_000
+
+
+SIGNS = "1." * 5_000 + "x", "1.2/" + "1" * 9_000 + "x", "a" + "\u0301\u0316" * 5_000
+
+
+@pytest.mark.parametrize("text", SIGNS, ids=["numbers", "a range", "combining marks"])
+def test_time_of_the_analysis_is_proportional_to_the_text(text: str) -> None:
+    """The standard library takes quadratic time for combining marks, and expressions that go back do for numbers."""
+    tokens(text)
+    start = thread_time()
+    tokens(text)
+    assert thread_time() - start < 0.03
 
 
 def test_long_filter_value_is_truncated_before_caching() -> None:

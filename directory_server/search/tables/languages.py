@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from threading import local
 
 import Stemmer
+
+from ...sanitize import normalize
 
 STEMMERS = {
     "de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "it": "italian", "ru": "russian",
@@ -106,7 +107,7 @@ def foreign_letters(text: str) -> frozenset[str]:
     """Return the letters of `text` in lower case, accents included, that English does not have."""
     if text.isascii():
         return frozenset()
-    composed = unicodedata.normalize("NFC", text.lower())
+    composed = normalize("NFC", text.lower())
     return frozenset(letter for letter in composed if "\u00df" <= letter <= "\u1ef9" and letter not in "×÷\u0307")
 
 
