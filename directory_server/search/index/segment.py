@@ -159,11 +159,6 @@ class Segment:
         return self.once("counts", lambda: np.diff(self.starts))
 
     @property
-    def documents(self) -> int:
-        """The number of documents with postings."""
-        return self.once("documents", lambda: len(np.unique(self.docs)))
-
-    @property
     def strings(self) -> Texts:
         """The terms and special terms, in the order of their bytes."""
         return self.table.texts
@@ -183,7 +178,9 @@ class Segment:
 
     def span(self, prefix: str) -> slice:
         """Return the places of the strings that begin with `prefix`."""
-        raw = prefix.encode("utf-8", "surrogatepass")[:WIDTH]
+        raw = prefix.encode("utf-8", "surrogatepass")
+        if len(raw) > WIDTH:
+            return slice(0, 0)
         bounds = np.array([raw, raw + b"\xff" * (WIDTH - len(raw))], self.strings.dtype)
         first, last = np.searchsorted(self.strings, bounds).tolist()
         return slice(first, last)
@@ -231,7 +228,11 @@ class Segment:
 def packed(string: str) -> bytes:
     """Return the bytes of a string in the table: of a long one the beginning and a hash."""
     raw = string.encode("utf-8", "surrogatepass")
-    return raw if len(raw) <= WIDTH else raw[:HASHED] + blake2b(raw, digest_size=8).hexdigest().encode()
+    if len(raw) <= WIDTH:
+        return raw
+    # A cut inside of a character would not be the beginning of the text of these bytes.
+    beginning = raw[:HASHED].decode("utf-8", "ignore").encode()
+    return beginning + blake2b(raw, digest_size=8).hexdigest().encode()
 
 
 def key_of(mcp_id: str) -> int:

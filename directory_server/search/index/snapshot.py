@@ -114,10 +114,13 @@ class Snapshot:
         parts = [_within(part, scope) for part in self.parts]
         bases = np.cumsum([0, *(len(part.segment) for part in self.parts)]).tolist()
         pinned = [part.pinned + base for part, base in zip(self.parts, bases, strict=False)]
-        segments = [segment for segment, _ in parts]
-        size = bases[-1] if scope is None else sum(segment.documents for segment in segments)
+        sizes = [int(np.count_nonzero(live)) for _, live, _ in parts]
         return View(
-            segments, [live for _, live in parts], np.concatenate([np.empty(0, np.int64), *pinned]), max(size, 1)
+            segments=[segment for segment, _, _ in parts],
+            live=[live for _, live, _ in parts],
+            dead=[size < indexed for size, (_, _, indexed) in zip(sizes, parts, strict=True)],
+            pinned=np.concatenate([np.empty(0, np.int64), *pinned]),
+            size=max(sum(sizes), 1),
         )
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
@@ -126,15 +129,16 @@ class Snapshot:
         return {mcp_id: hit for part in self.parts for mcp_id in wanted if (hit := part.hit(mcp_id)) is not None}
 
 
-def _within(part: LiveSegment, scope: Scope) -> tuple[Segment, Bools]:
+def _within(part: LiveSegment, scope: Scope) -> tuple[Segment, Bools, int]:
     """Return the segment of `part` with the postings of the documents of a scope only, and which of these are live.
 
-    The segment does not depend on what was removed later: that needs no new one.
+    Then follows the number of documents of the scope, live or not. The segment does not depend on what was removed
+    later: that needs no new one.
     """
     segment = part.segment
     if scope is None:
-        return segment, part.live
+        return segment, part.live, len(segment)
     mask = np.zeros(len(segment), bool)
     for term in list_terms(scope):
         mask[segment.having(term)] = True
-    return segment.once(("within", scope), lambda: segment.within(mask)), mask & part.live
+    return segment.once(("within", scope), lambda: segment.within(mask)), mask & part.live, int(np.count_nonzero(mask))

@@ -29,13 +29,15 @@ PRIOR = 2.0
 class View:
     """The documents of a snapshot that a search may find: those of a scope, or all.
 
-    Documents are numbered through all segments: `bases` has the first number of each. `size` is the number of documents
-    whose terms count. Terms that only documents outside of the scope have do not exist in a view, so that they change
-    nothing in its searches: no weight, no prefix and no correction.
+    Documents are numbered through all segments: `bases` has the first number of each. `size` is the number of live
+    documents. Terms that only others have, which were removed or are outside of the scope, do not exist in a view, so
+    that they change nothing in its searches: no weight, no prefix and no correction. `dead` tells which segments have
+    postings of others.
     """
 
     segments: Sequence[Segment]
     live: Sequence[Bools]
+    dead: Sequence[bool]
     pinned: Longs
     size: int
     bases: Sequence[int] = field(init=False)
@@ -88,7 +90,23 @@ class View:
             if string not in self._known:
                 places = [segment.find(string) for segment in self.segments]
                 spans = [segment.span_of(place) for segment, place in zip(self.segments, places, strict=True)]
-                self._known[string] = sum([span.stop - span.start for span in spans]), *places
+                self._known[string] = sum(map(self._count, range(len(spans)), spans)), *places
+
+    def _count(self, number: int, span: slice) -> int:
+        """Return the number of live documents in the postings of a segment at `span`."""
+        if not self.dead[number]:
+            return int(span.stop - span.start)
+        return int(np.count_nonzero(self.live[number][self.segments[number].docs[span]]))
+
+    def _counts(self, number: int, span: slice) -> Longs:
+        """Return the number of live documents of each of the strings of a segment at `span`."""
+        segment = self.segments[number]
+        if not self.dead[number]:
+            return segment.counts[span]
+        starts = segment.starts[span.start : span.stop + 1]
+        kept = self.live[number][segment.docs[starts[0] : starts[-1]]]
+        counts: Longs = np.diff(np.concatenate([[0], np.cumsum(kept)])[starts - starts[0]])
+        return counts
 
     def name_share(self, string: str) -> float:
         """Return the share of the documents with a string that have it in their names, at least SMOOTHING of them."""
@@ -96,8 +114,10 @@ class View:
 
     def _name_share(self, string: str) -> float:
         count, *places = self.places([string])[0]
-        spans = zip(self.segments, places, strict=True)
-        named = sum(int(np.count_nonzero(segment.values[segment.span_of(place)] & NAMED)) for segment, place in spans)
+        named = 0
+        for segment, live, place in zip(self.segments, self.live, places, strict=True):
+            span = segment.span_of(place)
+            named += int(np.count_nonzero(live[segment.docs[span]] & (segment.values[span] & NAMED != 0)))
         return named / (count + SMOOTHING)
 
     def idf(self, frequency: float, size: int | None = None) -> float:
@@ -107,12 +127,14 @@ class View:
     def completions(self, prefix: str, limit: int) -> dict[str, int]:
         """Return the `limit` most frequent strings that begin with `prefix`, with their frequencies."""
         longer: dict[str, None] = {}
-        for segment in self.segments:
+        for number, segment in enumerate(self.segments):
             span = segment.span(prefix)
-            places = np.flatnonzero(segment.counts[span]) + span.start
+            counts_here = self._counts(number, span)
+            places = np.flatnonzero(counts_here)
             if len(places) > limit:
                 # Those that are frequent in all segments together are so in one.
-                places = places[np.lexsort((places, -segment.counts[places]))[: 2 * limit]]
+                places = places[np.lexsort((places, -counts_here[places]))[: 2 * limit]]
+            places += span.start
             longer |= dict.fromkeys(map(segment.text, places.tolist()))
         counts = dict(zip(longer, self.frequencies([*longer]), strict=True))
         first = sorted(counts, key=lambda string: (-counts[string], string))[:limit]
@@ -121,9 +143,9 @@ class View:
     def longer_names(self, prefix: str, limit: int) -> list[str]:
         """Return the `limit` shortest special terms that begin with `prefix`."""
         longer: set[str] = set()
-        for segment in self.segments:
+        for number, segment in enumerate(self.segments):
             span = segment.span(prefix)
-            strings = segment.strings[span][segment.counts[span] > 0]
+            strings = segment.strings[span][self._counts(number, span) > 0]
             if len(strings) > limit:
                 strings = strings[np.argsort(np.char.str_len(strings), kind="stable")[:limit]]
             longer.update(string.decode("utf-8", "replace") for string in strings.tolist())
@@ -131,16 +153,20 @@ class View:
 
     def count_with_both(self, one: str, other: str) -> int:
         """Return the number of documents with both strings."""
-        pairs = ((segment.having(one), segment.having(other)) for segment in self.segments)
-        return sum(len(np.intersect1d(*pair, assume_unique=True)) for pair in pairs)
+        return sum(
+            int(np.count_nonzero(live[np.intersect1d(segment.having(one), segment.having(other), assume_unique=True)]))
+            for segment, live in zip(self.segments, self.live, strict=True)
+        )
 
     def near(self, word: str, edits: int, prefix: str = "") -> dict[str, int]:
         """Return the strings within `edits` of `prefix` and `word`, without the prefix, with their edits."""
-        return {
+        near = {
             string: distance
             for segment in self.segments
             for string, distance in segment.near_words(prefix).find(word, edits)
         }
+        counts = self.frequencies([prefix + string for string in near])
+        return {string: near[string] for string, count in zip(near, counts, strict=True) if count}
 
     def postings(self, strings: Sequence[str]) -> list[tuple[Longs | Ints, Shorts]]:
         """Return for each of `strings` the documents that have it, and the values of its postings, in each segment."""

@@ -70,7 +70,7 @@ def name_rows(plan: Plan, full: str, bare: str, literal: str, view: View) -> lis
         groups.append([(name, name, _begun(name, full, factor), weight) for name in longer])
     if not plan.parsed.is_complete:
         written = view.longer_names(EXACT_NAME + literal, MAX_LONGER)
-        shares = [(name, WRITTEN * len(literal) / (len(name) - len(EXACT_NAME))) for name in written]
+        shares = [(name, WRITTEN * min(len(literal) / (len(name) - len(EXACT_NAME)), 1)) for name in written]
         groups += [[(name, name, share, weight) for name, share in shares]] if shares else []
     if not plan.is_name and len(full) in MISSPELT_LENGTHS and full.isascii() and _may_be_misspelt(plan, view):
         # Names have words such as "mcp" if the query has.
