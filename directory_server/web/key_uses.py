@@ -43,6 +43,7 @@ class KeyUseRecorder:
         # The time of the next note of a key, and the User-Agent of the last one.
         self._due: dict[str, tuple[float, object]] = {}
         self._noted: dict[str, KeyUse] = {}
+        self._has_failed = False
         # Only `initialize` names an MCP client; later requests have the same User-Agent.
         self._mcp_names: dict[str, tuple[str, str]] = {}
 
@@ -74,7 +75,10 @@ class KeyUseRecorder:
         self._mcp_names[key_id] = named
 
     async def flush(self) -> None:
-        """Write the noted uses. If the storage is unavailable, log it; the next use of each key is noted again."""
+        """Write the noted uses. If the storage is unavailable, the next use of each key is noted again.
+
+        The log says it once, until uses are written.
+        """
         noted, self._noted = self._noted, {}
         if not noted:
             return
@@ -83,7 +87,11 @@ class KeyUseRecorder:
         except Unavailable as error:
             for key_id in noted:
                 self._due.pop(key_id, None)
-            self._log.warn("Uses of keys cannot be written: {reason}", reason=error.message)
+            if not self._has_failed:
+                self._log.warn("Uses of keys cannot be written: {reason}", reason=error.message)
+            self._has_failed = True
+        else:
+            self._has_failed = False
 
     async def forget(self) -> None:
         """Delete the stored uses that are older than the lifetime. Raises Unavailable."""
