@@ -1,1 +1,1 @@
-"""Index structures: documents, vocabulary, segments, BM25 impacts."""
+"""Index structures: documents, segments of them, snapshots of segments, and views of snapshots."""

@@ -30,9 +30,6 @@ CLAIM = "\0claim:"
 MAX_CLAIMED = 100
 """Words of claims of an entry that are searched."""
 
-LEAST_KNOWN = 0.0
-"""The least share of the words of a claim that the table of vectors has. It has no function words."""
-
 LEAST_LIKENESS = 0.2
 """The least cosine of the vectors of a claim and of the entry.
 
@@ -65,7 +62,7 @@ def _claims(entry: Entry) -> Iterator[str]:
 
 
 def _is_like(claim: str, vector: bytes) -> bool:
-    found = query_vector(runs(claim, humps=True), {}, LEAST_KNOWN)
+    found = query_vector(runs(claim, humps=True), {}, least_known=0.0)
     if found is None:
         return False
     query, entry = (np.frombuffer(stored, np.int8).astype(np.float32) for stored in (found, vector))

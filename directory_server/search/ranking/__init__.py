@@ -1,1 +1,1 @@
-"""Ranking: scores, pseudo-relevance feedback, top k, explanations."""
+"""Ranking: candidates, their scores, likeness of meaning, strength, pages in other orders, and tools."""

@@ -148,10 +148,6 @@ class Lexicon:
         """Return whether a word is an English expression of the lexicon."""
         return any(self.english.find(form.encode("utf-8", "replace")) != NOTHING for form in (word, singular(word)))
 
-    def languages_of(self, word: str) -> frozenset[str]:
-        """Return the languages of which `word` is a form of a word, or a function word."""
-        return _languages_of(word)
-
 
 @lru_cache(maxsize=16_384)
 def _languages_of(word: str) -> frozenset[str]:
