@@ -175,7 +175,7 @@ class ImpactIndex:
             parts = [part.without(list(changed)) for part in before.parts]
             if documents:
                 parts.append(LiveSegment.of(Segment.of(documents)))
-            merges = merged(parts, self._sizes, is_bulk=len(changes) >= BULK)
+            merges = merged(parts, self._sizes, is_bulk=len(changes) >= BULK, is_loaded=not changes)
             if not changes and len(merges) == len(parts):
                 return False
             pins = {change.mcp_id: change.pinned for change in changes}

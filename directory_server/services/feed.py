@@ -69,8 +69,6 @@ class Feed(Service):
         """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
         if self._keeper is None or not await self._resume(self._keeper):
             await self._load_all()
-        for subscriber in self._subscribers:
-            await subscriber.apply([])
         for follower in self._followers:
             follower.begin(self._seq)
         self.loaded = True
@@ -96,6 +94,8 @@ class Feed(Service):
             for subscriber in self._subscribers:
                 await subscriber.apply(changes)
             after = changes[-1].mcp_id
+        for subscriber in self._subscribers:
+            await subscriber.apply([])
 
     async def _deliver(self, changes: Sequence[Change], to: Sequence[Subscriber]) -> None:
         for subscriber in to:

@@ -115,6 +115,15 @@ def test_segments_are_few_and_empty_ones_are_dropped() -> None:
     assert (len(index), len(index.snapshot.parts)) == (0, 0)
 
 
+def test_a_load_ends_with_one_segment() -> None:
+    index = index_of(*random_entries(1, 300), batch=7)
+    assert len(index.snapshot.parts) > 1
+    before = results(index)
+    run_sync(index.apply([]))
+    assert len(index.snapshot.parts) == 1
+    assert results(index) == before
+
+
 def test_an_entry_is_searchable_at_once_and_gone_at_once() -> None:
     index, words = index_of(*OTHERS), ["quokka", "zither", "harpsichord", "dulcimer"]
     for word in words:

@@ -19,7 +19,7 @@ class Subscriber(Protocol):
     """A consumer of the change log."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Apply `changes`, which are in order. Applying a change twice must be harmless. None end a load."""
+        """Apply `changes`, which are in order. Applying a change twice must be harmless. None end a load of all."""
 
 
 class Analysis(Protocol):

@@ -64,10 +64,19 @@ class LiveSegment:
         return evolve(self, pinned=np.array(numbers, np.int64)) if numbers or len(self.pinned) else self
 
 
-def merged(parts: Sequence[LiveSegment], sizes: tuple[int, int] = SIZES, *, is_bulk: bool) -> Sequence[LiveSegment]:
-    """Return `parts` after the merges that are due. `is_bulk` merges more seldom, for batches of many changes."""
+def merged(
+    parts: Sequence[LiveSegment], sizes: tuple[int, int] = SIZES, *, is_bulk: bool, is_loaded: bool = False
+) -> Sequence[LiveSegment]:
+    """Return `parts` after the merges that are due. `is_bulk` merges more seldom, for batches of many changes.
+
+    `is_loaded` is true at the end of a load. Fewer than LARGE documents become one segment then: a search looks its
+    strings up in each.
+    """
     parts = [part for part in parts if part.count]
-    first = _first_due([(part.count, len(part.segment)) for part in parts], sizes, is_bulk)
+    if is_loaded and len(parts) > 1 and sum(part.count for part in parts) < LARGE:
+        first = 0
+    else:
+        first = _first_due([(part.count, len(part.segment)) for part in parts], sizes, is_bulk)
     if first == len(parts):
         return parts
     return [*parts[:first], LiveSegment.of(Segment.merge([(part.segment, part.live) for part in parts[first:]]))]
