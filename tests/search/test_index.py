@@ -14,6 +14,7 @@ from directory_server.run_sync import inline
 from directory_server.search import ImpactIndex, impact_index
 from directory_server.search.index.segment import Segment
 from directory_server.search.query import cost
+from directory_server.search.query.cost import load_tables
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
@@ -38,6 +39,12 @@ class DeferredOffload:
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
         self.run = lambda: function(*args, **kwargs)
         return Deferred()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tables() -> None:
+    """Load the tables of words: a search would wait for them as long as the offload of a test does not run."""
+    load_tables()
 
 
 @awaited
