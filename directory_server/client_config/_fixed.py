@@ -41,7 +41,7 @@ _UNC = re.compile(
     r"(?!(?:[A-Za-z]:)?(?:[/\\]|$))(?P<host>[^\s/\\\"'<>|,;]+)",
     re.IGNORECASE,
 )
-"""The host of a path on a share of Windows: any host, since it serves files to whoever reads the path."""
+"""The host of a path on a share of Windows: any host, since it serves files to the reader of the path."""
 
 _LABEL = rf"[\w{INPUT}](?:[\w{INPUT}-]*[\w{INPUT}])?"
 
