@@ -172,9 +172,8 @@ class Growth:
                     figures["first_use"] = self._request(server, secrets, distinct=False)
                 figures["request"] = self._request(server, secrets, distinct=False)
                 figures["search"] = self._request(server, secrets, distinct=True)
-                running = [*server.processes, *server.supervisor]
-                figures["rss"] = sum(map(memory, running)) / 1e6
-                figures["pss"] = sum(map(proportional_memory, running)) / 1e6
+                figures["rss"] = sum(map(memory, server.processes)) / 1e6
+                figures["pss"] = sum(map(proportional_memory, server.processes)) / 1e6
                 figures["change"] = self._change(folder, server, clients)
         return figures
 

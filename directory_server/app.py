@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,7 +20,7 @@ from .domain.errors import Unavailable
 from .process import StartFailed
 from .run_sync import run_until_done
 from .running import RunningServer, ServerRecord
-from .supervisor import notify_systemd
+from .timers import Timer
 from .wording import entries
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class DirectoryService(MultiService):
     The application is built when the service starts: twistd forks before that, and neither open databases nor threads
     survive a fork. Ports are bound before the index is loaded, so that a port in use is reported at once. Connections
     wait in the kernel's backlog until the index is loaded. Ports with SO_REUSEPORT are bound after loading: until then
-    the other processes get the connections. `ready` is called when the process serves.
+    the other processes get the connections.
 
     The services of the application are in stages. The stop of a stage begins when those after it have ended, because
     requests that are still answered need it.
@@ -47,11 +48,9 @@ class DirectoryService(MultiService):
         config: Config,
         reactor: Any,
         terminal: process.Terminal | None = None,
-        ready: Callable[[], object] = lambda: notify_systemd(os.environ),
     ) -> None:
         super().__init__()
         self._terminal = terminal
-        self._ready = ready
         self._config = config
         self._reactor = reactor
 
@@ -145,10 +144,14 @@ class DirectoryService(MultiService):
         self._reactor.stop()
 
     def _announce(self) -> None:
-        """Handle signals, log the start, and notify systemd or the supervisor."""
+        """Handle signals, log the start, and notify systemd, then again and again if it watches the process."""
         process.handle_signals(self._reactor, self.application.web.log.reopen)
         self._log.info("Serving {entries}", entries=entries(len(self.application.search.index)))
-        self._ready()
+        process.notify_systemd(os.environ, "READY=1")
+        interval = process.watchdog_interval(os.environ)
+        if interval is not None:
+            # Also while the service stops: it ends with the reactor.
+            Timer(interval, partial(process.notify_systemd, os.environ, "WATCHDOG=1"), self._reactor).startService()
 
     def _preload(self) -> None:
         """Load what the first search and the first page would wait for, or leave it to them."""

@@ -9,6 +9,7 @@ import linecache
 import os
 import resource
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -176,6 +177,24 @@ def _ignore_stop_signals() -> None:
     # With SIG_IGN, Python prints an error for a signal that has arrived and is not handled yet.
     for number in _STOPPING:
         signal.signal(number, lambda *_: None)
+
+
+def notify_systemd(environ: Mapping[str, str], state: str) -> None:
+    """Send `state` to systemd, such as READY=1, if `environ` has NOTIFY_SOCKET (sd_notify(3))."""
+    address = environ.get("NOTIFY_SOCKET")
+    if address:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifying:
+            notifying.setblocking(False)
+            # A leading @ means the abstract namespace of Linux.
+            notifying.sendto(state.encode(), address.replace("@", "\0", 1) if address[0] == "@" else address)
+
+
+def watchdog_interval(environ: Mapping[str, str]) -> float | None:
+    """Return the seconds between two signs of life that systemd expects, None if none (sd_watchdog_enabled(3))."""
+    if environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return None
+    microseconds = environ.get("WATCHDOG_USEC", "")
+    return int(microseconds) / 2e6 if microseconds.isdecimal() and int(microseconds) else None
 
 
 def fail_at_exit() -> None:

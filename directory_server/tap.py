@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,12 @@ from twisted.application.service import MultiService
 from twisted.internet.endpoints import serverFromString
 from twisted.python import usage
 
-from . import workers
 from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
 from .features import SECTIONS
 from .machine import use_monotonic_timers
 from .main_reactor import main_reactor
 from .process import Terminal
-from .supervisor import INTERVAL
-from .timers import Timer
 
 
 class Options(usage.Options):
@@ -34,7 +30,6 @@ class Options(usage.Options):
     optParameters = [  # noqa: RUF012 (Twisted reads it from the class)
         ["data-dir", "d", None, "Data directory."],
         ["config", "c", None, "TOML file of settings."],
-        ["processes", None, None, "Number of processes (setting processes)."],
     ]
     optFlags = [  # noqa: RUF012 (Twisted reads it from the class)
         ["reuse-port", None, "Let several processes listen on the same ports (setting reuse_port)."],
@@ -48,9 +43,6 @@ class Options(usage.Options):
         },
         multiUse=["listen", "set"],
     )
-
-    worker: workers.Worker | None = None
-    """This process, if it is one of several that a supervisor has started."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,14 +61,8 @@ class Options(usage.Options):
     opt_s = opt_set
 
     def postOptions(self) -> None:
-        """Read the configuration. Raises SystemExit, which is one line, while usage errors come behind all options.
-
-        With several processes, the first call replaces this process by their supervisor, which executes this command
-        for each of them again.
-        """
+        """Read the configuration. Raises SystemExit, which is one line, while usage errors come behind all options."""
         settings = [*self._settings, *(["reuse_port=true"] if self["reuse-port"] else [])]
-        if self["processes"] is not None:
-            settings.append(f"processes={self['processes']}")
         try:
             self.config = configure(
                 os.environ,
@@ -85,23 +71,8 @@ class Options(usage.Options):
                 listen=self._listen,
                 settings=settings,
             )
-            if self.config.processes > 1:
-                self._share()
         except ConfigError as error:
             raise SystemExit(str(error)) from None
-
-    def _share(self) -> None:
-        """Become the supervisor, or one of its processes. Raises ConfigError."""
-        if self.parent is None or not self.parent["nodaemon"] or self.parent["logfile"] not in (None, "-"):
-            raise ConfigError("processes: several are for twistd with --nodaemon and without --logfile")
-        if workers.REACTOR in sys.modules:
-            raise ConfigError("processes: several are for twistd without --reactor")
-        self.worker = workers.join(self.config, os.environ)
-        if self.worker is None:
-            workers.supervise(self.config.processes, sys.argv)
-        # twistd would write the same file in each process.
-        self.parent["pidfile"] = ""
-        self.config = workers.configured(self.config, self.worker.number)
 
 
 def configure(
@@ -121,20 +92,17 @@ def configure(
         data_dir=Path(data_dir) if data_dir is not None else None,
         sections=SECTIONS,
     )
-    if config.processes > 1:
-        workers.check(config)
     for description in config.listen:
-        if (config.reuse_port or config.processes > 1) and not endpoints.read(description).has_port:
-            setting = "reuse_port" if config.reuse_port else "processes"
-            raise ConfigError(f"{setting}: is for endpoints of tcp, tcp6, ssl and tls; listen has {description!r}")
+        if config.reuse_port and not endpoints.read(description).has_port:
+            raise ConfigError(f"reuse_port: is for endpoints of tcp, tcp6, ssl and tls; listen has {description!r}")
         _check_endpoint("listen", description)
     if config.metrics.listen:
-        _check_endpoint("metrics.listen", workers.configured(config, 1).metrics.listen)
+        _check_endpoint("metrics.listen", config.metrics.listen)
     return config
 
 
 def _check_endpoint(setting: str, description: str) -> None:
-    # Endpoints use the reactor only to listen. A process that forks others must not have one.
+    # Endpoints use the reactor only to listen, and to read options must not install one.
     reactor: Any = None
     try:
         serverFromString(reactor, description)
@@ -144,14 +112,11 @@ def _check_endpoint(setting: str, description: str) -> None:
 
 def makeService(options: Options) -> MultiService:
     """Return the service for `options`; it opens and starts nothing yet."""
-    return service(options.config, options.worker)
+    return service(options.config)
 
 
-def service(config: Config, worker: workers.Worker | None = None) -> MultiService:
-    """Return the service for `config`, on the reactor of this process. `worker` is None if it is the only process."""
+def service(config: Config) -> MultiService:
+    """Return the service for `config`, on the reactor of this process."""
     reactor = main_reactor()
     use_monotonic_timers(reactor)
-    if worker is None:
-        return DirectoryService(config, reactor, Terminal())
-    reports = Timer(INTERVAL, worker.ready, reactor)
-    return DirectoryService(config, reactor, Terminal(), reports.startService)
+    return DirectoryService(config, reactor, Terminal())

@@ -13,8 +13,5 @@ try:
 except ConfigError as error:
     sys.exit(f"directory: {error}")
 
-if config.processes > 1:
-    sys.exit("directory: processes: several are for `twistd directory`")
-
 application = Application("directory")
 service(config).setServiceParent(application)

@@ -30,7 +30,7 @@ ONLY_IN = {
     "packaging": {"features"},
     "confusable_homoglyphs": {"features"},
     "rapidfuzz": {"search"},
-    "time": {*COMPOSERS, "machine", "supervisor", "workers"},
+    "time": {*COMPOSERS, "machine"},
     "twisted.application.internet.TimerService": set(),
     "twisted.internet.reactor": {"main_reactor"},
     # It ends at the first error.

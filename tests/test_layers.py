@@ -57,8 +57,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run_sync": set(),
     "threads": {"domain.ports", "domain.errors"},
     "process": set(),
-    "supervisor": set(),
-    "workers": {"config", "supervisor"},
     "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
     "timers": {"domain.errors", "domain.ports"},

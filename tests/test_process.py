@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server import machine, process
-from directory_server.supervisor import notify_systemd
+from directory_server.process import notify_systemd, watchdog_interval
 
 
 @pytest.mark.parametrize("name", ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
@@ -76,16 +77,33 @@ def notify_socket() -> Iterator[socket.socket]:
 
 def test_ready_is_sent_to_the_socket(notify_socket: socket.socket, tmp_path: Path) -> None:
     notify_socket.bind(str(tmp_path / "socket"))
-    notify_systemd({"NOTIFY_SOCKET": str(tmp_path / "socket")})
+    notify_systemd({"NOTIFY_SOCKET": str(tmp_path / "socket")}, "READY=1")
     assert notify_socket.recv(100) == b"READY=1"
 
 
 def test_ready_is_sent_to_an_abstract_socket(notify_socket: socket.socket, tmp_path: Path) -> None:
     notify_socket.bind(f"\0{tmp_path}")
-    notify_systemd({"NOTIFY_SOCKET": f"@{tmp_path}"})
+    notify_systemd({"NOTIFY_SOCKET": f"@{tmp_path}"}, "READY=1")
     assert notify_socket.recv(100) == b"READY=1"
 
 
 @pytest.mark.parametrize("environ", [{}, {"NOTIFY_SOCKET": ""}])
 def test_nothing_is_sent_without_a_socket(environ: dict[str, str]) -> None:
-    notify_systemd(environ)
+    notify_systemd(environ, "READY=1")
+
+
+@pytest.mark.parametrize(
+    ("environ", "interval"),
+    [
+        ({}, None),
+        ({"WATCHDOG_USEC": "30000000"}, 15.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}, 15.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+    ],
+)
+def test_signs_of_life_come_twice_as_often_as_systemd_expects_them(
+    environ: dict[str, str], interval: float | None
+) -> None:
+    assert watchdog_interval(environ) == interval

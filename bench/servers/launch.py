@@ -16,9 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from attrs import evolve, frozen
-
-from ..measurement.process_stats import children
+from attrs import frozen
 
 PROJECT = Path(__file__).parents[2]
 SCRIPTS = Path(sys.executable).parent
@@ -41,8 +39,6 @@ class Running:
 
     port: int
     processes: Sequence[int]
-    supervisor: Sequence[int] = ()
-    """The parent of several processes, which takes memory and nothing else."""
 
     @property
     def process(self) -> int:
@@ -123,34 +119,30 @@ def directory_server(
 ) -> Iterator[Running]:
     """Run the directory server on a data directory from when it responds. Raises DidNotStart.
 
-    If `stub` is true, all searches return the same page (`stub_page`), and a process is started for each of `folders`,
-    which may be the same. Several processes share the port and run on any core. `settings` are environment variables
-    without their prefix, such as {"WEB__SEARCH": "public"}.
+    A process is started for each of `folders`, which may be the same, or `processes` on the only one. Several processes
+    share the port and run on any core. If `stub` is true, all searches return the same page (`stub_page`). `settings`
+    are environment variables without their prefix, such as {"WEB__SEARCH": "public"}.
     """
     port = free_port()
-    count = max(processes, len(folders))
+    data = folders * processes
     environ = {name: value for name, value in os.environ.items() if not name.startswith("DIRECTORY_SERVER_")} | {
         "DIRECTORY_SERVER_DATA_DIR": str(folders[0]),
         "DIRECTORY_SERVER_LISTEN": f"tcp:{port}:interface=127.0.0.1",
-        "DIRECTORY_SERVER_PROCESSES": str(processes),
-        "DIRECTORY_SERVER_REUSE_PORT": str(count > 1).lower(),
+        "DIRECTORY_SERVER_REUSE_PORT": str(len(data) > 1).lower(),
         **{f"DIRECTORY_SERVER_{name}": value for name, value in (settings or {}).items()},
     }
     plugin = ["-oy", STUB] if stub else ["directory"]
     command: list[str | Path] = [SCRIPTS / "twistd", "--nodaemon", "--pidfile=", *plugin]
     with ExitStack() as stack:
-        if count == 1:
+        if len(data) == 1:
             running = stack.enter_context(launch(command, port, core=core, environ=environ, stop=signal.SIGKILL))
-        elif stub:
-            environs = [environ | {"DIRECTORY_SERVER_DATA_DIR": str(folder)} for folder in folders]
-            each = [stack.enter_context(launch(command, port, environ=environ)).process for environ in environs]
-            running = Running(port, each)
         else:
-            supervisor = stack.enter_context(launch(command, port, environ=environ)).process
-            running = Running(port, (), [supervisor])
-        _wait_for_processes(port, count)
-        supervised = [process for each in running.supervisor for process in children(each)]
-        yield evolve(running, processes=supervised or running.processes)
+            environs = [environ | {"DIRECTORY_SERVER_DATA_DIR": str(folder)} for folder in data]
+            # The first one builds the index if there is no file of it.
+            started = [stack.enter_context(launch(command, port, environ=environ)).process for environ in environs]
+            running = Running(port, started)
+        _wait_for_processes(port, len(data))
+        yield running
 
 
 def _wait_for_processes(port: int, count: int) -> None:

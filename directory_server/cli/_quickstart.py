@@ -103,7 +103,7 @@ def _command() -> str:
 
 def check_ports(config: Config) -> None:
     """Raise ClickException if a TCP port of `config` is in use or not permitted."""
-    if config.reuse_port or config.processes > 1:
+    if config.reuse_port:
         return
     for description in config.listen:
         endpoint = endpoints.read(description)

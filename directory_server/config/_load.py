@@ -30,6 +30,12 @@ class CheckedSection(Protocol):
         """Raise ConfigError if the settings do not fit the others in `config`."""
 
 
+REMOVED = {
+    "processes": "is not a setting any more; run a process for each core, all with reuse_port, as the units of "
+    "deploy/systemd/directory-server@.service do (docs/operations.md, Several processes)"
+}
+"""What to do in place of a former setting."""
+
 MAX_ERRORS = 10
 """The most invalid settings that an error names."""
 
@@ -101,6 +107,8 @@ def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = (), sect
 def _unknown(item: SourceValue, known: Sequence[Name]) -> str:
     """Return the error for an unknown name, with the closest known name and the names in the same section."""
     first, *rest = item.name
+    if (advice := REMOVED.get(".".join(item.name))) is not None:
+        return advice
     inside = [name for name in known if name[0] == first and len(name) > 1]
     if inside and not rest:
         return f"is a section, not a setting; its settings are {', '.join(map(item.spell, inside))}"

@@ -216,7 +216,6 @@ class Config:
         daily=True,
     )
     reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
-    processes: int = setting(1, "Number of processes, which share the ports and some memory.", AtLeast(1))
     data_dir: Path = setting(
         Path("data"), "Directory of all stored data; a relative path starts from the working directory."
     )

@@ -267,7 +267,7 @@ def test_typed_settings_have_the_types_of_json() -> None:
     typed = typed_settings({**shown_settings(config), "gone.setting": "7"}, SECTIONS)
     assert typed["listen"] == ("tcp:8080:interface=127.0.0.1",)
     assert typed["http.allowed_hosts"] == ("a", "b")
-    assert (typed["reuse_port"], typed["processes"], typed["quota.limit"]) == (False, 1, None)
+    assert (typed["reuse_port"], typed["database_connections"], typed["quota.limit"]) == (False, 3, None)
     assert (typed["keys.grace"], typed["http.queued"]) == (86_400.0, 67_108_864)
     assert (typed["database"], typed["data_dir"]) == ("(secret)", str(Path("data").absolute()))
     assert (typed["upstream.official.official"], typed["upstream.official.floor"]) == (True, 0.85)

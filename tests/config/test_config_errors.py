@@ -15,7 +15,7 @@ from directory_server.features import SECTIONS
 from ._sources import NAMES, error_message, variable, write_toml
 
 KERNEL = [
-    *("listen", "reuse_port", "processes", "data_dir", "database", "database_connections", "index_dir", "http.*"),
+    *("listen", "reuse_port", "data_dir", "database", "database_connections", "index_dir", "http.*"),
     *("quota.*", "streams.*", "keys.*", "registry.*", "mcp.*", "log.*", "metrics.*", "accounts.*", "web.*", "upstream"),
 ]
 """Settings and sections without those of features, in the order of the configuration."""
@@ -74,6 +74,16 @@ UNIQUE = "must each have a url and a name that no other has"
 def test_invalid_upstream_is_reported(tmp_path: Path, table: str, message: str) -> None:
     file = write_toml(tmp_path, f"[[upstream]]\n{table}\n")
     assert error_message(file=file) == message.format(file)
+
+
+def test_a_removed_setting_says_what_to_do(tmp_path: Path) -> None:
+    advice = "is not a setting any more; run a process for each core, all with reuse_port"
+    file = write_toml(tmp_path, "processes = 2\n")
+    assert error_message(file=file).startswith(f"processes ({file}): {advice}")
+    assert error_message("processes=2").startswith(f"processes (--set): {advice}")
+    assert error_message(DIRECTORY_SERVER_PROCESSES="1").startswith(
+        f"DIRECTORY_SERVER_PROCESSES (environment): {advice}"
+    )
 
 
 def test_upstreams_must_be_tables_of_the_file(tmp_path: Path) -> None:

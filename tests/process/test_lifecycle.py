@@ -91,7 +91,10 @@ def test_sighup_reopens_the_access_log(installation: Installation) -> None:
 def test_tac_file_reads_the_environment_and_notifies_systemd(installation: Installation) -> None:
     key, address = installation.new_key(), str(installation.folder / "notify")
     settings = environment(
-        DIRECTORY_SERVER_DATA_DIR=str(installation.data), DIRECTORY_SERVER_LISTEN=LISTEN, NOTIFY_SOCKET=address
+        DIRECTORY_SERVER_DATA_DIR=str(installation.data),
+        DIRECTORY_SERVER_LISTEN=LISTEN,
+        NOTIFY_SOCKET=address,
+        WATCHDOG_USEC="100000",
     )
     with ExitStack() as stack:
         systemd = stack.enter_context(socket(AF_UNIX, SOCK_DGRAM))
@@ -99,7 +102,7 @@ def test_tac_file_reads_the_environment_and_notifies_systemd(installation: Insta
         systemd.settimeout(TIMEOUT)
         arguments: list[object] = [*FOREGROUND, "--no_save", "--python", TAC]
         server = stack.enter_context(run_server(arguments, installation.folder, settings))
-        assert systemd.recv(100) == b"READY=1"
+        assert [systemd.recv(100) for _ in range(3)] == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]
         assert server.search("anything", key).status == 200
         assert "Traceback" not in server.stop()
     assert server.process.returncode == -signal.SIGTERM
