@@ -70,9 +70,15 @@ def test_a_rare_word_of_the_table_of_vectors_is_no_misspelling() -> None:
     assert terms_of(index_of(make_entry("org.example/foxes", "Counts foxes"), *boxes), "foxes", "foxes") == {"fox"}
 
 
+def test_a_word_of_five_letters_has_one_edit() -> None:
+    index = index_of(make_entry("org.example/files", "Reads files"), *OTHERS)
+    assert search_names(index, "tides ") == []
+    assert search_names(index, "filse ") == ["org.example/files"]
+
+
 def test_the_correction_of_an_english_word_is_uncertain(office: ImpactIndex) -> None:
     assert not word_of(office, "carriages foxen", "carriages").is_corrected
-    assert word_of(office, "meetings foxez", "foxez").is_certain
+    assert word_of(office, "meetings kalendars", "kalendars").is_certain
     assert not word_of(office, "meetings calender", "calender").is_certain
 
 

@@ -19,7 +19,7 @@ COMPLETED, CONTINUED = 0.8, 0.35
 MAX_COMPLETIONS, MAX_CORRECTIONS = 24, 12
 """Completions of a word, and corrections."""
 
-MIN_TWO_EDITS = 5
+MIN_TWO_EDITS = 6
 """Letters of the shortest word that may have two edits."""
 
 OTHER_LENGTH = 0.9
