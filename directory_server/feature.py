@@ -94,6 +94,7 @@ class Feature:
     `package` is that of its folder, `settings` the class of the section. The other parts are attributes of modules of
     the package, such as "web:PART", or absent: `web` is a WebPart, `command` a command of `directory-server`, `run`
     returns what the feature does in a server, and `trail` what records commands, from the settings and the storage.
+    `resources` are each a Resource, with pages and a command.
     `run` is not called if the setting `runs_if` is empty or false. A module is imported when its part is needed:
     commands need no web server, and a server needs no commands.
     """
@@ -106,6 +107,7 @@ class Feature:
     run: str = ""
     runs_if: str = ""
     trail: str = ""
+    resources: tuple[str, ...] = ()
 
     def part(self, reference: str) -> Any:
         """Return the part at a `reference`; None for an absent one."""

@@ -106,6 +106,11 @@ MAY_IMPORT: dict[str, set[str]] = {
         "web.registry",
         "web.routes",
     },
+    "resource": {"config", "domain", "domain.errors", "tables"},
+    "web.resource_pages": _WEB
+    | {
+        *("resource", "web.account", "web.audit", "web.operator_requests", "web.pages", "web.parts", "web.routes"),
+    },
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.audit", "web.registry", "web.mcp", "web.pages", "web.openapi", "web.routes"},
     "web.site": _WEB | {"web.routing", "web.origins", "web.routes"},

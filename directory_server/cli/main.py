@@ -28,6 +28,7 @@ from ._sync import sync
 from ._upstream import upstream
 from .context import TRAILS, configuration
 from .output import Group
+from .resource_command import add_resource
 
 
 class Commands(Group):
@@ -72,6 +73,8 @@ for command in (
 ):
     main.add_command(command)
 for feature in FEATURES:
+    for reference in feature.resources:
+        add_resource(main, feature.part(reference))
     if feature.command:
         main.add_command(feature.part(feature.command))
     if feature.trail:

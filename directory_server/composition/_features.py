@@ -12,6 +12,7 @@ from ..feature import Host, Running
 from ..features import FEATURES
 from ..web.pages import Extension
 from ..web.parts import WebPart
+from ..web.resource_pages import with_resources
 from ..web.routes import ROUTES, Route
 
 T = TypeVar("T")
@@ -19,8 +20,17 @@ T = TypeVar("T")
 
 @cache
 def web_parts() -> tuple[WebPart, ...]:
-    """Return the web parts of all features."""
-    return tuple(feature.part(feature.web) for feature in FEATURES if feature.web)
+    """Return the web parts of all features, with the pages of their resources."""
+    return tuple(
+        with_resources(
+            feature.part(feature.web) or WebPart(),
+            feature.name,
+            feature.package,
+            [feature.part(resource) for resource in feature.resources],
+        )
+        for feature in FEATURES
+        if feature.web or feature.resources
+    )
 
 
 @cache

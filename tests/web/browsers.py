@@ -87,8 +87,13 @@ class Browser:
         return str(found.pop())
 
     def submit(self, path: str, fields: dict[str, str] | None = None, **headers: str) -> str:
-        """Send a form, follow its redirect, and return the code of the error on the page, "" if there is none."""
-        assert self.follow(self.post(path, fields, **headers)).status in (200, 303), self.text
+        """Send a form, follow its redirect, if there is one, and return the code of the error on the page."""
+        response = self.post(path, fields, **headers)
+        if response.status == 303:
+            assert self.follow(response).status in (200, 303), self.text
+        else:
+            assert response.status >= 400, self.text
+            assert self.error, self.text
         return self.error
 
     @property

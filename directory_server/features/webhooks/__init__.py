@@ -7,7 +7,6 @@ FEATURE = Feature(
     "webhooks",
     __name__,
     settings=WebhooksConfig,
-    web="web:PART",
-    command="command:webhook",
     run="service:running",
+    resources=("resource:WEBHOOKS",),
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
@@ -33,6 +34,11 @@ def link(value: object) -> str:
         return hosts.ascii_url(text)
     except ValueError:
         return ""
+
+
+def filled(path: str, values: Mapping[str, object]) -> str:
+    """Return a path with `values`, percent-encoded, in its placeholders."""
+    return path.format_map({name: quote(str(value), safe="") for name, value in values.items()})
 
 
 def host(value: object) -> str:

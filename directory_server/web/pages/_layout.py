@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
@@ -212,7 +213,13 @@ def templates(
         loader=ChoiceLoader(
             [
                 PackageLoader(__package__, "templates"),
-                PrefixLoader({part.name: PackageLoader(part.package, "templates") for part in extensions}),
+                PrefixLoader(
+                    {
+                        part.name: PackageLoader(part.package, "templates")
+                        for part in extensions
+                        if files(part.package).joinpath("templates").is_dir()
+                    }
+                ),
             ]
         ),
         autoescape=True,

@@ -1,0 +1,210 @@
+"""Resources: what operators manage. One declaration is the pages, the command, its JSON and the values for the audit.
+
+`web.resource_pages` and `cli.resource_command` make the pages and the command of a declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from .config import Config
+from .domain.accounts import Account
+from .domain.errors import BadInput
+from .tables import Storage
+
+Facts = Mapping[str, Any]
+"""What pages and the command show of a record: values that JSON has, times under names that end in `_at`."""
+
+Place = Literal["both", "page", "command"]
+"""Where a field or an action is."""
+
+
+@frozen
+class Parts:
+    """What functions of a resource work on.
+
+    `account` is the operator or the auditor of a page, None in a command. `now` returns seconds since the epoch.
+    `url` returns the public URL of the server without a slash at the end.
+    """
+
+    config: Config
+    storage: Storage
+    reactor: Any
+    now: Callable[[], float]
+    url: Callable[[], str]
+    account: Account | None = None
+
+
+@frozen
+class Asked:
+    """What a list has: at most `limit` records after the one with the id `after`, with a `text`, in a `state`."""
+
+    limit: int
+    text: str = ""
+    state: str = ""
+    after: str = ""
+
+
+Choose = Callable[[Parts], Awaitable[Collection[str]]]
+
+
+@frozen
+class Field:
+    """A field of a form, and an option or, if it `is_argument`, an argument of the command.
+
+    `help` is of the command; pages have the text `NAME_hint`, with `count`, if there is one. `words` are separated by
+    spaces on pages, and one option each in commands. `many` are checkboxes, and `choice` a menu, of `choices` or of
+    those that `choose` reads; a page without any has no such field. `option` is the name of the option if it is not
+    that of the field. A field that is at another `place` has the value `default`.
+    """
+
+    name: str
+    help: str = ""
+    kind: Literal["text", "long", "url", "email", "words", "many", "choice", "flag"] = "text"
+    longest: int = 100
+    is_required: bool = False
+    is_argument: bool = False
+    choices: Sequence[str] = ()
+    choose: Choose | None = None
+    option: str = ""
+    default: Any = ""
+    count: int = 0
+    place: Place = "both"
+
+    def read(self, sent: Mapping[str, str]) -> Any:
+        """Return the value in the fields of a form."""
+        if self.place == "command":
+            return self.default
+        if self.kind == "many":
+            return [choice for choice in self.choices if sent.get(choice)]
+        if self.kind == "flag":
+            return bool(sent.get(self.name))
+        text = sent.get(self.name, "").strip()
+        return text.split() if self.kind == "words" else text
+
+
+@frozen
+class Done:
+    """The result of an action. Pages show the notice `notice`, by default that of the action.
+
+    `id` is that of a new record. A `secret` is shown once. Commands print `line`, and `hint` after the secret. With
+    `has_failed` the exit code of the command is 1.
+    """
+
+    id: str = ""
+    secret: str = ""
+    notice: str = ""
+    line: str = ""
+    hint: str = ""
+    has_failed: bool = False
+
+
+Run = Callable[..., Coroutine[Any, Any, Done | None]]
+
+
+def always(parts: Parts, facts: Facts) -> bool:
+    """Return that every record has the action."""
+    return True
+
+
+@frozen
+class Action:
+    """What an operator does with a record.
+
+    `run` gets the parts, the id of the record unless it adds one, and the values of the fields by name. `help` is of
+    the command, which prints that the record `done` ("is removed"). With `confirms` a page asks first, and with a
+    `prompt` the command. After an action that `ends` the record, the page is the list. `allows` is whether the page of
+    a record has the action now. `values` are those of its form before it is sent. An action `in_reactor` needs a
+    running reactor. One `of_many` takes several ids in a command.
+    """
+
+    name: str
+    help: str
+    run: Run
+    fields: tuple[Field, ...] = ()
+    done: str = ""
+    confirms: bool = False
+    prompt: str = ""
+    ends: bool = False
+    allows: Callable[[Parts, Facts], bool] = always
+    values: Callable[[Parts, Facts], Mapping[str, str]] = lambda parts, facts: {}
+    in_reactor: bool = False
+    of_many: bool = False
+    place: Place = "both"
+
+    def read(self, sent: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the values of the fields in a form."""
+        return {one.name: one.read(sent) for one in self.fields}
+
+
+List = Callable[[Parts, Asked], Coroutine[Any, Any, Sequence[Any]]]
+Find = Callable[[Parts, str], Coroutine[Any, Any, Any]]
+Log = Callable[[Parts, str, int], Coroutine[Any, Any, Sequence[Facts]]]
+
+
+@frozen
+class Resource:
+    """Records that operators manage at `/admin/NAME` and with the command `command`.
+
+    `texts` is the prefix of its texts, `noun` its name in messages of the command, `about` the help of that. `group` is
+    that of its tab. `list` reads records, `find` the one with an id, or raises NotFound; `facts` returns the facts of a
+    record, with its `id`. The first of the `columns` of the table names a record. `links` are paths, with facts in
+    them, of what facts name.
+
+    `searches` is whether lists can be searched for a text; they then have pages, else `list` returns all records.
+    `states` are those by which lists are filtered; a list with `states` and without one has the records without these.
+    `add` makes a record. `log` returns what happened to a record last, `logged` are the columns of that, and
+    `longest_log` its length. `waiting` returns the number of records that wait for operators, which the overview shows.
+    `template` is a part of the page of a record, with what `extra` returns of it.
+    """
+
+    name: str
+    command: str
+    noun: str
+    group: str
+    about: str
+    list: List
+    find: Find
+    facts: Callable[[Parts, Any], Facts]
+    columns: tuple[str, ...]
+    texts: str
+    add: Action | None = None
+    actions: tuple[Action, ...] = ()
+    links: Mapping[str, str] = field(factory=dict)
+    searches: bool = False
+    states: tuple[str, ...] = ()
+    log: Log | None = None
+    logged: tuple[str, ...] = ()
+    longest_log: int = 0
+    waiting: Callable[[Storage], Awaitable[int]] | None = None
+    template: str = ""
+    extra: Callable[[Parts, Any], Awaitable[Mapping[str, Any]]] | None = None
+    is_shown: bool = True
+    """Whether there are pages of it."""
+    is_named: bool = False
+    """Whether commands name a record by the first column in place of the id; `find` takes both."""
+    has_secret: bool = False
+    """Whether an action of it returns a secret."""
+
+    @property
+    def plural(self) -> str:
+        """The noun of several records."""
+        return f"{self.noun[:-1]}ies" if self.noun.endswith("y") and not self.noun.endswith("ey") else f"{self.noun}s"
+
+    @property
+    def path(self) -> str:
+        """The path of the list."""
+        return f"/admin/{self.name}"
+
+    def action(self, name: str) -> Action | None:
+        """Return the action of pages with a name; None if there is none."""
+        return next((action for action in self.actions if action.name == name and action.place != "command"), None)
+
+
+def field_of(error: Exception, fields: Sequence[Field]) -> str:
+    """Return the name of the field that the message of an error names; empty for none."""
+    name = str(error).partition(":")[0] if isinstance(error, BadInput) else ""
+    return name if any(one.name == name for one in fields) else ""

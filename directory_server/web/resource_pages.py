@@ -1,0 +1,245 @@
+"""Pages of resources: the list with the form that adds a record, a record with its actions, and new secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.python.failure import Failure
+from werkzeug.exceptions import NotFound as UnknownPath
+
+from ..domain.errors import DirectoryError, NotFound
+from ..domain.keys import NewSecret
+from ..http import Request
+from ..resource import Action, Asked, Done, Facts, Field, Parts, Resource, field_of
+from .account import Member, shown_once
+from .audit import changing
+from .error_responses import error_response, note_error
+from .forms import parameters
+from .operator_requests import PER_PAGE, Notice, OperatorRequests, ReadNotice, next_url, page_of
+from .pages import Extension
+from .parts import Endpoints, Kernel, WebPart
+from .routes import PAGES, Route
+
+MAX_ID = 100
+"""Characters of the id of a record in a path."""
+
+
+@frozen
+class ResourcePages:
+    """Handles the pages of a resource. A form with an error is shown again in the response, with all that was sent."""
+
+    _requests: OperatorRequests
+    _resource: Resource
+    _kernel: Kernel
+
+    async def get(self, request: Request) -> bytes:
+        """Return the list of records."""
+        return await self._list(request, await self._requests.member(request))
+
+    async def post(self, request: Request) -> bytes:
+        """Add a record, and go to its page or to that of its secret."""
+        member, sent = await self._requests.member_form(request)
+        adding = self._resource.add
+        if adding is None or adding.place == "command":
+            raise UnknownPath
+        parts = self._parts(request, member)
+        try:
+            done = await adding.run(parts, **adding.read(sent)) or Done()
+            if request.audit is not None:
+                request.audit.set_values({}, await self._facts(parts, done.id))
+        except DirectoryError as error:
+            shown = _error(request, adding, sent, error)
+            return await self._list(request, member, shown, shown["status"])
+        return await self._follow(request, member, done, adding, done.id)
+
+    async def get_one(self, request: Request, record_id: str) -> bytes:
+        """Return the page of a record. Raises NotFound."""
+        return await self._record(request, await self._requests.member(request), record_id)
+
+    async def confirm(self, request: Request, record_id: str, action: str) -> bytes:
+        """Return the page that asks to confirm an action; for others, redirect to the page of the record."""
+        member, wanted = await self._requests.member(request), self._action(action)
+        if not wanted.confirms or wanted.fields:
+            return self._requests.redirect(request, f"{self._resource.path}/{record_id}")
+        record = await self._facts(self._parts(request, member), record_id)
+        values = {"resource": self._resource, "record": record, "action": wanted}
+        return self._requests.page(request, member.session, "confirm", values)
+
+    async def act(self, request: Request, record_id: str, action: str) -> bytes:
+        """Run an action, and go to the page of the record, of its secret, or to the list."""
+        member, sent = await self._requests.member_form(request)
+        wanted, parts = self._action(action), self._parts(request, member)
+        try:
+            async with changing(request, lambda: self._audited(parts, record_id)):
+                done = await wanted.run(parts, record_id, **wanted.read(sent)) or Done()
+        except DirectoryError as error:
+            if not await self._audited(parts, record_id):
+                return self._requests.form_error(request, self._resource.path)
+            shown = _error(request, wanted, sent, error)
+            return await self._record(request, member, record_id, shown, shown["status"])
+        return await self._follow(request, member, done, wanted, "" if wanted.ends else record_id)
+
+    async def secret(self, request: Request, record_id: str) -> bytes:
+        """Return the new secret of a record once, to the session that made it; else a page with status 410."""
+        member = await self._requests.member(request)
+        record = await self._facts(self._parts(request, member), record_id)
+        new, status = await shown_once(request, member, self._kernel.storage.new_secrets, self._subject(record_id))
+        values = {"resource": self._resource, "record": record, "secret": new and new.secret}
+        return self._requests.page(request, member.session, "secret", values, status)
+
+    async def _follow(self, request: Request, member: Member, done: Done, action: Action, record_id: str) -> bytes:
+        """Return the redirect to the page after an action."""
+        self._kernel.bus.announce()
+        path = f"{self._resource.path}/{record_id}" if record_id else self._resource.path
+        if not done.secret:
+            return self._requests.redirect(request, path, done.notice or action.name)
+        new = NewSecret(done.secret, rotated=False)
+        await self._kernel.storage.new_secrets.put(member.session.identifier, self._subject(record_id), new)
+        return self._requests.redirect(request, f"{path}/secret")
+
+    async def _list(
+        self, request: Request, member: Member, shown: Mapping[str, Any] | None = None, status: int = 200
+    ) -> bytes:
+        resource, parts, query = self._resource, self._parts(request, member), parameters(request)
+        state = query.get("state", "") if query.get("state") in resource.states else ""
+        asked = Asked(PER_PAGE + 1, query.get("q", ""), state, query.get("after", ""))
+        facts = [resource.facts(parts, record) for record in await resource.list(parts, asked)]
+        rows = page_of(facts) if resource.searches else facts
+        values = {
+            **(shown or _NOTHING_SENT),
+            "resource": resource,
+            "asked": asked,
+            "rows": rows,
+            "choices": await _choices(parts, resource.add.fields if resource.add else ()),
+            "next_url": next_url(resource.path, facts, rows[-1]["id"], q=asked.text, state=state)
+            if resource.searches and rows
+            else "",
+        }
+        return self._requests.page(request, member.session, "records", values, status)
+
+    async def _record(
+        self,
+        request: Request,
+        member: Member,
+        record_id: str,
+        shown: Mapping[str, Any] | None = None,
+        status: int = 200,
+    ) -> bytes:
+        resource, parts = self._resource, self._parts(request, member)
+        record = await self._found(parts, record_id)
+        facts = resource.facts(parts, record)
+        actions = [action for action in resource.actions if action.place != "command" and action.allows(parts, facts)]
+        values = {
+            **(shown or _NOTHING_SENT),
+            **(await resource.extra(parts, record) if resource.extra else {}),
+            "resource": resource,
+            "record": facts,
+            "actions": actions,
+            "forms": {action.name: action.values(parts, facts) for action in actions},
+            "choices": await _choices(parts, [field for action in actions for field in action.fields]),
+            "log": await resource.log(parts, facts["id"], resource.longest_log) if resource.log else (),
+        }
+        return self._requests.page(request, member.session, "record", values, status)
+
+    def _parts(self, request: Request, member: Member) -> Parts:
+        kernel = self._kernel
+        url = self._requests.base_url(request)
+        return Parts(kernel.config, kernel.storage, kernel.reactor, kernel.now, lambda: url, member.account)
+
+    def _action(self, name: str) -> Action:
+        action = self._resource.action(name)
+        if action is None:
+            raise UnknownPath
+        return action
+
+    async def _found(self, parts: Parts, record_id: str) -> Any:
+        if len(record_id) > MAX_ID:
+            raise NotFound(f"There is no {self._resource.noun} with this id.")
+        return await self._resource.find(parts, record_id)
+
+    async def _facts(self, parts: Parts, record_id: str) -> Facts:
+        return self._resource.facts(parts, await self._found(parts, record_id))
+
+    async def _audited(self, parts: Parts, record_id: str) -> Facts:
+        """Return the facts of a record for the audit log, none if there is no record."""
+        try:
+            return await self._facts(parts, record_id)
+        except NotFound:
+            return {}
+
+    def _subject(self, record_id: str) -> str:
+        """Return the name of a record among new secrets."""
+        return f"{self._resource.name}/{record_id}"
+
+
+_NOTHING_SENT: Mapping[str, Any] = {"message": "", "wrong": "", "failed": "", "values": {}}
+
+
+def _error(request: Request, action: Action, sent: Mapping[str, str], error: DirectoryError) -> Mapping[str, Any]:
+    """Return what the page of a form shows of the exception that is being handled."""
+    response = error_response(Failure())
+    note_error(request, response.code)
+    return {
+        "notice": "",
+        "error": response.code,
+        "retry_after": int(response.headers.get("Retry-After", 0)),
+        "status": response.status,
+        "message": error.message,
+        "wrong": field_of(error, action.fields),
+        "failed": action.name,
+        "values": sent,
+    }
+
+
+async def _choices(parts: Parts, fields: Sequence[Field]) -> Mapping[str, Collection[str]]:
+    """Return the choices of fields that read them."""
+    return {field.name: await field.choose(parts) for field in fields if field.choose is not None}
+
+
+def with_resources(part: WebPart, name: str, package: str, resources: Sequence[Resource]) -> WebPart:
+    """Return a part of the web server with the pages of `resources`; `name` and `package` are those of the feature."""
+    shown = [resource for resource in resources if resource.is_shown]
+    if not shown:
+        return part
+    extension = part.extension or Extension(name, package)
+    tabs = ((resource.group, resource.path, f"{resource.texts}.tab") for resource in shown)
+
+    def serve(kernel: Kernel) -> Endpoints:
+        served, requests = part.serve(kernel), kernel.operators.of_folder("admin")
+        pages = {_group(resource): ResourcePages(requests, resource, kernel) for resource in shown}
+        return evolve(served, handlers={**served.handlers, **pages})
+
+    return evolve(
+        part,
+        extension=evolve(extension, tabs=(*tabs, *extension.tabs)),
+        routes=(*part.routes, *(route for resource in shown for route in _routes(resource))),
+        serve=serve,
+        notices=(*part.notices, *(_notice(resource) for resource in shown if resource.waiting)),
+    )
+
+
+def _group(resource: Resource) -> str:
+    return f"resource_{resource.name}"
+
+
+def _routes(resource: Resource) -> Iterator[Route]:
+    one = f"{resource.path}/{{record_id}}"
+    rows = [(resource.path, "GET", "get"), (one, "GET", "get_one")]
+    if resource.add and resource.add.place != "command":
+        rows.append((resource.path, "POST", "post"))
+    if any(action.place != "command" for action in resource.actions):
+        rows += [(f"{one}/{{action}}", "GET", "confirm"), (f"{one}/{{action}}", "POST", "act")]
+    if resource.has_secret:
+        rows.append((f"{one}/secret", "GET", "secret"))
+    yield from (Route(path, method, PAGES, f"{_group(resource)}.{handler}") for path, method, handler in rows)
+
+
+def _notice(resource: Resource) -> ReadNotice:
+    async def read(storage: Any) -> Notice | None:
+        assert resource.waiting is not None
+        count = await resource.waiting(storage)
+        return Notice(resource.path, f"{resource.texts}.waiting", count) if count else None
+
+    return read
