@@ -60,6 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "running": {"domain.errors", "serialization"},
     "turn": {"domain.ports"},
     "timers": {"domain.errors", "domain.ports"},
+    "follower": _PORTS | {"tables", "timers"},
     "sealing": set(),
     "machine": {"domain.ports"},
     "fair_queue": {"domain.errors"},

@@ -20,7 +20,6 @@ _LEFT_OUT: dict[str, Set[str] | None] = {
     # Leases, by the clock of this machine. They end within minutes.
     "lease": None,
     "target": {"held_until", "holder"},
-    "verification_plan": {"held_until", "holder"},
     "webhook_reader": None,
     # Derived from other tables: sums, the state of entries for webhooks, and the counter of ended keys.
     "stored": None,
@@ -44,6 +43,7 @@ _EXPRESSIONS = {
     "publisher_token": _NUMBERED,
     "upstream": {"error": "replace(error, char(0), '')"},
     "embedding_model": {"holder": "''", "until": "0.0"},
+    "follower": {"holder": "''", "until": "0.0"},
 }
 """Columns by table that are exported otherwise than they are stored. Others have the same names in all databases."""
 

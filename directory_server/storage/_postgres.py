@@ -100,6 +100,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         store=store,
         curation=tables.StoredCuration(access, names),
         mirrors=tables.StoredMirrors(access),
+        followers=tables.StoredFollowers(access),
         background_tables=access,
         row_clock=None,
         keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),

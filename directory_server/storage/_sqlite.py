@@ -58,6 +58,7 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         store=store,
         curation=tables.StoredCuration(background, upstream_names(config)),
         mirrors=tables.StoredMirrors(background, now),
+        followers=tables.StoredFollowers(background, now),
         background_tables=background,
         row_clock=now,
         keys=tables.StoredKeyRing(access, now, sqlite.SqliteKeyCache(data.directory, environment.turn)),

@@ -6,6 +6,7 @@ from ._curation import StoredCuration
 from ._dialects import Engine, input_columns, postgres_statement, sqlite_statement, storable_value
 from ._entries import StoredEntries
 from ._flags import flags_of_kinds, put_flags
+from ._followers import Position, StoredFollowers
 from ._identities import StoredIdentities
 from ._key_cache import FIND_KEY, NoCache, found_key
 from ._key_uses import StoredKeyUses

@@ -14,6 +14,7 @@ from ..domain.ports.storage import Store
 from ..domain.transfers import Restored
 from ._accounts import StoredAccounts
 from ._curation import StoredCuration
+from ._followers import StoredFollowers
 from ._identities import StoredIdentities
 from ._key_uses import StoredKeyUses
 from ._keyring import StoredKeyRing
@@ -59,6 +60,7 @@ class Storage:
     store: Store
     curation: StoredCuration
     mirrors: StoredMirrors
+    followers: StoredFollowers
     keys: StoredKeyRing
     key_uses: StoredKeyUses
     quota: Quota

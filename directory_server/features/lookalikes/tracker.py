@@ -1,9 +1,10 @@
-"""Tracker: keeps the flags of look-alikes up to date with the change log, in one process at a time."""
+"""Tracker: keeps the flags of look-alikes up to date with the change log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from attrs import define, field
 
@@ -11,113 +12,104 @@ from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
 from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, EntryFlag
 from ...domain.ports.runtime import Offload
-from ...domain.ports.storage import Store
+from ...follower import Followed, Follower
 from ...serialization import restore_entry
 from ...tables import Tables, flags_of_kinds, put_flags
-from ...timers import Lease
 from .finder import Finder
 from .rules import DUPLICATE_NAME, Subject, subject_of
 
 INTERVAL = 15.0
 """Seconds between two looks for new changes."""
 
-LEASE, LEASE_NAME = 120.0, "flags of look-alikes"
-"""Seconds for which a process may write flags without renewing its lease, and the name of the lease."""
-
-BATCH, BATCH_BYTES = 500, 2_000_000
-"""Changes, and about the bytes of entries, that are compared at a time."""
+NAME = "flags of look-alikes"
 
 SLICE = 2_000
 """Entries whose originals are found at a time."""
 
+Flags = Mapping[str, Sequence[EntryFlag]]
+"""The flags of entries by their ids."""
+
 
 @define
 class Tracker:
-    """Writes the flags of look-alikes, in the process that holds `lease`. `now` returns seconds since the epoch.
+    """Writes the flags of look-alikes. `now` returns seconds since the epoch.
 
-    Names that a pattern of `allowed` matches get no flag. `announce` tells other processes of changes.
+    Names that a pattern of `allowed` matches get no flag. `written` is called once flags have changed.
     """
 
-    _store: Store
-    _lease: Lease
     _tables: Tables
     _offload: Offload
     _now: Callable[[], float]
-    _announce: Callable[[], None]
     _allowed: Sequence[str]
-    _finder: Finder | None = field(default=None, init=False)
-    _seq: int = field(default=0, init=False)
+    _written: Callable[[], Awaitable[None]]
+    _finder: Finder = field(factory=Finder, init=False)
+    _is_loaded: bool = field(default=False, init=False)
 
-    async def update(self) -> None:
-        """Write the flags of all new changes, at first those of all entries, unless another process does."""
-        if not await self._hold():
-            return
-        if self._finder is None or self._seq > await self._store.head():
-            await self._load()
-        await self._follow()
+    def follower(self, storage: Followed, clock: Any, announce: Callable[[], None]) -> Follower:
+        """Return the service."""
+        return Follower(
+            storage,
+            clock,
+            announce,
+            NAME,
+            self.apply,
+            begin=self.begin,
+            complete=self.complete,
+            in_memory=True,
+            interval=INTERVAL,
+        )
 
-    async def _hold(self) -> bool:
-        is_held = await self._lease.hold()
-        if not is_held:
-            # Another process has all entries in memory.
-            self._finder = None
-        return is_held
+    def begin(self) -> None:
+        """Forget all entries."""
+        self._finder, self._is_loaded = Finder(), False
 
-    async def _load(self) -> None:
-        """Read all entries, and write the flags that differ from the stored ones."""
-        finder, seq, after = Finder(), await self._store.head(), ""
-        while page := await self._store.current(after, BATCH, BATCH_BYTES, ruled=True):
-            await self._offload(_put, finder, page)
-            after = page[-1].mcp_id
-            if not await self._hold():
-                return
-        names, flags = sorted(finder), dict[str, Sequence[EntryFlag]]()
+    async def apply(self, changes: Sequence[Change]) -> bool:
+        """Write the flags that `changes` affect, once all entries are known."""
+        if self._is_loaded:
+            return await self._write(await self._offload(self._affected, changes))
+        await self._offload(self._load, changes)
+        return False
+
+    async def complete(self) -> bool:
+        """Write the flags of all entries that differ from the stored ones."""
+        names, flags = sorted(self._finder), dict[str, Sequence[EntryFlag]]()
         for start in range(0, len(names), SLICE):
-            found = await self._offload(self._flags, finder, names[start : start + SLICE])
-            flags |= {mcp_id: each for mcp_id, each in found.items() if each}
+            slice_flags = await self._offload(self._flags, names[start : start + SLICE])
+            flags |= {mcp_id: listed for mcp_id, listed in slice_flags.items() if listed}
         stored = await self._tables.read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS))
-        await self._write({**dict.fromkeys(stored, ()), **flags})
-        self._finder, self._seq = finder, seq
+        is_changed = await self._write({**dict.fromkeys(stored, ()), **flags})
+        self._is_loaded = True
+        return is_changed
 
-    async def _follow(self) -> None:
-        """Write the flags that the changes after those that were read affect."""
-        while self._finder is not None and (
-            changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES, ruled=True)
-        ):
-            await self._write(await self._offload(self._apply, self._finder, changes))
-            self._seq = changes[-1].seq
-            await self._hold()
+    async def _write(self, flags: Flags) -> bool:
+        if not flags or not await self._tables.write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags)):
+            return False
+        await self._written()
+        return True
 
-    async def _write(self, flags: Mapping[str, Sequence[EntryFlag]]) -> None:
-        if flags:
-            changed = await self._tables.write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags))
-            if changed:
-                self._announce()
+    def _load(self, changes: Sequence[Change]) -> None:
+        self._finder.put(_subjects(changes))
 
-    def _apply(self, finder: Finder, changes: Sequence[Change]) -> Mapping[str, Sequence[EntryFlag]]:
-        """Put `changes` into `finder`; return the flags of all entries that they may affect, by their ids."""
+    def _affected(self, changes: Sequence[Change]) -> Flags:
+        """Put `changes` into the finder; return the flags of all entries that they may affect."""
         last = {change.mcp_id: change for change in changes}
         removed = {mcp_id for mcp_id, change in last.items() if change.body is None}
-        names = [name for name in finder if mcp_id_of(name) in removed] if removed else []
-        flags = self._flags(finder, finder.update({**dict.fromkeys(names), **_subjects(list(last.values()))}))
-        return {**dict.fromkeys(removed, ()), **flags}
+        names = [name for name in self._finder if mcp_id_of(name) in removed] if removed else []
+        affected = self._finder.update({**dict.fromkeys(names), **_subjects(list(last.values()))})
+        return {**dict.fromkeys(removed, ()), **self._flags(affected)}
 
-    def _flags(self, finder: Finder, names: Iterable[str]) -> Mapping[str, Sequence[EntryFlag]]:
-        """Return the flags of the entries `names` by their ids, also those without any."""
+    def _flags(self, names: Iterable[str]) -> Flags:
+        """Return the flags of the entries `names`, also those without any."""
         now = self._now()
         return {
             mcp_id_of(name): [
                 EntryFlag(DUPLICATE if reason == DUPLICATE_NAME else LOOKALIKE, reason, now, other)
-                for other, reason in finder.originals(name).items()
+                for other, reason in self._finder.originals(name).items()
             ]
             if not any(fnmatchcase(name, pattern) for pattern in self._allowed)
             else ()
             for name in names
         }
-
-
-def _put(finder: Finder, changes: Sequence[Change]) -> None:
-    finder.put(_subjects(changes))
 
 
 def _subjects(changes: Sequence[Change]) -> dict[str, Subject | None]:

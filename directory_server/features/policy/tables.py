@@ -1,4 +1,4 @@
-"""The rules that were applied, the names that are compared with rules, numbers of hidden entries, and the dry run."""
+"""The names that are compared with rules, numbers of hidden entries, and the dry run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from ...domain.policy import PolicyRules
 from ...domain.ports.storage import Policy
 from ...search import EntryPolicy
 from ...tables import Rows, Tables, apply_policy, names_hidden_by, transaction
-
-_APPLIED = "SELECT rules FROM applied_policy"
-
-_PUT_APPLIED = """
-    INSERT INTO applied_policy (id, rules) VALUES (1, :rules) ON CONFLICT (id) DO UPDATE SET rules = excluded.rules
-"""
 
 _NAMES = "SELECT name FROM entry WHERE name > :after ORDER BY name LIMIT :limit"
 
@@ -36,15 +30,6 @@ class RuledNames:
     def of(cls, tables: Tables, config: Config) -> RuledNames:
         """Return the names in `tables`, with the sources of `config`."""
         return cls(tables, [upstream.name for upstream in config.upstream])
-
-    async def applied(self) -> str:
-        """Return the digest of the rules that all entries were compared with, empty if there were none."""
-        row = await self._tables.read(lambda rows: rows.one(_APPLIED))
-        return str(row[0]) if row else ""
-
-    async def put_applied(self, digest: str) -> None:
-        """Store that all entries were compared with the rules that have this digest."""
-        await self._tables.write(lambda rows: rows.execute(_PUT_APPLIED, rules=digest))
 
     async def names(self, after: str, limit: int) -> Sequence[str]:
         """Return the next `limit` names after `after`, in order."""

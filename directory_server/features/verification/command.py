@@ -86,7 +86,7 @@ async def check(
     storage, holder = context.storage, token_hex(8)
     checkers = network_checkers(context.config, reactor, context.now)
     checks = checks_of(context.config, storage, checkers, reactor, context.now, results.append)
-    work = await (_named(context, entries, kinds) if entries else _due(context, holder, kinds))
+    work = await (_named(context, entries, kinds) if entries else _due(reactor, context, holder, kinds))
     try:
         with progress_bar("Checking", await work.remaining()) as show:
             await _run(reactor, checks, work, results, show)
@@ -129,12 +129,14 @@ async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Colle
     return Work(claim, remaining)
 
 
-async def _due(context: CommandContext, holder: str, kinds: Collection[TargetKind]) -> Work:
+async def _due(reactor: Any, context: CommandContext, holder: str, kinds: Collection[TargetKind]) -> Work:
     """Return all targets that are due."""
     from .service import planner_of
 
     verifications = verifications_of(context.storage)
-    await planner_of(context.config, context.storage, inline, holder).update()
+    planner = planner_of(context.config, context.storage, inline, reactor)
+    await planner.update()
+    await planner.release()
 
     async def claim(limit: int, except_hosts: Collection[str]) -> Sequence[Target]:
         return await verifications.claim(holder, limit, seconds=LEASE, kinds=kinds, except_hosts=except_hosts)

@@ -10,14 +10,14 @@ from ...config import Config
 from ...domain.patterns import NamePatterns
 from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
-from ...serialization import restore_entry
+from ...follower import Follower
 from ...timers import Timer
 from .checks import Checked, Checks
 from .metrics import CheckMetrics
 from .pages import EntryChecks
 from .settings import VerifyConfig
 from .tables import verifications_of
-from .target_planner import TargetPlanner
+from .target_planner import target_planner
 from .targets import TargetKind
 from .verified_entries import REFRESH_INTERVAL, VerifiedEntries
 from .verifier import Verifier
@@ -60,7 +60,7 @@ def _verifier(host: Host, settings: VerifyConfig, metrics: CheckMetrics) -> Veri
             host.bus.announce()
 
     checks = checks_of(host.config, host.storage, _checkers(host), host.reactor, host.now, observe)
-    planner = planner_of(host.config, host.storage, host.offload, holder)
+    planner = planner_of(host.config, host.storage, host.offload, host.reactor)
     verifier = Verifier(planner, checks, verifications_of(host.storage), holder, kinds, host.reactor)
     observers.append(verifier.observe)
     return verifier
@@ -76,11 +76,11 @@ def _checkers(host: Host) -> Checkers:
     return network_checkers(host.config, host.reactor, host.now)
 
 
-def planner_of(config: Config, storage: Any, offload: Offload, holder: str) -> TargetPlanner:
-    """Return what derives the remotes and packages to check; `holder` identifies the process."""
+def planner_of(config: Config, storage: Any, offload: Offload, clock: Any) -> Follower:
+    """Return what derives the remotes and packages to check."""
     settings = config.of(VerifyConfig)
     patterns = NamePatterns(settings.include, settings.exclude)
-    return TargetPlanner(storage.store, verifications_of(storage), restore_entry, offload, holder, patterns)
+    return target_planner(storage, verifications_of(storage), patterns, offload, clock)
 
 
 def checks_of(

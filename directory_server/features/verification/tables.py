@@ -26,23 +26,6 @@ _NOW = "coalesce(CAST(:now AS double precision), clock_seconds())"
 
 _SECONDS = "CAST(:seconds AS double precision)"
 
-_PLAN = "SELECT seq, selection FROM verification_plan"
-
-_PUT_PLAN = """
-    INSERT INTO verification_plan (id, seq, selection) VALUES (1, :seq, :selection)
-    ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, selection = excluded.selection
-"""
-
-# As `tables.StoredMirrors.hold`.
-_HOLD = f"""
-    INSERT INTO verification_plan AS held (id, holder, held_until)
-    SELECT 1, CAST(:holder AS text), {_NOW} + {_SECONDS} WHERE true
-    ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
-        WHERE held.holder = excluded.holder
-            OR held.held_until <= excluded.held_until - {_SECONDS}
-            OR held.held_until > excluded.held_until + {_SECONDS}
-"""
-
 _STORED = """
     SELECT mcp_id, id, state IS NOT NULL FROM target WHERE mcp_id = ANY(:mcp_ids) ORDER BY id FOR UPDATE
 """
@@ -80,8 +63,6 @@ _RELEASE = """
     WHERE id IN (SELECT id FROM target WHERE holder = :holder AND holder <> '' ORDER BY id FOR UPDATE)
 """
 
-_RELEASE_PLAN = "UPDATE verification_plan SET holder = '', held_until = 0 WHERE holder = :holder"
-
 _RECORD = f"""
     UPDATE target SET state = :state, texts = :texts, due_at = {_NOW} + {_SECONDS}, holder = '', held_until = 0
     WHERE id = :id
@@ -98,14 +79,6 @@ _FORGET = f"UPDATE target SET state = NULL, texts = NULL, due_at = {_NOW} WHERE 
 _SUMMARIES = """
     SELECT revision, mcp_id, summary FROM verification WHERE revision > :after ORDER BY revision LIMIT :limit
 """
-
-
-@frozen
-class Plan:
-    """Progress of deriving targets from the change log: up to `seq`, with the name patterns `selection`."""
-
-    seq: int = 0
-    selection: str = ""
 
 
 @frozen
@@ -128,25 +101,32 @@ class Verifications:
     _tables: Tables
     _now: Callable[[], float] | None = None
 
-    async def plan(self) -> Plan:
-        """Return how far the targets have been derived."""
-        row = await self._tables.read(lambda rows: rows.one(_PLAN))
-        return Plan(*row) if row else Plan()
-
-    async def hold(self, holder: str, *, seconds: float) -> bool:
-        """Acquire or renew the lease to derive targets; return False if another holder has it."""
-        values = {"now": self._time(), "holder": holder, "seconds": seconds}
-        return await self._tables.write(lambda rows: rows.execute(_HOLD, **values) > 0)
-
     @transaction
-    def put_targets(self, rows: Rows, targets: Mapping[str, Sequence[Target]], plan: Plan | None = None) -> None:
-        """Replace the targets of the entries whose `mcp_id` is in `targets` and store the `plan`.
+    def put_targets(self, rows: Rows, targets: Mapping[str, Sequence[Target]]) -> None:
+        """Replace the targets of the entries whose `mcp_id` is in `targets`.
 
         The state of a target that stays is kept. A new target is due at once.
         """
-        self._replace(rows, targets)
-        if plan is not None:
-            rows.execute(_PUT_PLAN, seq=plan.seq, selection=plan.selection)
+        wanted = {target.id: (mcp_id, target) for mcp_id, listed in targets.items() for target in listed}
+        stored = {number: (mcp_id, has_state) for mcp_id, number, has_state in rows.all(_STORED, mcp_ids=list(targets))}
+        new = [
+            {
+                "now": self._time(),
+                "id": number,
+                "mcp_id": mcp_id,
+                "kind": target.kind,
+                "host": target.host,
+                "body": encode(target),
+            }
+            for number, (mcp_id, target) in sorted(wanted.items())
+            if number not in stored
+        ]
+        rows.many(_ADD, new)
+        gone = [number for number in stored if number not in wanted]
+        if gone:
+            replace_texts(rows, [texts for (texts,) in rows.all(_DROP, ids=gone)])
+        for mcp_id in sorted({stored[number][0] for number in gone if stored[number][1]}):
+            summarize_entry(rows, mcp_id)
 
     async def claim(
         self, holder: str, limit: int, *, seconds: float, kinds: Collection[TargetKind], except_hosts: Collection[str]
@@ -207,8 +187,7 @@ class Verifications:
     @transaction
     def release(self, rows: Rows, holder: str) -> None:
         """Release all leases of `holder`."""
-        for statement in (_RELEASE, _RELEASE_PLAN):
-            rows.execute(statement, holder=holder)
+        rows.execute(_RELEASE, holder=holder)
 
     async def states(self, mcp_id: str) -> Sequence[TargetState]:
         """Return the targets of an entry, remotes first, and what is known of each."""
@@ -241,29 +220,6 @@ class Verifications:
             Summary(revision, mcp_id, restore_record(decode_stored(body), Verification))
             for revision, mcp_id, body in found
         ]
-
-    def _replace(self, rows: Rows, targets: Mapping[str, Sequence[Target]]) -> None:
-        """Replace the targets of entries; keep the states of those that stay."""
-        wanted = {target.id: (mcp_id, target) for mcp_id, listed in targets.items() for target in listed}
-        stored = {number: (mcp_id, has_state) for mcp_id, number, has_state in rows.all(_STORED, mcp_ids=list(targets))}
-        new = [
-            {
-                "now": self._time(),
-                "id": number,
-                "mcp_id": mcp_id,
-                "kind": target.kind,
-                "host": target.host,
-                "body": encode(target),
-            }
-            for number, (mcp_id, target) in sorted(wanted.items())
-            if number not in stored
-        ]
-        rows.many(_ADD, new)
-        gone = [number for number in stored if number not in wanted]
-        if gone:
-            replace_texts(rows, [texts for (texts,) in rows.all(_DROP, ids=gone)])
-        for mcp_id in sorted({stored[number][0] for number in gone if stored[number][1]}):
-            summarize_entry(rows, mcp_id)
 
     def _time(self) -> float | None:
         return self._now and self._now()

@@ -11,10 +11,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from ...domain.errors import Unavailable
+from ...follower import Follower
 from ...timers import Timer
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications
-from .target_planner import TargetPlanner
 from .targets import Target, TargetKind
 
 TICK = 1.0
@@ -29,14 +29,14 @@ REPORT_INTERVAL = 3_600.0
 
 @define(eq=False, repr=False)
 class Verifier(Timer):
-    """Derive targets, and check those of `kinds` that are due. Other processes do not check what this one has claimed.
+    """Let `planner` derive targets, and check those of `kinds` that are due.
 
-    `holder` identifies the process.
+    Other processes do not check what this one has claimed. `holder` identifies the process.
     """
 
     _log = Logger()
 
-    _planner: TargetPlanner
+    _planner: Follower
     _checks: Checks
     _verifications: Verifications
     _holder: str
@@ -62,6 +62,7 @@ class Verifier(Timer):
 
     async def _close(self) -> None:
         await self._checks.close()
+        await self._planner.release()
         # The leases end by themselves.
         with suppress(Unavailable):
             await self._verifications.release(self._holder)

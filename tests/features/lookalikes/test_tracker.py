@@ -1,20 +1,23 @@
-"""Tracker: the flags in the tables of both databases follow the change log, in one process at a time."""
+"""Tracker: the flags in the tables of both databases follow the change log."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 
 import pytest
 from attrs import define, field
 from twisted.internet.task import Clock
 
+from directory_server import follower as follower_module
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
+from directory_server.feature import nothing
 from directory_server.features.lookalikes import tracker as tracker_module
-from directory_server.features.lookalikes.tracker import LEASE, LEASE_NAME, Tracker
+from directory_server.features.lookalikes.tracker import Tracker
+from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredMirrors, Tables, flags_of_kinds
-from directory_server.timers import Lease
+from directory_server.tables import StoredFollowers, Tables, flags_of_kinds
 
 from ...contract.store import entry
 from ...tables.conftest import OpenTables, TablesTest, open_store
@@ -28,25 +31,21 @@ class Process:
 
     open_tables: OpenTables
     clock: Clock
-    holder: str = "one"
     allowed: Sequence[str] = ()
     announced: list[str] = field(factory=list)
-    tracker: Tracker = field(init=False)
+    follower: Follower = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         tables = self.open_tables()
-        self.tracker = Tracker(
-            store=open_store(tables),
-            lease=Lease(StoredMirrors(tables, self.clock.seconds), LEASE_NAME, LEASE, self.holder),
-            tables=tables,
-            offload=inline,
-            now=self.clock.seconds,
-            announce=lambda: self.announced.append("change"),
-            allowed=self.allowed,
-        )
+        tracker = Tracker(tables, inline, self.clock.seconds, self.allowed, nothing)
+        storage = SimpleNamespace(store=open_store(tables), followers=StoredFollowers(tables, self.clock.seconds))
+        self.follower = tracker.follower(storage, self.clock, lambda: self.announced.append("change"))
 
     def update(self) -> None:
-        run_sync(self.tracker.update())
+        run_sync(self.follower.update())
+
+    def end(self) -> None:
+        run_sync(self.follower.release())
 
 
 def flags(tables: Tables) -> Mapping[str, Sequence[tuple[str, str, float]]]:
@@ -85,26 +84,11 @@ class TestTracker(TablesTest):
         process.update()
         assert flags(self.open_tables()) == {}
 
-    def test_one_process_writes_at_a_time(self, clock: Clock) -> None:
-        self.publish(entry(ORIGINAL), entry(COPY))
-        first, second = Process(self.open_tables, clock), Process(self.open_tables, clock, holder="two")
-        first.update()
-        second.update()
-        assert (first.announced, second.announced) == (["change"], [])
-        assert second.tracker._finder is None
-        # The other one continues when the lease is released, or has ended.
-        run_sync(first.tracker._lease.release())
-        second.update()
-        assert second.tracker._finder is not None
-        first.update()
-        assert first.tracker._finder is None
-        clock.advance(LEASE + 1)
-        first.update()
-        assert first.tracker._finder is not None
-
     def test_a_restart_writes_nothing_new(self, clock: Clock) -> None:
         self.publish(entry(ORIGINAL), entry(COPY))
-        Process(self.open_tables, clock).update()
+        first = Process(self.open_tables, clock)
+        first.update()
+        first.end()
         head = run_sync(open_store(self.open_tables()).head())
         again = Process(self.open_tables, clock)
         again.update()
@@ -113,14 +97,16 @@ class TestTracker(TablesTest):
 
     def test_allowed_names_lose_their_flags(self, clock: Clock) -> None:
         self.publish(entry(ORIGINAL), entry(COPY))
-        Process(self.open_tables, clock).update()
+        first = Process(self.open_tables, clock)
+        first.update()
+        first.end()
         Process(self.open_tables, clock, allowed=["io.b*/*"]).update()
         assert flags(self.open_tables()) == {}
 
     def test_small_batches_find_the_same(self, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         names = [f"io.acme/tool-{number}" for number in range(9)]
         self.publish(*map(entry, names), entry("io.acme/tool_7"), entry("io.acm3/tool-x"), entry("10.acme/tool_5"))
-        for name in ("BATCH", "SLICE"):
-            monkeypatch.setattr(tracker_module, name, 3)
+        monkeypatch.setattr(tracker_module, "SLICE", 3)
+        monkeypatch.setattr(follower_module, "BATCH", 3)
         Process(self.open_tables, clock).update()
         assert set(flags(self.open_tables())) == {"io.acme/tool-5"}

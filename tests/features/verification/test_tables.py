@@ -1,4 +1,4 @@
-"""Verifications on both databases: the plan, leases, checks, summaries, and the texts of packages."""
+"""Verifications on both databases: leases, checks, summaries, and the texts of packages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from directory_server.domain.ports.storage import Store
 from directory_server.domain.tools import OfferedTool, hinted_values
 from directory_server.features.verification.results import MAX_TOOL_NAMES, FoundTool, PackageCheck, RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
-from directory_server.features.verification.tables import Plan, Verifications
+from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.targets import Target, TargetKind, TargetState
 from directory_server.serialization import encode_texts, restore_indexed
 from directory_server.sqlite import SqliteTables
@@ -80,31 +80,11 @@ class TestVerifications(TablesTest, ContractWithClock):
     @awaited
     async def test_is_empty_at_first(self) -> None:
         verifications = self.verifications()
-        assert await verifications.plan() == Plan()
         assert await self.claim(verifications) == []
         assert list(await verifications.states(mcp_id_of("x/a"))) == []
         assert list(await verifications.summaries(0, 9)) == []
         assert await verifications.due(BOTH) == 0
         assert await verifications.forget() == 0
-
-    @awaited
-    async def test_stores_the_plan(self) -> None:
-        verifications = self.verifications()
-        await verifications.put_targets({}, Plan(7, "selection"))
-        await verifications.put_targets(by_id(remote()))
-        assert await self.verifications().plan() == Plan(7, "selection")
-
-    @awaited
-    async def test_the_lease_to_plan_has_one_holder(self) -> None:
-        one, other = self.verifications(), self.verifications()
-        assert await one.hold("one", seconds=10.0)
-        assert not await other.hold("other", seconds=10.0)
-        assert await one.hold("one", seconds=10.0)
-        self.clock.advance(10)
-        assert await other.hold("other", seconds=10.0)
-        await other.release("other")
-        assert await one.hold("one", seconds=10.0)
-        assert await one.plan() == Plan()
 
     @awaited
     async def test_claims_due_targets_of_different_hosts(self) -> None:

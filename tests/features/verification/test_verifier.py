@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,13 +22,14 @@ from directory_server.features.verification.results import FoundTool, RemoteChec
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.summaries import UNVERIFIED
 from directory_server.features.verification.tables import Verifications
-from directory_server.features.verification.target_planner import TargetPlanner
+from directory_server.features.verification.target_planner import target_planner
 from directory_server.features.verification.targets import TargetKind
 from directory_server.features.verification.verified_entries import VerifiedEntries
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier
+from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.serialization import restore_entry
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
+from directory_server.tables import StoredFollowers
 
 from ...contract.store import Briefs
 from ...logs import captured_lines
@@ -57,12 +59,19 @@ class World:
         self.clock = clock
         self.store = sqlite_store(database, inline, Briefs())
         self.verifications = Verifications(SqliteTables(database), clock.seconds)
+        self.followers = StoredFollowers(SqliteTables(database), clock.seconds)
 
     def publish(self, *entries: Entry) -> None:
         run_sync(self.store.publish("a", entries))
 
-    def planner(self, holder: str = "one", patterns: NamePatterns | None = None) -> TargetPlanner:
-        return TargetPlanner(self.store, self.verifications, restore_entry, inline, holder, patterns or NamePatterns())
+    def planner(self, patterns: NamePatterns | None = None) -> Follower:
+        storage = SimpleNamespace(store=self.store, followers=self.followers)
+        return target_planner(storage, self.verifications, patterns or NamePatterns(), inline, self.clock)
+
+    def plan(self, patterns: NamePatterns) -> None:
+        planner = self.planner(patterns)
+        run_sync(planner.update())
+        run_sync(planner.release())
 
     def process(
         self, holder: str = "one", *, settings: VerifyConfig | None = None, kinds: Sequence[TargetKind] = KINDS
@@ -77,7 +86,7 @@ class World:
             seen.append,
             Random(1),
         )
-        verifier = Verifier(self.planner(holder), checks, self.verifications, holder, kinds, self.clock)
+        verifier = Verifier(self.planner(), checks, self.verifications, holder, kinds, self.clock)
         return Process(verifier, fakes, seen)
 
     def advance(self, seconds: float, step: float = TICK) -> None:
@@ -106,28 +115,19 @@ def urls(numbers: Iterable[int]) -> list[str]:
 def test_plans_the_targets_of_changes(world: World) -> None:
     planner = world.planner()
     world.publish(remote_entry("x/a", *urls([1])), remote_entry("x/b", *urls([2])))
-    assert run_sync(planner.update())
+    run_sync(planner.update())
     assert world.targets() == set(urls([1, 2]))
     world.publish(remote_entry("x/a", *urls([3]), version="2"))
     run_sync(planner.update())
     assert world.targets() == set(urls([2, 3]))
-    # Nothing new: no lease is taken.
-    assert run_sync(world.planner("other").update())
 
 
 def test_patterns_select_entries_and_new_patterns_apply_to_all(world: World) -> None:
     world.publish(*(remote_entry(name, *urls([number])) for number, name in enumerate(("x/a", "x/b", "y/c"))))
-    run_sync(world.planner(patterns=NamePatterns(("x/*",), ("*/b",))).update())
+    world.plan(NamePatterns(("x/*",), ("*/b",)))
     assert world.targets() == set(urls([0]))
-    run_sync(world.planner(patterns=NamePatterns(exclude=("x/a",))).update())
+    world.plan(NamePatterns(exclude=("x/a",)))
     assert world.targets() == set(urls([1, 2]))
-
-
-def test_one_process_plans_at_a_time(world: World) -> None:
-    world.publish(remote_entry("x/a", *urls([1])))
-    assert run_sync(world.verifications.hold("other", seconds=60.0))
-    assert not run_sync(world.planner().update())
-    assert world.targets() == set()
 
 
 def test_checks_all_that_is_due(world: World) -> None:

@@ -28,7 +28,7 @@ from directory_server.features.statistics.rules import Count, QueryCount
 from directory_server.features.statistics.tables import Statistics
 from directory_server.features.verification.results import PackageCheck, RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
-from directory_server.features.verification.tables import Plan, Verifications
+from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.targets import Target, TargetKind
 from directory_server.postgres import (
     Database,
@@ -90,7 +90,7 @@ _ROWS = """
     INSERT INTO group_member VALUES ('reader', 'team');
     INSERT INTO group_claim VALUES ('https://login.example.org', 'cn=team', 'team');
     INSERT INTO list_group VALUES ('red', 'team');
-    INSERT INTO applied_policy VALUES (1, 'rules');
+    INSERT INTO follower VALUES ('name', 'log', 7, 'version', 'holder', 999990.0);
     INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
     INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');
     INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's', 1);
@@ -160,7 +160,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     package = Target(TARGET.name, TargetKind.PACKAGE, "npm", "a", "1.0.0")
     texts = PackageTexts("Forecasts.", ("weather",), "Ask for storms.")
     exists = PackageCheck("npm", "a", "1.0.0", works.checked_at, PackageStatus.EXISTS, texts=texts)
-    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET, package]}, Plan(7, "selection")))
+    run_sync(verifications.put_targets({mcp_id_of(TARGET.name): [TARGET, package]}))
     run_sync(verifications.record(TARGET, works, VerifyConfig()))
     run_sync(verifications.record(package, exists, VerifyConfig()))
 

@@ -1,0 +1,18 @@
+-- Work that one process does at a time: `holder` does it until `until`, in seconds since the epoch. Followers of the
+-- change log have applied it to `seq` of the log with the id `log`, with the `version` of their rules or settings.
+CREATE TABLE follower (
+    name TEXT PRIMARY KEY,
+    log TEXT NOT NULL DEFAULT '',
+    seq INTEGER NOT NULL DEFAULT 0,
+    version TEXT NOT NULL DEFAULT '',
+    holder TEXT NOT NULL,
+    until REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO follower (name, log, seq, version, holder, until)
+    SELECT 'rules of the policy', log.id, (SELECT coalesce(max(seq), 0) FROM change), rules, '', 0
+    FROM applied_policy, log;
+INSERT INTO follower (name, log, seq, version, holder, until)
+    SELECT 'targets of checks', log.id, seq, selection, '', 0 FROM verification_plan, log;
+DROP TABLE applied_policy;
+DROP TABLE verification_plan;
