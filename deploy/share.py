@@ -18,9 +18,9 @@ import twistd_completion
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
 from directory_server import __version__
-from directory_server.cli.main import main as command
+from directory_server.command_line import all_commands
 from directory_server.config import describe, load
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.tap import Options
 
 NAME = "directory-server"
@@ -59,11 +59,11 @@ With `twistd --nodaemon --pidfile=` the server stays in the foreground. SIGTERM 
 
 def write(folder: Path) -> None:
     """Write all files below `folder`."""
-    version = click.Context(command, info_name=NAME)
+    command = all_commands()
     texts = {
-        f"share/man/man1/{NAME}.1": command_page(),
+        f"share/man/man1/{NAME}.1": command_page(command),
         "share/man/man1/twistd-directory.1": plugin_page(),
-        **{path: completion(kind, version) for path, kind in COMPLETIONS.items()},
+        **{path: completion(kind, command) for path, kind in COMPLETIONS.items()},
         "share/bash-completion/completions/twistd": twistd_completion.bash(),
         "share/fish/vendor_completions.d/twistd.fish": twistd_completion.fish(),
         **{path: (Path(__file__).parent / "systemd" / name).read_text("utf-8") for path, name in SYSTEMD.items()},
@@ -74,13 +74,13 @@ def write(folder: Path) -> None:
         file.write_text(text, "utf-8")
 
 
-def completion(kind: type[ShellComplete], context: click.Context) -> str:
+def completion(kind: type[ShellComplete], command: click.Group) -> str:
     """Return the script with which a shell completes the words of the command."""
     made = kind(command, {}, NAME, f"_{NAME.replace('-', '_').upper()}_COMPLETE")
     return made.source_template % made.source_vars()
 
 
-def command_page() -> str:
+def command_page(command: click.Group) -> str:
     """Return directory-server(1)."""
     context = click.Context(command, info_name=NAME)
     parts = [
@@ -124,7 +124,7 @@ def _options(each: click.Command, context: click.Context) -> Iterator[str]:
 def plugin_page() -> str:
     """Return twistd-directory(1)."""
     options = Options()
-    settings = describe(load(file=None, environ={}, settings=[], sections=SECTIONS))
+    settings = describe(load(file=None, environ={}, settings=[], sections=sections()))
     parts = [
         _title("twistd-directory", "serve a directory of MCP servers"),
         ".SH SYNOPSIS\n.B twistd\n[OPTIONS OF TWISTD]\n.B directory\n[OPTIONS]\n",

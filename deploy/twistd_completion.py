@@ -8,7 +8,7 @@ from typing import Any
 from twisted.scripts._twistd_unix import ServerOptions
 
 from directory_server.config import setting_names
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.tap import Options
 
 _BASH = """\
@@ -50,14 +50,14 @@ _FISH_VALUES = {
     "config": "--require-parameter --force-files",
     "data-dir": "--exclusive --arguments '(__fish_complete_directories)'",
     "listen": "--exclusive",
-    "set": f"--exclusive --arguments '{' '.join(f'{name}=' for name in setting_names(SECTIONS))}'",
+    "set": f"--exclusive --arguments '{' '.join(f'{name}=' for name in setting_names(sections()))}'",
 }
 """How fish completes the value of an option of the plugin."""
 
 
 def bash() -> str:
     """Return the script of bash."""
-    settings = " ".join(f"{name}=" for name in setting_names(SECTIONS))
+    settings = " ".join(f"{name}=" for name in setting_names(sections()))
     return _BASH.format(own=_words(ServerOptions()), directory=_words(Options()), settings=settings)
 
 

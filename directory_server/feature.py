@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attrs import AttrsInstance, frozen
+from attrs import field, frozen
 
 from .domain.ports.tracing import untraced
 
@@ -44,6 +44,12 @@ class Host:
     metrics: Any
     replaced: Mapping[str, Any]
     trace: Trace = untraced
+
+
+def attribute(reference: str) -> Any:
+    """Return the attribute at a `reference`, such as "package.module:name"; import the module."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
 
 
 async def nothing() -> None:
@@ -91,18 +97,19 @@ class Running:
 class Feature:
     """A part of the server that can be absent. `name` is also the name of its section of settings.
 
-    `package` is that of its folder, `settings` the class of the section. The other parts are attributes of modules of
-    the package, such as "web:PART", or absent: `web` is a WebPart, `command` a command of `directory-server`, `run`
-    returns what the feature does in a server, and `trail` what records commands, from the settings and the storage.
-    `resources` are each a Resource, with pages and a command.
-    `run` is not called if the setting `runs_if` is empty or false. A module is imported when its part is needed:
-    commands need no web server, and a server needs no commands.
+    `package` is that of its folder. The parts are attributes of modules of the package, such as "web:PART", or absent:
+    `settings` is the class of its section, `web` a WebPart, `command` a command of `directory-server`, `run` returns
+    what the feature does in a server, and `trail` what records commands, from the settings and the storage.
+    `resources` are each a Resource, with pages and a command. `commands` are the names of its commands, with the first
+    sentence of their help. `run` is not called if the setting `runs_if` is empty or false. A module is imported when
+    its part is needed: commands need no web server, and a server needs no commands.
     """
 
     name: str
     package: str
-    settings: type[AttrsInstance] | None = None
+    settings: str = ""
     web: str = ""
+    commands: Mapping[str, str] = field(factory=dict)
     command: str = ""
     run: str = ""
     runs_if: str = ""
@@ -111,8 +118,7 @@ class Feature:
 
     def part(self, reference: str) -> Any:
         """Return the part at a `reference`; None for an absent one."""
-        module, _, name = reference.partition(":")
-        return getattr(import_module(f"{self.package}.{module}"), name) if reference else None
+        return attribute(f"{self.package}.{reference}") if reference else None
 
     def command_trail(self, config: Config, storage: Storage) -> AuditTrail | None:
         """Return what records commands; None if nothing does."""
@@ -121,7 +127,7 @@ class Feature:
 
     def running(self, host: Host) -> Running:
         """Return what the feature does in a server."""
-        if self.runs_if and self.settings and not getattr(host.config.of(self.settings), self.runs_if):
+        if self.runs_if and not getattr(host.config.of(self.part(self.settings)), self.runs_if):
             return Running()
         running: Running = self.part(self.run)(host) if self.run else Running()
         return running

@@ -13,7 +13,7 @@ from twisted.python import usage
 
 from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
-from .features import SECTIONS
+from .features import sections
 from .machine import use_monotonic_timers
 from .main_reactor import main_reactor
 from .process import Terminal
@@ -39,7 +39,7 @@ class Options(usage.Options):
             "config": usage.CompleteFiles("*.toml"),
             "data-dir": usage.CompleteDirs(),
             "listen": usage.Completer(),
-            "set": usage.CompleteList([f"{name}=" for name in setting_names(SECTIONS)]),
+            "set": usage.CompleteList([f"{name}=" for name in setting_names(sections())]),
         },
         multiUse=["listen", "set"],
     )
@@ -90,7 +90,7 @@ def configure(
         settings=settings or [],
         listen=listen or [],
         data_dir=Path(data_dir) if data_dir is not None else None,
-        sections=SECTIONS,
+        sections=sections(),
     )
     for description in config.listen:
         if config.reuse_port and not endpoints.read(description).has_port:

@@ -13,7 +13,7 @@ from .test_layers import COMPOSERS
 ONLY_IN = {
     "argon2": {"passwords"},
     "cattrs": {"serialization", "config"},
-    "click": {"cli", "feature", "features"},
+    "click": {"cli", "command_line", "feature", "features"},
     "cryptography": {"sealing", "features.publishing"},
     "httptools": {"http"},
     "joserfc": {"issuers"},
@@ -30,7 +30,7 @@ ONLY_IN = {
     "packaging": {"features"},
     "confusable_homoglyphs": {"features"},
     "rapidfuzz": {"search"},
-    "time": {*COMPOSERS, "machine"},
+    "time": {*COMPOSERS, "cli", "machine"},
     "twisted.application.internet.TimerService": set(),
     "twisted.internet.reactor": {"main_reactor"},
     # It ends at the first error.

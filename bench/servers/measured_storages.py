@@ -16,7 +16,7 @@ import psycopg
 from attrs import frozen
 
 from directory_server.config import load
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.storage import Storage, command_environment, open_storage
 from tests.engines import Engine, binaries
 
@@ -86,7 +86,7 @@ class MeasuredStorage:
     def opened(self) -> Iterator[Storage]:
         """Open the storage in this process, as a command does."""
         with closing(
-            open_storage(load(file=None, environ=self.environ, settings=[], sections=SECTIONS), command_environment())
+            open_storage(load(file=None, environ=self.environ, settings=[], sections=sections()), command_environment())
         ) as storage:
             yield storage
 

@@ -25,7 +25,7 @@ from twisted.internet.task import deferLater, react
 from directory_server.composition import machine_runtime
 from directory_server.config import load
 from directory_server.domain.ports.access import Quota
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.storage import open_storage
 
 LIMIT = 1_000_000_000
@@ -66,7 +66,7 @@ async def measure(quota: Quota, key_ids: Sequence[str], callers: int, seconds: f
 async def main(_: Any, callers: str, seconds: str) -> None:
     """Open the storage, wait for the begin, and print the result."""
     runtime = machine_runtime(reactor)
-    config = load(file=None, environ=os.environ, settings=[], sections=SECTIONS)
+    config = load(file=None, environ=os.environ, settings=[], sections=sections())
     storage = open_storage(config, runtime)
     bus_service = storage.serving().bus_service
     key_ids: Sequence[str] = json.loads(sys.stdin.readline())

@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 from attrs import asdict
+from twisted.internet.task import Clock
 
 from .. import importer, serialization
+from ..config import index_folder
 from ..domain.details import detail_of
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
@@ -18,8 +20,10 @@ from ..domain.search import Page, Query
 from ..domain.versions import LOCAL
 from ..domain.visibility import Mark
 from ..run_sync import inline
-from ..search import ImpactIndex
+from ..search import ImpactIndex, MappedIndexFile
 from ..services.feed import Feed
+from ..services.index_keeper import IndexKeeper
+from ..timers import Listeners
 from .context import CommandContext, command_context, in_context, wait_for
 from .output import Group, Record, echo, listing, print_json
 
@@ -182,13 +186,7 @@ def _values(fields: Sequence[str]) -> Mapping[str, Any]:
 
 async def search_once(context: CommandContext, query: Query) -> Page:
     """Return the hits for `query` in all entries. It reads the file of the index, if there is one, and writes none."""
-    # It imports the server, which other commands do not need.
-    from twisted.internet.task import Clock
-
-    from ..composition import index_keeper
-    from ..timers import Listeners
-
-    index, store = ImpactIndex(inline), context.storage.store
-    keeper = index_keeper(context.config, index, store, inline, time.monotonic)
+    index, store, folder = ImpactIndex(inline), context.storage.store, index_folder(context.config)
+    keeper = IndexKeeper(index, MappedIndexFile(index, folder), store, inline, time.monotonic) if folder else None
     await Feed(store, Listeners(), [index], [], Clock(), keeper).load()
     return await index.search(query)

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 from attrs import evolve, frozen
@@ -17,14 +17,15 @@ from twisted.python.failure import Failure
 
 from ..config import Config, endpoints, record_folder
 from ..domain.audit import DONE, MAX_TEXT, Actor, AuditEvent
-from ..domain.ports.audit import AuditTrail
 from ..domain.roster import ListedAccount, ListedKey
 from ..main_reactor import main_reactor
 from ..run_sync import run_until_done
 from ..running import RunningServer, running_servers
 from ..serialization import recorded_values
-from ..storage import Storage, command_environment, open_storage
 from .output import echo
+
+if TYPE_CHECKING:
+    from ..storage import Storage
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -37,8 +38,8 @@ PAGE = 1_000
 READING = frozenset(("list", "show", "search", "status", "log", "export", "verify", "warnings", "write", "config"))
 """Names of commands that are not recorded: they change nothing."""
 
-TRAILS: list[Callable[[Config, Storage], AuditTrail | None]] = []
-"""What records commands; the command line adds that of features."""
+TRAILS = "directory_server.trails"
+"""The key of the functions in `Context.meta` that return what records commands, from the settings and the storage."""
 
 PROXY = "http://ADDRESS"
 """Placeholder URL of a server that listens only on sockets behind a proxy."""
@@ -115,6 +116,9 @@ def command_context(ctx: click.Context, *, new: bool = False) -> CommandContext:
             "--data-dir or the setting data_dir. 'import', 'sync', 'key create', 'account add' and 'quickstart' "
             "create a data directory."
         )
+    # It takes half a second.
+    from ..storage import command_environment, open_storage
+
     storage = open_storage(config, command_environment())
     ctx.call_on_close(storage.close)
     _record(ctx, config, storage)
@@ -133,7 +137,8 @@ def in_context(command: Callable[Concatenate[CommandContext, P], T]) -> Callable
 
 def _record(ctx: click.Context, config: Config, storage: Storage) -> None:
     """Record a command that writes in the audit log, before it runs and when it ends."""
-    trail = None if ctx.info_name in READING else next(filter(None, (get(config, storage) for get in TRAILS)), None)
+    trails = filter(None, (trail_of(config, storage) for trail_of in ctx.meta[TRAILS]))
+    trail = None if ctx.info_name in READING else next(trails, None)
     if trail is None:
         return
     actor = Actor("command", str(os.getuid()), _user())

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from random import Random
 from typing import Any
 
 from attrs import evolve, field, frozen
 
 from .. import threads
-from ..config import Config
+from ..config import Config, index_folder
 from ..domain.accounts import Account
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.additions import none_accepted
-from ..domain.ports.runtime import Offload
-from ..domain.ports.storage import Store
 from ..domain.ports.tracing import Trace, untraced
 from ..feature import Host, Running
 from ..http.proxies import Proxies, network_of
@@ -94,6 +91,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         searches=trace("threads", Limited(runtime.offload, SEARCHES)),
         trace=trace,
     )
+    folder = index_folder(config)
     scopes = first(feature.scopes for feature in running)
     additions = [feature.additions for feature in running if feature.additions is not None]
     directory = Directory(
@@ -121,24 +119,13 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
             index,
             directory,
             Catalogue(directory, scopes),
-            index_keeper(config, index, storage.store, runtime.offload, reactor.seconds),
+            IndexKeeper(index, MappedIndexFile(index, folder), storage.store, runtime.offload, reactor.seconds)
+            if folder
+            else None,
         ),
         running=running,
         trace=trace,
     )
-
-
-def index_keeper(
-    config: Config, index: ImpactIndex, store: Store, offload: Offload, seconds: Callable[[], float]
-) -> IndexKeeper | None:
-    """Return the keeper of the file of the index; None without a directory for it. `seconds` is a clock."""
-    folder = _index_folder(config)
-    return IndexKeeper(index, MappedIndexFile(index, folder), store, offload, seconds) if folder else None
-
-
-def _index_folder(config: Config) -> Path | None:
-    folder = config.index_dir or ("" if config.database else config.data_dir)
-    return Path(folder) if folder else None
 
 
 FindViewer = Callable[[Any], Awaitable[Account | None]]

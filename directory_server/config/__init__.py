@@ -5,7 +5,15 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 """
 
 from ._load import ConfigError, load, read_secret, read_setting_file
-from ._reference import describe, record_folder, setting_names, settings_tables, shown_settings, typed_settings
+from ._reference import (
+    describe,
+    index_folder,
+    record_folder,
+    setting_names,
+    settings_tables,
+    shown_settings,
+    typed_settings,
+)
 from ._settings import (
     Config,
     HttpConfig,

@@ -77,6 +77,11 @@ def record_folder(config: Config) -> Path | None:
     return config.data_dir
 
 
+def index_folder(config: Config) -> Path | None:
+    """Return the folder of the file of the index; None if there is no file."""
+    return Path(config.index_dir) if config.index_dir else record_folder(config)
+
+
 def typed_settings(texts: Mapping[str, str], sections: Sections) -> dict[str, object]:
     """Return the values that JSON has for the `texts` of settings: durations in seconds, sizes in bytes.
 

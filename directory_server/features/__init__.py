@@ -4,6 +4,8 @@ A feature imports the rest of the package and no other feature. Only the applica
 import this module.
 """
 
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 
 from attrs import AttrsInstance
@@ -40,7 +42,8 @@ FOLDERS = (
 
 FEATURES: tuple[Feature, ...] = tuple(import_module(f"{__name__}.{folder}").FEATURE for folder in FOLDERS)
 
-SECTIONS: dict[str, type[AttrsInstance]] = {
-    feature.name: feature.settings for feature in FEATURES if feature.settings is not None
-}
-"""The sections of settings of all features, by name."""
+
+@cache
+def sections() -> Mapping[str, type[AttrsInstance]]:
+    """Return the classes of the sections of settings of all features, by name."""
+    return {feature.name: feature.part(feature.settings) for feature in FEATURES if feature.settings}

@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import blockingCallFromThread
 
 from directory_server import sqlite, tables
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.domain.keys import ApiKey
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis

@@ -13,7 +13,7 @@ from attrs import frozen
 from click.testing import CliRunner, Result
 
 from directory_server import sqlite, tables
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from directory_server import sqlite, tables
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.domain.accounts import Identity
 from directory_server.features.publishing.tables import PublisherTokens
 from directory_server.run_sync import run_sync

@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 from click.testing import CliRunner
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from directory_server import __version__
-from directory_server.cli.main import main
+from directory_server.command_line import all_commands, main
 from directory_server.config import load, shown_settings
-from directory_server.features import SECTIONS
+from directory_server.features import FEATURES, sections
 from directory_server.running import RunningServer, ServerRecord
 
 from .conftest import CommandLine, entry_line
@@ -91,16 +91,17 @@ def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from commands(command, f"{path}{name} ")
 
 
-@pytest.mark.parametrize("group", ["", *(path for path, each in commands(main) if hasattr(each, "commands"))])
+@pytest.mark.parametrize("group", ["", *(path for path, each in commands(all_commands()) if hasattr(each, "commands"))])
 def test_help_shows_whole_sentences(directory: CommandLine, group: str) -> None:
     output = directory.succeed(*group.split(), "--help")
     assert "..." not in output.partition("Commands:")[2]
 
 
 def test_every_listing_prints_json() -> None:
-    listings = {path: command for path, command in commands(main) if path.split()[-1] in ("list", "log", "search")}
+    everything = dict(commands(all_commands()))
+    listings = {path: command for path, command in everything.items() if path.split()[-1] in ("list", "log", "search")}
     assert len(listings) >= 7
-    for path, command in {**listings, "status": main.commands["status"], "config": main.commands["config"]}.items():
+    for path, command in {**listings, **{name: everything[name] for name in ("status", "config")}}.items():
         assert any("--json" in option.opts for option in command.params), path
 
 
@@ -111,7 +112,7 @@ def test_config_shows_the_settings_in_effect(directory: CommandLine, monkeypatch
 
 
 def settings_of(directory: CommandLine) -> dict[str, str]:
-    return shown_settings(load(file=None, environ={}, settings=(), data_dir=directory.data, sections=SECTIONS))
+    return shown_settings(load(file=None, environ={}, settings=(), data_dir=directory.data, sections=sections()))
 
 
 def test_config_shows_the_settings_of_the_running_server(directory: CommandLine) -> None:
@@ -193,7 +194,48 @@ def test_foreign_text_contains_no_terminal_control_sequences(directory: CommandL
     assert "mylabel" in listed
 
 
-def test_commands_start_without_the_http_client_the_web_layer_and_a_reactor() -> None:
-    program = "import sys, directory_server.cli.main; print(*sys.modules)"
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert not {"klein", "treq", "twisted.internet.reactor"} & set(output.split())
+def imported(*words: str) -> set[str]:
+    """Return the modules that the command imports with `words`."""
+    program = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    program += "from directory_server.command_line import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+OF_FEATURES = re.compile(r"directory_server\.features\.(\w+)\.(command|service|tables|web)")
+
+
+def test_help_imports_neither_the_web_nor_features_nor_storage() -> None:
+    modules = imported("--help")
+    assert not {"klein", "treq", "twisted", "numpy", "sqlite3"} & modules
+    packages = "cli", "web", "composition", "storage", "tables", "search", "sqlite", "postgres"
+    assert not {f"directory_server.{package}" for package in packages} & modules
+    features = {name for name in modules if name.startswith("directory_server.features.")}
+    assert features == {feature.package for feature in FEATURES}
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_a_command_imports_neither_the_web_nor_other_features(name: str) -> None:
+    modules = imported(name, "--help")
+    packages = {f"directory_server.{package}" for package in ("web", "composition")}
+    assert not {"klein", "treq", "twisted.internet.reactor", *packages} & modules
+    assert len({match[1] for match in map(OF_FEATURES.match, modules) if match}) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_the_text_of_a_command_begins_its_own_help(name: str) -> None:
+    listed, command = main.commands[name], all_commands().commands[name]
+    assert command.name == name
+    assert command.get_short_help_str(limit=200) == listed.get_short_help_str(limit=200)
+
+
+def test_completion_of_names_imports_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_DIRECTORY_SERVER_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "directory-server ke")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    program = "import sys; from directory_server.command_line import main\n"
+    program += "try: main(prog_name='directory-server')\nfinally: print(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False).stdout
+    completed, _, modules = output.partition("\n")
+    assert completed == "plain,key"
+    assert "directory_server.cli._key" not in modules.split()

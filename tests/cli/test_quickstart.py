@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.run_sync import run_sync
 
 from .conftest import CommandLine, entry_line

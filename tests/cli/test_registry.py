@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 
 
 def run(folder: Path, *arguments: str, access: str = "secret-path") -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from attrs import frozen
 from click.testing import CliRunner, Result
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 
 from .. import engines
 from ..engines import Engine

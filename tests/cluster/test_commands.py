@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.config import load, settings_tables
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.storage import place
 
 from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, entry_line, environment, run_twistd, until
@@ -142,7 +142,7 @@ def test_a_server_does_not_start_without_its_database(tmp_path: Path) -> None:
 
 
 def test_the_driver_is_missing(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['psycopg'] = None; from directory_server.cli.main import main; main()"
+    program = "import sys; sys.modules['psycopg'] = None; from directory_server.command_line import main; main()"
     command = [sys.executable, "-c", program, "--set", "database=dbname=directory", "status"]
     ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
@@ -159,7 +159,7 @@ def test_the_setting_is_never_shown() -> None:
     assert "database = (secret)" in result.output
     assert SECRET not in result.output
     assert place(load(file=None, environ={}, settings=[setting])) == "host=db.example.org dbname=directory"
-    assert "`database`" in settings_tables(SECTIONS)
+    assert "`database`" in settings_tables(sections())
 
 
 def test_quota_synchronous_is_for_sqlite() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from directory_server.config import Config, ConfigError, describe, load
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 
-DEFAULTS = load(file=None, environ={}, settings=[], sections=SECTIONS)
+DEFAULTS = load(file=None, environ={}, settings=[], sections=sections())
 
 NAMES = [name for name, _, _ in describe(DEFAULTS)]
 
@@ -21,7 +21,7 @@ def write_toml(folder: Path, toml: str) -> Path:
 
 
 def load_config(*settings: str, file: Path | None = None, **environ: str) -> Config:
-    return load(file=file, environ=environ, settings=settings, sections=SECTIONS)
+    return load(file=file, environ=environ, settings=settings, sections=sections())
 
 
 def error_message(*settings: str, file: Path | None = None, **environ: str) -> str:

@@ -20,7 +20,7 @@ from directory_server.config import (
     typed_settings,
 )
 from directory_server.config._load import SourceValue, build
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.features.sign_in.settings import IssuerConfig
 
 from ._sources import DEFAULTS, load_config, write_toml
@@ -205,13 +205,13 @@ def test_documentation_has_the_generated_tables() -> None:
     text = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text("utf-8")
     begin, end = "<!-- begin: directory-server config --markdown -->\n\n", "\n<!-- end -->"
     shown = text.partition(begin)[2].partition(end)[0]
-    assert shown == settings_tables(SECTIONS), (
+    assert shown == settings_tables(sections()), (
         "docs/operations.md: replace the tables of settings by the output of: directory-server config --markdown"
     )
 
 
 def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
-    tables = settings_tables(SECTIONS)
+    tables = settings_tables(sections())
     rows = re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE)
     listed = dict(rows)
     assert len(rows) == len(listed)
@@ -264,7 +264,7 @@ def test_a_list_of_one_item_may_be_a_string(tmp_path: Path) -> None:
 
 def test_typed_settings_have_the_types_of_json() -> None:
     config = load_config("quota.limit=unlimited", "upstream=official", "database=dbname=a", "http.allowed_hosts=a,b")
-    typed = typed_settings({**shown_settings(config), "gone.setting": "7"}, SECTIONS)
+    typed = typed_settings({**shown_settings(config), "gone.setting": "7"}, sections())
     assert typed["listen"] == ("tcp:8080:interface=127.0.0.1",)
     assert typed["http.allowed_hosts"] == ("a", "b")
     assert (typed["reuse_port"], typed["database_connections"], typed["quota.limit"]) == (False, 3, None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from directory_server.config import ConfigError, load
 from directory_server.config.units import DURATION, SIZE
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 
 from ._sources import NAMES, error_message, variable, write_toml
 
@@ -21,9 +21,9 @@ KERNEL = [
 """Settings and sections without those of features, in the order of the configuration."""
 
 # The section sign_in has tables only, which no option can set.
-KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS if name != "sign_in")])
+KNOWN = ", ".join([*KERNEL, *(f"{name}.*" for name in sections() if name != "sign_in")])
 
-IN_A_FILE = ", ".join([*KERNEL, *(f"{name}.*" for name in SECTIONS)])
+IN_A_FILE = ", ".join([*KERNEL, *(f"{name}.*" for name in sections())])
 
 KNOWN_VARIABLES = ", ".join(map(variable, KERNEL))
 

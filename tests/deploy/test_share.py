@@ -13,9 +13,9 @@ import click
 import pytest
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-from directory_server.cli.main import main as command
+from directory_server.command_line import main as command
 from directory_server.config import describe, load
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 
 from ..process.test_proxies import DOCUMENT
 from .container import ROOT
@@ -116,7 +116,7 @@ def test_the_manual_of_the_server_has_every_option_and_setting(share: Path) -> N
     assert "-c, --config=VALUE TOML file of settings." in text
     assert "-l, --listen=VALUE Twisted endpoint to listen on" in text
     assert "--reuse-port " in text
-    for name, _, _ in describe(load(file=None, environ={}, settings=[], sections=SECTIONS)):
+    for name, _, _ in describe(load(file=None, environ={}, settings=[], sections=sections())):
         assert f" {name} = " in text
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from directory_server.cli.main import main
+from directory_server.command_line import all_commands
 
 from ._examples import ROOT
 
@@ -29,7 +29,7 @@ def is_documented(path: str) -> bool:
 
 
 def test_every_command_is_in_the_documents() -> None:
-    missing = [path for path in commands(main) if not is_documented(path)]
+    missing = [path for path in commands(all_commands()) if not is_documented(path)]
     assert missing == [], "docs/operations.md: describe these commands"
 
 

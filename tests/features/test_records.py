@@ -7,7 +7,7 @@ import pytest
 from directory_server.feature import Feature
 from directory_server.features import FEATURES
 
-PARTS = "web", "command", "run", "trail"
+PARTS = "settings", "web", "command", "run", "trail"
 
 
 @pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
@@ -16,5 +16,9 @@ def test_the_parts_that_a_feature_names_are_there(feature: Feature) -> None:
     assert references
     for reference in references:
         assert feature.part(reference) is not None
+    names = {feature.part(reference).command.split()[0] for reference in feature.resources}
+    if feature.command:
+        names.add(feature.part(feature.command).name)
+    assert names == set(feature.commands)
     if feature.runs_if:
-        assert hasattr(feature.settings, feature.runs_if)
+        assert hasattr(feature.part(feature.settings), feature.runs_if)

@@ -8,7 +8,7 @@ from itertools import chain
 
 import pytest
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 from directory_server.composition import extensions
 from directory_server.domain.errors import BadInput
 from directory_server.domain.keys import NEW_SECRET_LIFETIME

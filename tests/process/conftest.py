@@ -21,7 +21,7 @@ import pytest
 from attrs import define, field, frozen
 from click.testing import CliRunner
 
-from directory_server.cli.main import main
+from directory_server.command_line import main
 
 from .. import server_logs
 from ..responses import Response as Response

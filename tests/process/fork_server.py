@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 
 MODULES = (
     "directory_server.app",
-    "directory_server.cli.main",
+    "directory_server.command_line",
     "directory_server.composition",
     "directory_server.tap",
     "twisted.scripts.twistd",
@@ -187,14 +187,14 @@ def _build_a_server() -> None:
     from directory_server.composition._core import machine_runtime
     from directory_server.config import load
     from directory_server.domain.entries import Entry
-    from directory_server.features import SECTIONS
+    from directory_server.features import sections
     from directory_server.run_sync import inline, run_sync
     from directory_server.turn import ImmediateTurn
 
     clock = Clock()
     entries = [Entry(each["server"]) for each in json.loads(sample.path().read_bytes())["servers"]]
     with TemporaryDirectory() as folder:
-        config = evolve(load(file=None, environ={}, settings=[], sections=SECTIONS), data_dir=Path(folder))
+        config = evolve(load(file=None, environ={}, settings=[], sections=sections()), data_dir=Path(folder))
         runtime = evolve(machine_runtime(clock), offload=inline, account_writes=inline, turn=ImmediateTurn())
         server = composition.build(config, clock, sockets=1, lost=lambda reason: None, runtime=runtime)
         run_sync(server.load())
@@ -216,7 +216,7 @@ def _main() -> None:
     gc.unfreeze()
     if Path(sys.argv[0]).name == "twistd":
         sys.exit(import_module("twisted.scripts.twistd").run())
-    import_module("directory_server.cli.main").main()
+    import_module("directory_server.command_line").main()
 
 
 if __name__ == "__main__":

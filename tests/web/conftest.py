@@ -25,7 +25,7 @@ from directory_server import sqlite
 from directory_server.config import Config
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.runtime import MachineTime
-from directory_server.features import SECTIONS
+from directory_server.features import sections
 from directory_server.features.publishing.login_methods import NETWORK
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.tables import Reports
@@ -267,13 +267,13 @@ SETTINGS: Mapping[str, Any] = {
 
 def configured(folder: Path, settings: Mapping[str, Any]) -> Config:
     """Return the configuration of a server on `folder` with values of `settings`, by their names."""
-    sections: dict[str, dict[str, Any]] = {}
+    tables: dict[str, dict[str, Any]] = {}
     for name, value in settings.items():
         section, _, key = name.partition(".")
-        sections.setdefault(section, {})[key] = value
-    features = {name: section(**sections.pop(name, {})) for name, section in SECTIONS.items()}
+        tables.setdefault(section, {})[key] = value
+    features = {name: section(**tables.pop(name, {})) for name, section in sections().items()}
     config = Config(data_dir=folder, features=features)
-    return evolve(config, **{name: evolve(getattr(config, name), **values) for name, values in sections.items()})
+    return evolve(config, **{name: evolve(getattr(config, name), **values) for name, values in tables.items()})
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ records and a chain that was computed again; only a deletion by age signs a base
 """
 
 from ...feature import Feature
-from .settings import AuditConfig
 
 FEATURE = Feature(
     "audit",
     __name__,
-    settings=AuditConfig,
+    settings="settings:AuditConfig",
     web="web:PART",
+    commands={"audit": "Verify, list and export the log of what operators, members, publishers and commands did."},
     command="command:audit",
     run="service:running",
     runs_if="enabled",

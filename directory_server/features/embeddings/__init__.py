@@ -1,6 +1,5 @@
 """Embeddings: the first hits of a search are also ranked by a model of an endpoint that the operator chooses."""
 
 from ...feature import Feature
-from .settings import EmbeddingsConfig
 
-FEATURE = Feature("embeddings", __name__, settings=EmbeddingsConfig, run="service:running", runs_if="url")
+FEATURE = Feature("embeddings", __name__, settings="settings:EmbeddingsConfig", run="service:running", runs_if="url")

@@ -1,6 +1,7 @@
 """Icons of entries: fetched from their URLs, checked, and served by this server, so that pages load nothing else."""
 
 from ...feature import Feature
-from .settings import IconsConfig
 
-FEATURE = Feature("icons", __name__, settings=IconsConfig, web="web:PART", run="web:running", runs_if="fetch")
+FEATURE = Feature(
+    "icons", __name__, settings="settings:IconsConfig", web="web:PART", run="web:running", runs_if="fetch"
+)

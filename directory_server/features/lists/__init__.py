@@ -7,13 +7,15 @@ Members request entries for lists, and approvers decide (`request_pages.py`).
 """
 
 from ...feature import Feature
-from .settings import ListsConfig
 
 FEATURE = Feature(
     "lists",
     __name__,
-    settings=ListsConfig,
+    settings="settings:ListsConfig",
     web="web:PART",
+    commands={
+        "lists": ("Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.")
+    },
     command="command:lists",
     run="service:running",
     runs_if="enabled",

@@ -1,12 +1,12 @@
 """Look-alikes: entries whose name, package or remote imitates or repeats that of another entry."""
 
 from ...feature import Feature
-from .settings import LookalikesConfig
 
 FEATURE = Feature(
     "lookalikes",
     __name__,
-    settings=LookalikesConfig,
+    settings="settings:LookalikesConfig",
+    commands={"lookalikes": "List the entries that resemble or repeat others, as the server has found them."},
     command="command:lookalikes",
     run="service:running",
     runs_if="enabled",

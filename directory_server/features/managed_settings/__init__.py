@@ -1,12 +1,14 @@
 """Managed settings: files by which editors allow exactly the servers of the curated catalogue."""
 
 from ...feature import Feature
-from .settings import ManagedSettingsConfig
 
 FEATURE = Feature(
     "managed_settings",
     __name__,
-    settings=ManagedSettingsConfig,
+    settings="settings:ManagedSettingsConfig",
     web="web:PART",
+    commands={
+        "managed-settings": "Write files by which editors allow exactly the servers of curated entries, or of a list."
+    },
     command="command:managed_settings",
 )

@@ -1,13 +1,13 @@
 """Policy: rules of the operator that hide entries, in the words of searches, with a dry run."""
 
 from ...feature import Feature
-from .settings import PolicyConfig
 
 FEATURE = Feature(
     "policy",
     __name__,
-    settings=PolicyConfig,
+    settings="settings:PolicyConfig",
     web="web:PART",
+    commands={"policy": "Show which entries the rules of the policy hide, or would hide."},
     command="command:policy",
     run="applier:running",
 )

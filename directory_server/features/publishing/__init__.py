@@ -1,13 +1,13 @@
 """Publishing: publisher tokens publish entries over the registry API, with an audit log."""
 
 from ...feature import Feature
-from .settings import PublishConfig
 
 FEATURE = Feature(
     "publish",
     __name__,
-    settings=PublishConfig,
+    settings="settings:PublishConfig",
     web="web:PART",
+    commands={"publisher": "Create, list and revoke publisher tokens, and show what they published."},
     command="command:publisher",
     run="service:running",
 )

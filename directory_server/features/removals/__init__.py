@@ -1,13 +1,13 @@
 """Removals: entries with malicious packages, as OSV records name them, are shown without what installs them."""
 
 from ...feature import Feature
-from .settings import RemovalsConfig
 
 FEATURE = Feature(
     "removals",
     __name__,
-    settings=RemovalsConfig,
+    settings="settings:RemovalsConfig",
     web="web:PART",
+    commands={"removals": "List, check and refresh the removals of entries with malicious packages."},
     command="command:removals",
     run="service:running",
     runs_if="sources",

@@ -1,12 +1,11 @@
 """Sign-in by OpenID Connect and GitHub, and access tokens of issuers in place of API keys (OAuth 2.1)."""
 
 from ...feature import Feature
-from .settings import SignInConfig
 
 FEATURE = Feature(
     "sign_in",
     __name__,
-    settings=SignInConfig,
+    settings="settings:SignInConfig",
     web="web:PART",
     run="tokens:running",
     runs_if="issuer",

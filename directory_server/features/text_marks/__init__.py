@@ -2,4 +2,11 @@
 
 from ...feature import Feature
 
-FEATURE = Feature("text_marks", __name__, web="web:PART", command="command:marks", run="accepted:running")
+FEATURE = Feature(
+    "text_marks",
+    __name__,
+    web="web:PART",
+    commands={"marks": "List marks of texts that command a model, and accept them."},
+    command="command:marks",
+    run="accepted:running",
+)

@@ -6,6 +6,5 @@ Spans have names of routes, statuses and counts only: no key, no text of a query
 """
 
 from ...feature import Feature
-from .settings import TracesConfig
 
-FEATURE = Feature("traces", __name__, settings=TracesConfig, run="service:running", runs_if="endpoint")
+FEATURE = Feature("traces", __name__, settings="settings:TracesConfig", run="service:running", runs_if="endpoint")

@@ -1,13 +1,13 @@
 """Verification: checks of the remotes and packages of entries, and what they have found."""
 
 from ...feature import Feature
-from .settings import VerifyConfig
 
 FEATURE = Feature(
     "verify",
     __name__,
-    settings=VerifyConfig,
+    settings="settings:VerifyConfig",
     web="web:PART",
+    commands={"verify": "Check the remotes and packages of the entries NAMES, or all that are due."},
     command="command:verify",
     run="service:running",
 )

@@ -1,12 +1,12 @@
 """Webhooks: signed messages about changes of entries, sent to URLs that operators name."""
 
 from ...feature import Feature
-from .settings import WebhooksConfig
 
 FEATURE = Feature(
     "webhooks",
     __name__,
-    settings=WebhooksConfig,
+    settings="settings:WebhooksConfig",
+    commands={"webhook": "Add, list, test and remove webhooks, and show what they were sent."},
     run="service:running",
     resources=("resource:WEBHOOKS",),
 )

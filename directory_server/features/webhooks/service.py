@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from twisted.internet.defer import Deferred
 
@@ -14,6 +15,7 @@ from ...search import percolate
 from .dispatcher import Dispatcher
 from .metrics import WebhookMetrics
 from .queue import WebhookQueue
+from .rules import Delivery, Message
 from .tables import Webhooks
 
 if TYPE_CHECKING:
@@ -34,6 +36,18 @@ def new_sender(config: Config, reactor: Any, now: Callable[[], float]) -> Sender
     from .sender import sender_of
 
     return sender_of(config, reactor, now)
+
+
+async def send_test(webhooks: Webhooks, webhook_id: str, sender: Sender, now: float) -> Delivery:
+    """Send a message without changes to a webhook, log it, and stop the sender; return its delivery."""
+    message = Message(f"msg_{webhook_id}_test_{uuid4().hex[:12]}", "test", {"message": "This is a test."})
+    try:
+        webhook = await webhooks.find(webhook_id)
+        sent = await sender.send(webhook.url, await webhooks.secrets(webhook_id, now), message)
+    finally:
+        sender.stop()
+    await webhooks.log(webhook_id, sent.delivery)
+    return sent.delivery
 
 
 def running(host: Host) -> Running:
