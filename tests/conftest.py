@@ -96,12 +96,16 @@ def _collect_frozen_objects() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _copy_new_databases() -> Iterator[None]:
     """Copy the schema of a new SQLite database: to run its steps takes longer than most tests."""
-    from directory_server.sqlite import _database
+    from directory_server.sqlite import _database, _migrations
 
-    run_steps, templates, lock = _database._upgrade, {}, Lock()
+    run_steps, known_steps = _migrations.upgrade, vars(_migrations)["known_steps"]
+    templates: dict[Schema, sqlite3.Connection] = {}
+    lock = Lock()
 
     def upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() or _database._version(connection):
+        is_used = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if is_used or version or vars(_migrations)["known_steps"] is not known_steps:
             run_steps(connection, path, schema)
             return
         with lock:
@@ -114,7 +118,7 @@ def _copy_new_databases() -> Iterator[None]:
             connection.execute("UPDATE log SET id = lower(hex(randomblob(6)))")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_database, "_upgrade", upgrade)
+        patch.setattr(_database, "upgrade", upgrade)
         yield
 
 

@@ -40,7 +40,8 @@ _SETTINGS = {
 
 _TRUNCATE = """
     SELECT 'TRUNCATE ' || string_agg(quote_ident(relname), ', ') || ' RESTART IDENTITY' FROM pg_class
-    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('schema_step', 'log')
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    AND relname NOT IN ('schema_step', 'applied_step', 'log')
 """
 
 _DROP = """

@@ -66,8 +66,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fair_queue": {"domain.errors"},
     "passwords": _PORTS | {"fair_queue", "threads"},
     "tables": _PORTS | {"serialization", "sealing"},
-    "sqlite": _PORTS | {"tables"} | {"serialization", "files", "run_sync", "sealing", "threads", "timers", "turn"},
-    "postgres": _PORTS | {"tables", "serialization", "run_sync", "sealing", "threads", "timers", "turn"},
+    "upgrades": set(),
+    "sqlite": _PORTS
+    | {"tables", "upgrades"}
+    | {"serialization", "files", "run_sync", "sealing", "threads", "timers", "turn"},
+    "postgres": _PORTS | {"tables", "upgrades", "serialization", "run_sync", "sealing", "threads", "timers", "turn"},
     "importer": _PORTS | {"serialization", "files"},
     "http_client": {"domain.errors", "domain.ports", "hosts", "__init__"},
     "issuers": {"domain.errors", "domain.ports", "http_client", "serialization", "hosts"},

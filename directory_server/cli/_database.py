@@ -28,9 +28,9 @@ def upgrade(ctx: click.Context) -> None:
     Processes of the version before work with the new schema too.
     """
     config = _configuration(ctx)
-    numbers = upgrade_database(config)
-    if numbers:
-        echo(f"{place(config)}: ran the migrations {', '.join(map(str, numbers))}.")
+    steps = upgrade_database(config)
+    if steps:
+        echo(f"{place(config)}: ran the migrations {', '.join(steps)}.")
     else:
         echo(f"{place(config)}: the schema is up to date.")
 

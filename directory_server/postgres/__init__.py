@@ -6,7 +6,6 @@ from ._connection import Cursor
 from ._database import Database
 from ._import import after_restore, import_data, session_secret
 from ._link import Link, Statements
-from ._migrations import known_steps
 from ._pulse import Pulse
 from ._quota import TRIAL, PostgresQuota
 from ._reachability import Watchdog, check_connection, check_schema, place, upgrade

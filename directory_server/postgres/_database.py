@@ -21,7 +21,7 @@ from ..run_sync import inline
 from ..threads import detached
 from ._availability import CONFLICT, DEADLOCK, Availability, Proof
 from ._connection import ANSWER, COMMIT, STATEMENT, Connection, Cursor, connect, parameters
-from ._migrations import is_current, known_steps, migrate
+from ._migrations import migrate, missing
 
 T = TypeVar("T")
 
@@ -103,25 +103,24 @@ class Database:
         """
         return await self.write(lambda cursor: cursor.all(statement, *parameters))
 
-    async def upgrade(self) -> Sequence[int]:
-        """Bring the schema to this version of the software; return the numbers of the migrations that were run.
+    async def upgrade(self) -> Sequence[str]:
+        """Bring the schema to this version of the software; return the names of the steps that were run.
 
         Raises Unavailable, also if the software is too old for the schema.
         """
-        steps = known_steps()
-        if await self.read(lambda cursor: is_current(cursor, steps)):
+        if not await self.read(missing):
             return []
 
-        def write(cursor: Cursor) -> Sequence[int]:
+        def write(cursor: Cursor) -> Sequence[str]:
             cursor.unlimit()
-            return migrate(cursor, steps)
+            return migrate(cursor)
 
-        numbers = await self.write(write)
-        if numbers:
+        names = await self.write(write)
+        if names:
             # The planner knows nothing of new tables and columns. In a transaction of its own, because it may wait.
             with suppress(Unavailable):
                 await self.run("ANALYZE")
-        return numbers
+        return names
 
     def interrupt(self) -> None:
         """Shut the sockets of all connections: the threads that wait for an answer stop waiting."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Sequence
 
-from attrs import frozen
-
-from ..domain.errors import NEWER_SCHEMA, Unavailable
+from ..domain.errors import Unavailable
+from ..tables import (
+    ADD_APPLIED,
+    APPLIED,
+    NEEDS,
+    READ_APPLIED,
+    SUPERSEDED,
+    Step,
+    known_steps,
+    missing_steps,
+    postgres_script,
+    postgres_statement,
+)
+from ..upgrades import former_steps
 from ._connection import Cursor
 
 OLDEST_POSTGRES = 15
@@ -17,9 +26,8 @@ OLDEST_POSTGRES = 15
 LOCK = "SELECT pg_advisory_xact_lock(0, 2)"
 """Lock of a migration, until the end of the transaction. (0, 1) is the lock of publishers."""
 
-_NEEDS = re.compile(r"-- needs: (\d+)\n")
-
-_STEPS_TABLE = """
+# What earlier releases read: they do not work on a schema with a step that needs more steps than they know.
+_FORMER_TABLE = """
     CREATE TABLE IF NOT EXISTS schema_step (
         number integer PRIMARY KEY,
         needs integer NOT NULL,
@@ -27,78 +35,73 @@ _STEPS_TABLE = """
     )
 """
 
-_HAS_STEPS = "SELECT to_regclass('schema_step') IS NOT NULL"
+_IS_NEW = "SELECT to_regclass('schema_step') IS NULL"
 
-_LATEST = "SELECT coalesce(max(number), 0), coalesce(max(needs), 0) FROM schema_step"
+_LATEST = "SELECT coalesce(max(number), 0) FROM schema_step"
 
-_DONE = "INSERT INTO schema_step (number, needs) VALUES ($1, $2)"
+_FORMER = "INSERT INTO schema_step (number, needs) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+
+_HAS_STEPS = "SELECT to_regclass('applied_step') IS NOT NULL"
 
 _SERVER = "SELECT current_setting('server_version_num')::int / 10000, current_setting('server_encoding')"
 
 
-@frozen
-class Step:
-    """A migration to schema `number`. Software that knows fewer than `needs` steps does not work on it."""
-
-    number: int
-    needs: int
-    script: str
-
-
-def known_steps() -> Sequence[Step]:
-    """Return the migrations of this version of the software, in order."""
-    return list(_read_steps())
-
-
-def _read_steps() -> Iterator[Step]:
-    scripts = sorted(
-        (file for file in files(__package__).joinpath("schema").iterdir() if file.name.endswith(".sql")),
-        key=lambda file: file.name,
-    )
-    for number, file in enumerate(scripts, 1):
-        script = file.read_text("utf-8")
-        needs = _NEEDS.match(script)
-        if needs is None or not file.name.startswith(f"{number:03}_"):
-            raise ValueError(f"{file.name}: must be step {number} and begin with a line '-- needs: N'")
-        yield Step(number, int(needs[1]), script)
-
-
-def is_current(cursor: Cursor, steps: Sequence[Step]) -> bool:
-    """Return whether the database has all `steps`.
+def missing(cursor: Cursor) -> Sequence[Step]:
+    """Return the steps that the database lacks.
 
     Raises Unavailable if this software cannot work with the database: too old a server, another encoding than UTF-8, or
     a schema that needs newer software.
     """
     _check_server(cursor)
-    if not cursor.one(_HAS_STEPS)[0]:
-        return False
-    latest, needs = cursor.one(_LATEST)
-    if needs > len(steps):
-        raise Unavailable(
-            f"A newer version of the directory server has upgraded the database: its schema is number {latest} and "
-            f"needs software that knows number {needs}; this version knows {len(steps)}. Install the newer version.",
-            code=NEWER_SCHEMA,
-        )
-    return bool(latest >= len(steps))
+    applied = cursor.all(READ_APPLIED) if cursor.one(_HAS_STEPS)[0] else []
+    return missing_steps(known_steps("postgres"), applied, "the database")
 
 
-def migrate(cursor: Cursor, steps: Sequence[Step]) -> Sequence[int]:
-    """Run the missing `steps` in the transaction of `cursor`; return their numbers. Raises Unavailable as above.
+def migrate(cursor: Cursor) -> Sequence[str]:
+    """Run the missing steps in the transaction of `cursor`; return their names. Raises Unavailable as above.
 
     The caller sets a `lock_timeout`. A process that waited for another one's migration finds nothing left to do.
     """
     _check_server(cursor)
     cursor.execute(LOCK)
-    if is_current(cursor, steps):
+    former = [] if cursor.one(_HAS_STEPS)[0] else _begin(cursor)
+    steps = missing(cursor)
+    for step in steps:
+        for script in step.scripts.values():
+            _run(cursor, postgres_script(script))
+    _mark(cursor, steps)
+    if any(step.needs for step in steps):
+        cursor.execute(_FORMER, (SUPERSEDED, SUPERSEDED))
+    return [*former, *map(str, steps)]
+
+
+def _begin(cursor: Cursor) -> Sequence[str]:
+    """Bring a database of an earlier release to step 0 of all owners; return the numbers of the steps that were run."""
+    is_new = cursor.one(_IS_NEW)[0]
+    cursor.execute(_FORMER_TABLE)
+    (latest,) = cursor.one(_LATEST)
+    former = list(enumerate(former_steps("postgres"), 1))
+    for number, script in former[latest:]:
+        if not is_new:
+            _run(cursor, script)
+        needs = NEEDS.match(script)
+        assert needs is not None
+        cursor.execute(_FORMER, (number, int(needs[1])))
+    _run(cursor, postgres_script(APPLIED))
+    if is_new:
         return []
-    cursor.execute(_STEPS_TABLE)
-    latest, _ = cursor.one(_LATEST)
-    missing = steps[latest:]
-    for step in missing:
-        # Without parameters and binary results, psycopg sends all statements of a script in one message.
-        cursor.execute(step.script, binary=False)
-        cursor.execute(_DONE, (step.number, step.needs))
-    return [step.number for step in missing]
+    _mark(cursor, [step for step in known_steps("postgres") if step.number == 0])
+    return [str(number) for number, _ in former[latest:]]
+
+
+def _run(cursor: Cursor, script: str) -> None:
+    # Without parameters and binary results, psycopg sends all statements of a script in one message.
+    cursor.execute(script, binary=False)
+
+
+def _mark(cursor: Cursor, steps: Sequence[Step]) -> None:
+    statement, names = postgres_statement(ADD_APPLIED)
+    cursor.execute(statement, [[step.values[name] for step in steps] for name in names])
 
 
 def _check_server(cursor: Cursor) -> None:

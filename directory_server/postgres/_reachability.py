@@ -11,7 +11,7 @@ import psycopg
 from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ._connection import connect, parameters
 from ._database import Database
-from ._migrations import Step, is_current
+from ._migrations import missing
 
 MAX_DETAIL = 500
 """Characters of an error of the driver in a message."""
@@ -48,8 +48,8 @@ def check_connection(given: Mapping[str, Any]) -> None:
         raise Unavailable(f"The database rejects the connection: {_detail(error, given)}.") from None
 
 
-async def upgrade(database: Database) -> Sequence[int]:
-    """Bring the schema to this version of the software; return the numbers of the migrations that were run.
+async def upgrade(database: Database) -> Sequence[str]:
+    """Bring the schema to this version of the software; return the names of the steps that were run.
 
     Raises Unavailable, also if the role may not create tables.
     """
@@ -65,10 +65,10 @@ async def upgrade(database: Database) -> Sequence[int]:
         ) from None
 
 
-async def check_schema(database: Database, steps: Sequence[Step], lost: Callable[[str], None]) -> None:
-    """Call `lost` with the reason if a newer version has upgraded the schema, and that of `steps` cannot use it."""
+async def check_schema(database: Database, lost: Callable[[str], None]) -> None:
+    """Call `lost` with the reason if a newer version has upgraded the schema, and this one cannot use it."""
     try:
-        await database.read(lambda cursor: is_current(cursor, steps))
+        await database.read(missing)
     except Unavailable as error:
         if error.code == NEWER_SCHEMA:
             lost(error.message)

@@ -6,14 +6,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ..domain.errors import NEWER_SCHEMA, Unavailable
+from ..domain.errors import Unavailable
 from ..domain.ports.storage import Policy
 from ._availability import BUSY_TIMEOUT, Availability
 from ._connection import Connection, Synchronous, is_busy, locked
+from ._migrations import missing, upgrade
 
 if TYPE_CHECKING:
     from ._transactions import TransactionQueue
@@ -61,6 +61,7 @@ class Database:
         autocheckpoint: bool = True,
     ) -> None:
         self.path = folder / f"{schema}.db"
+        self._schema = schema
         self.availability = availability or Availability()
         self.synchronous = synchronous
         self._autocheckpoint = autocheckpoint
@@ -73,8 +74,7 @@ class Database:
             raise Unavailable(f"SQLite {needed} or newer is needed; this Python has {sqlite3.sqlite_version}.")
         with _exclusive(self.path), closing(self._connect(BUSY_TIMEOUT)) as connection, connection as sqlite:
             sqlite.execute("PRAGMA journal_mode = WAL")
-            _upgrade(sqlite, self.path, schema)
-            self._known = _version(sqlite)
+            upgrade(sqlite, self.path, schema)
             self.identity = file_identity(self.path)
 
     def connection(self, *, wait: float | None = None) -> AbstractContextManager[sqlite3.Connection]:
@@ -117,7 +117,7 @@ class Database:
     def check(self, *, write: bool) -> None:
         """Read the file, or `write` an unchanged page of it, and record the outcome. Raises Unavailable."""
         with self.transaction() if write else self.connection() as connection:
-            _check_version(connection, self.path, self._known)
+            missing(connection, self.path, self._schema)
             if write:
                 # Setting a field of the header writes its page, whatever the value.
                 (number,) = connection.execute("PRAGMA application_id").fetchone()
@@ -223,48 +223,3 @@ def _create(path: Path) -> None:
                 f"{path} is empty (0 bytes) beside {names}: its content is lost. Restore the data directory from a "
                 "backup, or delete the file to begin with a new one."
             )
-
-
-def _upgrade(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    """Run the missing upgrade steps; step n brings the file to `user_version` n."""
-    steps = sorted(
-        (step for step in files(__package__).joinpath("schema", schema).iterdir() if step.name.endswith(".sql")),
-        key=lambda step: step.name,
-    )
-    if _version(connection) == len(steps):
-        # Nothing to write, so there is no need to wait for a write transaction of another process.
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    version = _check_version(connection, path, len(steps))
-    for number, step in enumerate(steps[version:], version + 1):
-        for statement in _statements(step.read_text("utf-8")):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {number}")
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
-
-
-def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """Return the number of the schema. Raises Unavailable if it is above `known`."""
-    version = _version(connection)
-    if version > known:
-        raise Unavailable(
-            f"{path} was written by a newer version of the directory server: its schema is number {version}, "
-            f"this version knows {known}. Install the newer version or choose another data directory.",
-            code=NEWER_SCHEMA,
-        )
-    return version
-
-
-def _statements(script: str) -> Iterator[str]:
-    # executescript() would commit first and release the lock.
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

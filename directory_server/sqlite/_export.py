@@ -29,6 +29,8 @@ _LEFT_OUT: dict[str, Set[str] | None] = {
     # Proofs of the last minute, and the clock of the quota.
     "used_proof": None,
     "anchor": None,
+    # The steps of the schema.
+    "applied_step": None,
 }
 """Tables that are not exported (None), and columns that an export leaves out."""
 

@@ -11,6 +11,7 @@ from ..domain.errors import BadInput
 from ..domain.transfers import Restored
 from ._availability import unavailable
 from ._database import Database
+from ._migrations import applied
 
 _KEYS = """
     SELECT id, label || ', ends in ' || last_four FROM api_key JOIN secret ON key_id = id AND secret.expires_at IS NULL
@@ -131,10 +132,10 @@ def _carry_secrets(connection: sqlite3.Connection) -> int:
 def _read(path: Path, database: Database) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of a newer database that are carried over."""
     with database.connection() as connection:
-        version = connection.execute("PRAGMA user_version").fetchone()
+        steps = sorted(applied(connection))
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as newer:
-            if newer.execute("PRAGMA user_version").fetchone() != version:
+            if sorted(applied(newer)) != steps:
                 raise BadInput(f"{path} has another version's schema than the restored database.")
             return {table: newer.execute(f"SELECT {rows} FROM {table}").fetchall() for table, rows in _COPIED.items()}
     except sqlite3.DatabaseError as error:

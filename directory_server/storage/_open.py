@@ -29,8 +29,8 @@ def open_storage(config: Config, environment: Environment) -> Storage:
     return open_postgres(config, environment)
 
 
-def upgrade_database(config: Config) -> Sequence[int]:
-    """Run the missing migrations of the database of `config`; return their numbers. Raises Unavailable."""
+def upgrade_database(config: Config) -> Sequence[str]:
+    """Run the missing steps of the schema of the database of `config`; return their names. Raises Unavailable."""
     with _driver():
         from ._postgres import upgrade
     return upgrade(config)

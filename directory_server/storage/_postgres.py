@@ -29,8 +29,8 @@ LINKS = 2
 """Connections of a server besides those for transactions."""
 
 
-def upgrade(config: Config) -> Sequence[int]:
-    """Run the missing migrations of the database; return their numbers. Raises Unavailable."""
+def upgrade(config: Config) -> Sequence[str]:
+    """Run the missing steps of the schema of the database; return their names. Raises Unavailable."""
     with _command_database(config) as database:
         return run_sync(postgres.upgrade(database))
 
@@ -198,7 +198,7 @@ def _serving(
     """Return what a server runs."""
     assert connected is not None, "commands serve nothing"
     bus, reactor = connected.bus, environment.reactor
-    check_schema = partial(postgres.check_schema, database, postgres.known_steps(), environment.lost)
+    check_schema = partial(postgres.check_schema, database, environment.lost)
     return tables.Serving(
         bus,
         connected.service(),

@@ -3,7 +3,15 @@
 from ._accounts import StoredAccounts
 from ._approvals import held_documents
 from ._curation import StoredCuration
-from ._dialects import Engine, input_columns, postgres_statement, sqlite_statement, storable_value
+from ._dialects import (
+    Engine,
+    input_columns,
+    postgres_script,
+    postgres_statement,
+    sqlite_script,
+    sqlite_statement,
+    storable_value,
+)
 from ._entries import StoredEntries
 from ._flags import flags_of_kinds, put_flags
 from ._followers import Position, StoredFollowers
@@ -18,6 +26,17 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions
+from ._steps import (
+    ADD_APPLIED,
+    APPLIED,
+    NEEDS,
+    READ_APPLIED,
+    SUPERSEDED,
+    Applied,
+    Step,
+    known_steps,
+    missing_steps,
+)
 from ._storage import Serving, Storage
 from ._tables import Rows, Statement, Tables, Write, snapshot, transaction
 from ._visibility import apply_policy, log_change, log_changes, names_hidden_by

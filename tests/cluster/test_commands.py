@@ -34,7 +34,7 @@ def fail(database: str, *arguments: str) -> str:
 
 
 def test_upgrade_runs_each_migration_once(cluster: Cluster) -> None:
-    assert "ran the migrations 1, " in cluster.command("database", "upgrade")
+    assert "ran the migrations tables 0, " in cluster.command("database", "upgrade")
     assert "the schema is up to date" in cluster.command("database", "upgrade")
 
 
@@ -116,7 +116,7 @@ def test_a_database_with_another_encoding(cluster: Cluster) -> None:
 def test_a_schema_of_newer_software(cluster: Cluster) -> None:
     cluster.command("database", "upgrade")
     with psycopg.connect(cluster.engine.conninfo, autocommit=True) as connection:
-        connection.execute("INSERT INTO schema_step (number, needs) VALUES (99, 99)")
+        connection.execute("INSERT INTO applied_step VALUES ('tables', 99, 99, 0)")
     assert "Install the newer version." in fail(cluster.engine.conninfo, "database", "upgrade")
 
 

@@ -120,7 +120,7 @@ async def test_a_server_stops_when_the_schema_needs_newer_software(server: Serve
     from twisted.internet import reactor
 
     with psycopg.connect(engine.conninfo, autocommit=True) as other:
-        other.execute("INSERT INTO schema_step (number, needs) VALUES (9999, 9999)")
+        other.execute("INSERT INTO applied_step VALUES ('tables', 9999, 9999, 0)")
         try:
             async with running(server):
                 for _ in range(1_000):
@@ -128,6 +128,6 @@ async def test_a_server_stops_when_the_schema_needs_newer_software(server: Serve
                     if server[2]:
                         break
         finally:
-            other.execute("DELETE FROM schema_step WHERE number = 9999")
+            other.execute("DELETE FROM applied_step WHERE number = 9999")
     (reason,) = server[2]
     assert "A newer version of the directory server has upgraded the database" in reason

@@ -6,6 +6,7 @@ analysis of documents.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import psycopg
 import pytest
 
 import directory_server
-from directory_server.postgres._migrations import known_steps
+from directory_server.tables import known_steps
 
 from .. import engines
 from ..process.conftest import COMMAND, FOREGROUND, LISTEN, TIMEOUT, Server, entry_line, environment, run_server, until
@@ -27,16 +28,25 @@ pytestmark = pytest.mark.process
 
 PACKAGE = Path(directory_server.__file__).parent
 
+QUOTA = PACKAGE / "postgres" / "schema" / "000_first.sql"
+
+LAST = max(step.number for step in known_steps("postgres") if step.owner == "postgres")
+
+NEWEST = "SELECT max(number) FROM applied_step WHERE owner = 'postgres'"
+
 
 def newer_version(folder: Path) -> Path:
     """Return a folder with a copy of the package that knows one more step, which only adds."""
     copy = folder / "directory_server"
     # The copied bytecode is valid: a copy has the times of its source.
     shutil.copytree(PACKAGE, copy)
-    schema, number = copy / "postgres" / "schema", len(known_steps()) + 1
-    quota = (schema / "002_quota.sql").read_text("utf-8").replace("-- needs: 1\n", "").replace("_1(", "_2(")
-    (schema / f"{number:03}_next.sql").write_text(
-        f"-- needs: {number - 1}\nALTER TABLE record ADD COLUMN note text NOT NULL DEFAULT '';\n{quota}", "utf-8"
+    quota = "".join(re.findall(r"^CREATE FUNCTION \w+_1.*?^END \$\$;\n", QUOTA.read_text("utf-8"), re.S | re.M))
+    assert quota.count("FUNCTION") == 3
+    number = LAST + 1
+    (copy / "postgres" / "schema" / f"{number:03}_next.sql").write_text(
+        f"-- needs: {LAST}\nALTER TABLE record ADD COLUMN note text NOT NULL DEFAULT '';\n"
+        f"{quota.replace('_1(', '_2(')}",
+        "utf-8",
     )
     for name, old, new in (
         ("postgres/_quota.py", "charge_1(", "charge_2("),
@@ -67,12 +77,11 @@ def test_both_work_on_the_schema_of_the_newer_one(tmp_path: Path) -> None:
     package = newer_version(tmp_path / "package")
     engine = engines.new_engine()
     cluster = Cluster(engine, tmp_path)
-    known = len(known_steps())
     try:
         with cluster.serve("older") as older:
             limited = cluster.new_key("--limit", 20)
             with serve_newer(cluster, package) as newer, psycopg.connect(engine.conninfo, autocommit=True) as database:
-                assert database.execute("SELECT max(number) FROM schema_step").fetchone() == (known + 1,)
+                assert database.execute(NEWEST).fetchone() == (LAST + 1,)
                 statuses = [(older, newer)[number % 2].search("rain", limited).status for number in range(22)]
                 assert statuses == [200] * 20 + [401] * 2
                 # The publishers are of the older version.
@@ -97,12 +106,10 @@ def test_both_work_on_the_schema_of_the_newer_one(tmp_path: Path) -> None:
                 with cluster.serve("older") as again:
                     assert again.entry_count() == older.entry_count() == newer.entry_count()
                 # A step that needs the newer version.
-                database.execute("INSERT INTO schema_step (number, needs) VALUES (%s, %s)", (known + 2, known + 1))
+                database.execute("INSERT INTO applied_step VALUES ('postgres', %s, %s, 0)", (LAST + 2, LAST + 1))
                 refused = cluster.run("status")
                 assert refused.exit_code == 1
-                assert f"its schema is number {known + 2} and needs software that knows number {known + 1}" in (
-                    refused.output
-                )
+                assert f"step {LAST + 2} of postgres needs software that knows step {LAST + 1}" in refused.output
                 assert "Traceback" not in newer.stop()
             assert "Traceback" not in older.stop()
     finally:

@@ -17,7 +17,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
 from directory_server.run_sync import run_sync
-from directory_server.sqlite import Database, _connection, _database
+from directory_server.sqlite import Database, _connection, _database, _migrations
 from directory_server.sqlite._connection import is_busy
 from directory_server.sqlite._transactions import TransactionQueue
 
@@ -37,7 +37,7 @@ def test_creates_a_private_folder_and_the_schema(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "data"
     database = Database(folder, "quota")
     with database.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute(COUNT).fetchone() == (0,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     database.close()
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -56,43 +56,8 @@ def test_opening_writes_nothing(open_database: Open) -> None:
         assert connection.execute("PRAGMA data_version").fetchone() == before
 
 
-def test_an_upgrade_runs_only_the_missing_steps(
-    open_database: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_database("quota").transaction() as connection:
-        connection.execute(INSERT, (1,))
-    steps = tmp_path / "package" / "schema" / "quota"
-    steps.mkdir(parents=True)
-    (steps / "001_first.sql").write_text("not SQL;")
-    (steps / "002_second.sql").write_text("not SQL either;")
-    (steps / "003_third.sql").write_text(
-        "CREATE TABLE more (a TEXT DEFAULT ';');\nINSERT INTO more (a) VALUES ('x');\n"
-    )
-    monkeypatch.setattr(_database, "files", lambda _: tmp_path / "package")
-    upgraded = open_database("quota")
-    with upgraded.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
-        assert connection.execute("SELECT a FROM more").fetchall() == [("x",)]
-    assert count(upgraded) == 1
-
-
-def test_a_failed_step_is_rolled_back(open_database: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = open_database("quota")
-    steps = tmp_path / "package" / "schema" / "quota"
-    steps.mkdir(parents=True)
-    (steps / "001_first.sql").write_text("")
-    (steps / "002_second.sql").write_text("")
-    (steps / "003_third.sql").write_text("CREATE TABLE more (a TEXT);\nnot SQL;\n")
-    monkeypatch.setattr(_database, "files", lambda _: tmp_path / "package")
-    with pytest.raises(Unavailable, match="syntax error"):
-        open_database("quota")
-    with before.connection() as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
-        assert connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'more'").fetchall() == []
-
-
 def test_an_upgrade_locks_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    upgrade, upgraded = _database._upgrade, []
+    upgrade, upgraded = _migrations.upgrade, []
 
     def upgrade_locked(connection: sqlite3.Connection, path: Path, schema: _database.Schema) -> None:
         folder = os.open(path.parent, os.O_RDONLY)
@@ -102,7 +67,7 @@ def test_an_upgrade_locks_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
         upgraded.append(path)
         upgrade(connection, path, schema)
 
-    monkeypatch.setattr(_database, "_upgrade", upgrade_locked)
+    monkeypatch.setattr(_database, "upgrade", upgrade_locked)
     database = Database(tmp_path, "quota")
     database.close()
     assert upgraded == [database.path]
@@ -186,13 +151,6 @@ def test_a_lock_without_waiting_is_no_storage_fault(
         pass
     assert is_busy(caught.value)
     assert database.availability.faults == []
-
-
-def test_rejects_a_file_of_a_newer_version(open_database: Open) -> None:
-    with open_database("directory").connection() as connection:
-        connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(Unavailable, match=r"directory\.db was written by a newer version.* number 99.* knows \d"):
-        open_database("directory")
 
 
 def test_rejects_a_file_that_is_no_database(tmp_path: Path) -> None:

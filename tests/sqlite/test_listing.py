@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from directory_server.sqlite import Database, sqlite_store
 
 from ..conftest import Open
 from ..contract.store import Briefs, entry
+from ..tables.schemas import make_former_sqlite
 
 
 @contextmanager
@@ -46,11 +46,8 @@ def test_rare_versions_and_new_names_are_found_without_reading_the_others(open_d
 
 
 def test_entries_of_the_second_schema_version_are_listed(tmp_path: Path) -> None:
-    steps = files("directory_server.sqlite").joinpath("schema", "directory")
     with closing(sqlite3.connect(tmp_path / "directory.db")) as connection, connection:
-        for step in ("001_first.sql", "002_analysed.sql"):
-            connection.executescript(steps.joinpath(step).read_text("utf-8"))
-        connection.execute("PRAGMA user_version = 2")
+        make_former_sqlite(connection, "directory", 2)
         for number, (name, source) in enumerate((("x/a", "local"), ("x/b", "a")), 1):
             each = entry(name, isLatest=True)
             values = (

@@ -81,10 +81,13 @@ def test_lists_are_read_in_order(connection: sqlite3.Connection, kind: str) -> N
 
 
 IN_ORDER = {
-    "curated names": (_curation._CURATED, "SEARCH entry USING COVERING INDEX listed (name>?)"),
-    "names of a source": (_mirrors._ENTRIES, "SEARCH record USING COVERING INDEX of_source (source=? AND deleted=?)"),
+    "curated names": (_curation._CURATED, "SEARCH entry USING COVERING INDEX entry_listed (name>?)"),
+    "names of a source": (
+        _mirrors._ENTRIES,
+        "SEARCH record USING COVERING INDEX record_of_source (source=? AND deleted=?)",
+    ),
     "due targets": (verification_tables._DUE, "SEARCH target USING INDEX target_due (kind=? AND due_at<?)"),
-    "keys": (_roster._KEYS, "SEARCH api_key USING INDEX key_listed ((created_at,id)<(?,?))"),
+    "keys": (_roster._KEYS, "SEARCH api_key USING INDEX api_key_listed ((created_at,id)<(?,?))"),
     "accounts": (_roster._ACCOUNTS, "SEARCH account USING INDEX account_listed ((created_at,id)<(?,?))"),
     "all accounts": (_roster._ALL_ACCOUNTS, "SEARCH account USING INTEGER PRIMARY KEY (rowid>?)"),
     "all keys": (_roster._ALL_KEYS, "SEARCH api_key USING INTEGER PRIMARY KEY (rowid>?)"),
@@ -102,7 +105,7 @@ def test_pages_are_read_in_the_order_of_an_index(connection: sqlite3.Connection,
 
 
 def test_keys_of_an_account_are_found_in_an_index(connection: sqlite3.Connection) -> None:
-    assert "SEARCH api_key USING INDEX key_of_owner (owner=?)" in plan(connection, _roster._OWNED_KEYS)
+    assert "SEARCH api_key USING INDEX api_key_of_owner (owner=?)" in plan(connection, _roster._OWNED_KEYS)
 
 
 def test_all_statements_are_found() -> None:

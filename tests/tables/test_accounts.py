@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing, suppress
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from directory_server.tables import StoredAccounts, StoredSessions, Tables, _ses
 from ..contract import ContractWithClock, awaited
 from ..sqlite.conftest import run_concurrently
 from .conftest import OpenTables, TablesTest, number, rows_of
+from .schemas import make_former_sqlite
 
 HOUR = 3600.0
 
@@ -426,12 +426,9 @@ def test_the_removal_of_an_account_moves_the_pulse(tables: Tables, accounts: Sto
 
 
 def test_sqlite_accounts_of_an_older_schema_are_approved(tmp_path: Path) -> None:
-    steps = sorted(files("directory_server.sqlite").joinpath("schema", "directory").iterdir(), key=lambda s: s.name)
     with closing(sqlite3.connect(tmp_path / "directory.db")) as connection:
-        for step in steps[:5]:
-            connection.executescript(step.read_text("utf-8"))
+        make_former_sqlite(connection, "directory", 5)
         connection.execute("INSERT INTO account (id, email, created_at) VALUES ('old', 'old@example.org', 1)")
-        connection.execute("PRAGMA user_version = 5")
         connection.commit()
     database = SqliteDatabase(tmp_path, "directory")
     (old,) = run_sync(StoredAccounts(SqliteTables(database), lambda: 1_000_000.0).list())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import IMPORTED, LOCAL, PUBLISHED, SAMPLE
 from directory_server.domain.visibility import CuratedName
 from directory_server.sqlite import SqliteTables
+from directory_server.upgrades import former_steps
 
 from ..contract import awaited
 from ..contract.store import NAME, entry, kinds
@@ -77,10 +77,10 @@ class TestImports(WithStore):
 
     def script(self) -> str:
         """Return the step."""
-        package = "sqlite/schema/directory" if isinstance(self.open_tables(), SqliteTables) else "postgres/schema"
-        folder = files("directory_server").joinpath(*package.split("/"))
-        (step,) = (each for each in folder.iterdir() if each.name.endswith("_imported.sql"))
-        return step.read_text("utf-8")
+        is_sqlite = isinstance(self.open_tables(), SqliteTables)
+        steps = former_steps(*("sqlite", "directory") if is_sqlite else ("postgres",))
+        (script,) = (script for script in steps if "source = 'imported'" in script)
+        return script
 
     def run(self, script: str) -> None:
         tables = self.open_tables()

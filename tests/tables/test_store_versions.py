@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from unittest.mock import patch
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.sqlite import SqliteTables
 from directory_server.tables import _curation
+from directory_server.upgrades import former_steps
 
 from ..contract import at_once, awaited
 from ..contract.store import NAME, entry, kinds
@@ -189,12 +189,9 @@ class TestStoreVersions(WithStore):
             WHERE name IN ('x/a', 'x/b');
             """,
         )
-        path = (
-            ("sqlite", "schema", "directory", "040_unresolved.sql")
-            if isinstance(tables, SqliteTables)
-            else ("postgres", "schema", "032_unresolved.sql")
-        )
-        _, insert, statement = files("directory_server").joinpath(*path).read_text("utf-8").partition("INSERT INTO")
+        steps = former_steps(*("sqlite", "directory") if isinstance(tables, SqliteTables) else ("postgres",))
+        (step,) = (step for step in steps if "CREATE TABLE unresolved" in step)
+        _, insert, statement = step.partition("INSERT INTO")
         run_script(tables, insert + statement)
         unresolved = "SELECT name FROM unresolved ORDER BY name"
         assert rows_of(tables, unresolved) == [("x/a",), ("x/b",), ("x/c",)]

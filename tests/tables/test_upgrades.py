@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib.resources import files
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,14 @@ import pytest
 
 from directory_server.postgres import Database as PostgresDatabase
 from directory_server.postgres import import_data
-from directory_server.postgres._migrations import known_steps
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, export
 from directory_server.sqlite._database import Schema
+from directory_server.upgrades import former_steps
 
 from .. import engines
 from ..postgres.importing.conftest import Filled, filled
+from .schemas import make_former_postgres, make_former_sqlite
 
 __all__ = ["filled"]
 
@@ -43,7 +43,10 @@ RENAMED = {
 }
 """Tables and columns of older steps of SQLite, and their names now."""
 
-WRITTEN_BY_STEPS = {"log", "pulse", "schema_step"}
+GONE = {"applied_policy", "verification_plan"}
+"""Tables that later steps drop; `test_releases.py` compares their rows with those that replace them."""
+
+WRITTEN_BY_STEPS = {"log", "pulse", "schema_step", "applied_step"}
 """Tables that the steps fill."""
 
 WITH_CURATION = 3
@@ -59,15 +62,10 @@ def in_order(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in rows), key=repr)
 
 
-def sqlite_steps(schema: Schema) -> list[str]:
-    folder = files("directory_server.sqlite").joinpath("schema", schema)
-    return [step.read_text("utf-8") for step in sorted(folder.iterdir(), key=lambda step: step.name)]
-
-
 SQLITE = [
     (schema, number)
     for schema in ("directory", "quota", "statistics")
-    for number in range(1, len(sqlite_steps(schema)))
+    for number in range(1, len(former_steps("sqlite", schema)))
 ]
 
 
@@ -76,7 +74,7 @@ def sqlite_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     return {
         table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         for (table,) in tables.fetchall()
-        if table not in {*WRITTEN_BY_STEPS, "stored"}
+        if table not in {*WRITTEN_BY_STEPS, *GONE, "stored"}
     }
 
 
@@ -87,8 +85,7 @@ def test_an_upgrade_of_a_data_directory_keeps_all_rows(
     expected: dict[str, list[tuple[Any, ...]]] = {}
     present = sqlite3.connect(f"file:{filled.folder / f'{schema}.db'}?mode=ro", uri=True)
     with closing(present), closing(sqlite3.connect(tmp_path / f"{schema}.db")) as old:
-        for step in sqlite_steps(schema)[:number]:
-            old.executescript(step)
+        make_former_sqlite(old, schema, number)
         for table, columns in sqlite_columns(old).items():
             name, names = now_named(table, columns)
             query = f"SELECT {', '.join(names)} FROM {name}"
@@ -97,7 +94,6 @@ def test_an_upgrade_of_a_data_directory_keeps_all_rows(
             expected[query] = rows = present.execute(query).fetchall()
             insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
             old.executemany(insert, rows)
-        old.execute(f"PRAGMA user_version = {number}")
         old.commit()
     stored = "SELECT source, names, bytes FROM stored WHERE names ORDER BY source"
     with closing(sqlite3.connect(f"file:{filled.folder / 'directory.db'}?mode=ro", uri=True)) as present:
@@ -140,30 +136,32 @@ def postgres_columns(connection: psycopg.Connection[Any]) -> dict[str, list[str]
         "ORDER BY table_name, ordinal_position"
     ):
         found.setdefault(table, []).append(column)
-    return {table: columns for table, columns in found.items() if table not in WRITTEN_BY_STEPS}
+    return {table: columns for table, columns in found.items() if table not in WRITTEN_BY_STEPS | GONE}
 
 
-@pytest.mark.parametrize("number", range(1, len(known_steps())))
-def test_an_upgrade_of_a_database_keeps_all_rows(
-    present: psycopg.Connection[Any], number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("number", range(1, len(former_steps("postgres"))))
+def test_an_upgrade_of_a_database_keeps_all_rows(present: psycopg.Connection[Any], number: int) -> None:
     expected: dict[str, list[tuple[Any, ...]]] = {}
-    with created("upgrade_old") as conninfo, closing(PostgresDatabase(conninfo)) as database:
-        with monkeypatch.context() as patched:
-            patched.setattr("directory_server.postgres._database.known_steps", lambda: known_steps()[:number])
-            assert run_sync(database.upgrade()) == list(range(1, number + 1))
-        with psycopg.connect(conninfo, autocommit=True) as old:
-            old.execute("SET session_replication_role = replica")
-            for table, columns in postgres_columns(old).items():
-                query = f"SELECT {', '.join(columns)} FROM {table}"
-                expected[query] = rows = present.execute(query).fetchall()
-                with old.cursor() as cursor:
-                    values = ", ".join(["%s"] * len(columns))
-                    cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
-            assert run_sync(database.upgrade()) == list(range(number + 1, len(known_steps()) + 1))
-            assert sum(map(len, expected.values())) > 100
-            for query, rows in expected.items():
-                assert in_order(old.execute(query).fetchall()) == in_order(rows), query
+    with created("upgrade_old") as conninfo, psycopg.connect(conninfo, autocommit=True) as old:
+        make_former_postgres(old, number)
+        old.execute("SET session_replication_role = replica")
+        for table, columns in postgres_columns(old).items():
+            query = f"SELECT {', '.join(columns)} FROM {table}"
+            expected[query] = rows = present.execute(query).fetchall()
+            with old.cursor() as cursor:
+                values = ", ".join(["%s"] * len(columns))
+                cursor.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})", rows)
+        upgrade_postgres(conninfo)
+        assert sum(map(len, expected.values())) > 100
+        for query, rows in expected.items():
+            assert in_order(old.execute(query).fetchall()) == in_order(rows), query
+
+
+def upgrade_postgres(conninfo: str) -> None:
+    """Bring a database to the schema of this version."""
+    with closing(PostgresDatabase(conninfo)) as database:
+        assert run_sync(database.upgrade())
+        assert not run_sync(database.upgrade())
 
 
 PERSONS = """
@@ -179,7 +177,11 @@ PERSONS = """
         ('after', 'x', 11, 'linked'), ('other', 'x', 9, 'vouched'), ('own', 'x', 9, 'approved'), ('none', 'x', 9, NULL);
 """
 
-CONFIRMED = "ADD COLUMN confirmed"
+
+def before(*folder: str) -> int:
+    """Return the number of steps before the one that confirms accounts."""
+    return len([*takewhile(lambda step: "ADD COLUMN confirmed" not in step, former_steps(*folder))])
+
 
 KEPT = {
     "SELECT id FROM account WHERE confirmed ORDER BY id": ["invited", "linked", "vouched"],
@@ -194,25 +196,18 @@ KEPT = {
 
 def test_an_upgrade_of_a_data_directory_ends_what_was_registered_before_a_person(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "directory.db")) as old:
-        steps = list(takewhile(lambda step: CONFIRMED not in step, sqlite_steps("directory")))
-        for step in steps:
-            old.executescript(step)
+        make_former_sqlite(old, "directory", before("sqlite", "directory"))
         old.executescript(PERSONS.format(one="x'01'", two="x'02'", three="x'03'", four="x'04'"))
-        old.execute(f"PRAGMA user_version = {len(steps)}")
         old.commit()
     with closing(Database(tmp_path, "directory")) as database, database.connection() as connection:
         for query, rows in KEPT.items():
             assert [value for (value,) in connection.execute(query)] == rows, query
 
 
-def test_an_upgrade_of_a_database_ends_what_was_registered_before_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    with created("upgrade_persons") as conninfo, closing(PostgresDatabase(conninfo)) as database:
-        with monkeypatch.context() as patched:
-            steps = list(takewhile(lambda step: CONFIRMED not in str(step), known_steps()))
-            patched.setattr("directory_server.postgres._database.known_steps", lambda: steps)
-            run_sync(database.upgrade())
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            connection.execute(PERSONS.format(one="'1'", two="'2'", three="'3'", four="'4'"))
-            run_sync(database.upgrade())
-            for query, rows in KEPT.items():
-                assert [value for (value,) in connection.execute(query)] == rows, query
+def test_an_upgrade_of_a_database_ends_what_was_registered_before_a_person() -> None:
+    with created("upgrade_persons") as conninfo, psycopg.connect(conninfo, autocommit=True) as connection:
+        make_former_postgres(connection, before("postgres"))
+        connection.execute(PERSONS.format(one="'1'", two="'2'", three="'3'", four="'4'"))
+        upgrade_postgres(conninfo)
+        for query, rows in KEPT.items():
+            assert [value for (value,) in connection.execute(query)] == rows, query

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.targets import Target, TargetKind, TargetState
 from directory_server.serialization import encode_texts, restore_indexed
 from directory_server.sqlite import SqliteTables
+from directory_server.upgrades import former_steps
 
 from ...contract import ContractWithClock, at_once, awaited
 from ...contract.store import entry
@@ -347,9 +347,9 @@ class TestVerifications(TablesTest, ContractWithClock):
         run_script(tables, f"UPDATE target SET state = {state}")
         with pytest.raises(Exception, match="TargetState"):
             await verifications.states(mcp_id_of("x/a"))
-        steps = files("directory_server").joinpath("sqlite/schema/directory" if is_sqlite else "postgres/schema")
-        (step,) = (each for each in steps.iterdir() if each.name.endswith("_moved.sql"))
-        run_script(tables, step.read_text("utf-8"))
+        steps = former_steps(*("sqlite", "directory") if is_sqlite else ("postgres",))
+        (script,) = (script for script in steps if "is called `moved`" in script)
+        run_script(tables, script)
         assert [await verifications.states(mcp_id_of(name)) for name in ("x/a", "x/b")] == before
 
     def texts(self) -> int:

@@ -1,4 +1,4 @@
--- needs: 1
+-- needs: 0
 -- Work that one process does at a time: `holder` does it until `until`, in seconds since the epoch. Followers of the
 -- change log have applied it to `seq` of the log with the id `log`, with the `version` of their rules or settings.
 CREATE TABLE follower (
@@ -8,12 +8,4 @@ CREATE TABLE follower (
     version text COLLATE "C" NOT NULL DEFAULT '',
     holder text COLLATE "C" NOT NULL,
     until double precision NOT NULL
-);
-
-INSERT INTO follower (name, log, seq, version, holder, until)
-    SELECT 'rules of the policy', log.id, (SELECT coalesce(max(seq), 0) FROM change), rules, '', 0
-    FROM applied_policy, log;
-INSERT INTO follower (name, log, seq, version, holder, until)
-    SELECT 'targets of checks', log.id, seq, selection, '', 0 FROM verification_plan, log;
-DROP TABLE applied_policy;
-DROP TABLE verification_plan;
+) WITHOUT ROWID;

@@ -1,0 +1,186 @@
+-- needs: 0
+-- The result of the analysis of a document, by the document's fingerprint and the version of the analysis. Two versions
+-- of the software use it side by side.
+CREATE TABLE analysed (
+    fingerprint bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (fingerprint, version)
+);
+
+-- Values that all processes share, such as the secret of session cookies.
+CREATE TABLE shared (
+    name text COLLATE "C" PRIMARY KEY,
+    value bytea NOT NULL
+);
+
+-- Sign-in attempts of all machines: `due` is the theoretical arrival time of the generic cell rate algorithm. Not
+-- logged, so a crash of the database forgets the attempts of a minute.
+CREATE UNLOGGED TABLE attempt (
+    who text COLLATE "C" PRIMARY KEY,
+    due double precision NOT NULL
+);
+
+-- The processes, which write their row every ten seconds. `config` is a digest of the settings that must be the same.
+-- `analysis` is the version that the process reads and stores; NULL for software that does not report it.
+CREATE TABLE node (
+    id text COLLATE "C" PRIMARY KEY,
+    version text NOT NULL,
+    config bytea NOT NULL,
+    seen_at double precision NOT NULL,
+    analysis text COLLATE "C"
+);
+
+-- Periodic tasks, each of which one of all processes performs. `due` is the time of the next run by the clock of the
+-- database.
+CREATE TABLE task (
+    name text COLLATE "C" PRIMARY KEY,
+    due double precision NOT NULL
+);
+
+-- Keep the rows of `stored`.
+CREATE FUNCTION record_stored() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    -- A name is new if all its records are new.
+    INSERT INTO stored AS known (source, names, bytes)
+        SELECT source, count(*) FILTER (WHERE n = (
+            SELECT count(*) FROM record WHERE record.name = added.name AND record.source = added.source
+        )), sum(size)
+        FROM (SELECT source, name, count(*) AS n, sum(octet_length(body)) AS size FROM new_rows GROUP BY source, name)
+            AS added
+        GROUP BY source ORDER BY source
+    ON CONFLICT (source) DO UPDATE SET names = known.names + excluded.names, bytes = known.bytes + excluded.bytes;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION record_rewritten() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE stored SET bytes = bytes + size FROM (
+        SELECT source, sum(size) AS size FROM (
+            SELECT source, octet_length(body) AS size FROM new_rows
+            UNION ALL SELECT source, -octet_length(body) FROM old_rows
+        ) AS changed GROUP BY source HAVING sum(size) <> 0
+    ) AS difference WHERE stored.source = difference.source;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION record_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE stored SET names = stored.names - difference.names, bytes = stored.bytes - size FROM (
+        SELECT source, count(*) FILTER (WHERE NOT EXISTS (
+            SELECT 1 FROM record WHERE record.name = removed.name AND record.source = removed.source
+        )) AS names, sum(size) AS size
+        FROM (SELECT source, name, sum(octet_length(body)) AS size FROM old_rows GROUP BY source, name) AS removed
+        GROUP BY source
+    ) AS difference WHERE stored.source = difference.source;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER record_stored AFTER INSERT ON record
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION record_stored();
+CREATE TRIGGER record_rewritten AFTER UPDATE ON record
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION record_rewritten();
+CREATE TRIGGER record_removed AFTER DELETE ON record
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION record_removed();
+
+-- Functions of the quota. A number is part of each name: during an upgrade, old and new software use their own ones.
+-- `win` is the window in seconds. `given` is the time for tests, NULL for the clock of the server.
+
+-- Charge one request to each of `keys`, which are sorted, so that all processes lock them in the same order. One row for
+-- each key: whether the request was admitted, the requests in the window, and the seconds until one is available again.
+CREATE FUNCTION charge_1(keys text[], limits bigint[], win float8, given float8)
+RETURNS TABLE (admitted boolean, units bigint, back float8) LANGUAGE plpgsql AS $$
+DECLARE
+    k text; lim bigint; told float8; present float8;
+    moment float8; newest bigint; oldest float8; first bigint;
+BEGIN
+    FOR i IN 1 .. cardinality(keys) LOOP
+        k := keys[i];
+        lim := limits[i];
+        IF i = 1 OR k <> keys[i - 1] THEN
+            PERFORM pg_advisory_xact_lock(hashtextextended(k, 1));
+        END IF;
+        -- After the lock: a time from before could lie before the newest request.
+        told := coalesce(given, extract(epoch FROM clock_timestamp()));
+        present := told; moment := NULL; newest := NULL; oldest := NULL; first := NULL;
+        SELECT s.at, s.n INTO moment, newest FROM spent s WHERE s.key = k ORDER BY s.at DESC, s.n DESC LIMIT 1;
+        newest := coalesce(newest, 0);
+        IF given IS NULL AND moment > present + 5 THEN
+            -- The clock was set back, or a standby with another clock has taken over.
+            UPDATE spent s SET at = present WHERE s.key = k AND s.at > present;
+        ELSE
+            present := greatest(moment, present);
+        END IF;
+        SELECT s.at, s.n INTO oldest, first FROM spent s
+            WHERE s.key = k AND s.at > present - win ORDER BY s.at, s.n LIMIT 1;
+        units := newest - coalesce(first, newest + 1) + 1;
+        admitted := units < lim;
+        IF admitted THEN
+            INSERT INTO spent VALUES (k, present, newest + 1);
+            IF newest % 16 = 15 THEN
+                DELETE FROM spent s WHERE s.key = k AND s.at <= present - win;
+            END IF;
+            units := units + 1;
+            back := coalesce(oldest, present) + win - told;
+        ELSE
+            IF units > lim THEN
+                -- The limit was lowered: the next request is possible when one less than `lim` are in the window.
+                SELECT s.at INTO oldest FROM spent s
+                    WHERE s.key = k AND s.at > present - win ORDER BY s.at, s.n LIMIT 1 OFFSET units - lim;
+            END IF;
+            back := oldest + win - told;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+-- The requests of a key in the window, and the seconds until one is available again, NULL if none is spent.
+CREATE FUNCTION peek_1(k text, lim bigint, win float8, given float8)
+RETURNS TABLE (units bigint, back float8) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    told float8; present float8; moment float8; newest bigint; oldest float8; first bigint;
+BEGIN
+    told := coalesce(given, extract(epoch FROM clock_timestamp()));
+    SELECT s.at, s.n INTO moment, newest FROM spent s WHERE s.key = k ORDER BY s.at DESC, s.n DESC LIMIT 1;
+    present := told;
+    IF given IS NOT NULL OR moment <= present + 5 THEN
+        present := greatest(moment, present);
+    END IF;
+    SELECT s.at, s.n INTO oldest, first FROM spent s
+        WHERE s.key = k AND s.at > present - win ORDER BY s.at, s.n LIMIT 1;
+    units := coalesce(newest - first + 1, 0);
+    IF units > lim THEN
+        SELECT s.at INTO oldest FROM spent s
+            WHERE s.key = k AND s.at > present - win ORDER BY s.at, s.n LIMIT 1 OFFSET units - lim;
+    END IF;
+    IF given IS NULL THEN
+        -- The next charge moves requests of a clock that was ahead to the present.
+        oldest := least(oldest, present);
+    END IF;
+    back := CASE WHEN units > 0 THEN oldest + win - told END;
+    RETURN NEXT;
+END $$;
+
+-- Delete the rows from before the window of the next `most` keys after the key `k`, except each key's newest row. Return
+-- the last of these keys; '' at the end of the table or if another process prunes.
+CREATE FUNCTION prune_1(k text, most integer, win float8, given float8) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    present float8 := coalesce(given, extract(epoch FROM clock_timestamp()));
+    newest bigint;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(0, 4) THEN
+        RETURN '';
+    END IF;
+    FOR i IN 1 .. most LOOP
+        SELECT s.key INTO k FROM spent s WHERE s.key > k COLLATE "C" ORDER BY s.key LIMIT 1;
+        IF NOT FOUND THEN
+            RETURN '';
+        END IF;
+        SELECT s.n INTO newest FROM spent s WHERE s.key = k ORDER BY s.at DESC, s.n DESC LIMIT 1;
+        DELETE FROM spent s WHERE s.key = k AND s.at <= present - win AND s.n < newest;
+    END LOOP;
+    RETURN k;
+END $$;
+
+-- Plans of the functions of the quota are made once for a connection, maybe while the table is empty, and then kept. So
+-- each statement uses the index, whatever the statistics say.
+ALTER FUNCTION charge_1 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION peek_1 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan;
+ALTER FUNCTION prune_1 SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan;

@@ -1,0 +1,21 @@
+-- The names that these indexes have in PostgreSQL.
+DROP INDEX listed;
+CREATE INDEX entry_listed ON entry (name, updated_at, hidden, visible_id, curated, preferred_id, rule);
+DROP INDEX of_source;
+CREATE INDEX record_of_source ON record (source, deleted, name);
+DROP INDEX current_secret;
+CREATE UNIQUE INDEX secret_current ON secret (key_id) WHERE expires_at IS NULL;
+DROP INDEX key_of_owner;
+CREATE INDEX api_key_of_owner ON api_key (owner) WHERE owner IS NOT NULL;
+DROP INDEX revoked_key;
+CREATE INDEX api_key_revoked ON api_key (revoked_at) WHERE revoked_at IS NOT NULL;
+DROP INDEX expiring_key;
+CREATE INDEX api_key_expiring ON api_key (expires_at) WHERE expires_at IS NOT NULL;
+DROP INDEX key_listed;
+CREATE INDEX api_key_listed ON api_key (created_at, id) WHERE revoked_at IS NULL;
+DROP INDEX pending_account;
+CREATE INDEX account_pending ON account (id) WHERE approved_at IS NULL;
+DROP INDEX disabled_account;
+CREATE INDEX account_disabled ON account (disabled_at) WHERE disabled_at IS NOT NULL;
+DROP INDEX renewed_account;
+CREATE INDEX account_renewed ON account (renew_by) WHERE renew_by IS NOT NULL;
