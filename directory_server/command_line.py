@@ -17,7 +17,6 @@ from .features import FEATURES, sections
 from .sanitize import clean
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "account": ("_account:account", "Invite, approve, list, disable, enable and delete accounts; set their roles."),
     "after-restore": (
         "_database:after_restore",
         "Invalidate outdated sessions, links and keys of a restored backup.",
@@ -32,12 +31,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "_import:import_",
         "Import entries from FILEs: .json, .jsonl, either with .gz, or - for standard input.",
     ),
-    "key": ("_key:key", "Create, list, rotate and revoke API keys, and change their limits."),
     "quickstart": (
         "_quickstart:quickstart",
         "Fill an empty directory, create a first key and the first operator, and print the next steps.",
     ),
-    "registry": ("_registry:registry", "Manage access to the registry API."),
     "status": ("_status:status", "Show the server, entries, keys, accounts, disk and upstreams."),
     "sync": ("_sync:sync", "Sync all configured upstreams once, or only the one called NAME."),
     "upstream": ("_upstream:upstream", "List the upstreams, and show their last sync runs."),
@@ -97,14 +94,14 @@ class NamedCommand(click.Command):
 
 def _add_commands(group: click.Group, feature: Feature, name: str) -> None:
     """Add the command `name` of a feature to `group`, and its resources below that."""
-    from .cli.resource_command import add_resource
+    from .cli.resource_command import add_command, add_resource
 
-    if feature.command:
-        group.add_command(feature.part(feature.command))
     for reference in feature.resources:
         resource = feature.part(reference)
         if resource.command.split()[0] == name:
-            add_resource(group, resource)
+            add_resource(group, resource, feature.commands[name])
+    if feature.command:
+        add_command(group, feature.part(feature.command))
 
 
 def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: str) -> list[str]:

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
+from urllib.parse import quote
 
 from attrs import field, frozen
 
 from .config import Config
+from .config.units import parse_duration
 from .domain.accounts import Account
 from .domain.errors import BadInput
 from .tables import Storage
@@ -26,8 +30,8 @@ Place = Literal["both", "page", "command"]
 class Parts:
     """What functions of a resource work on.
 
-    `account` is the operator or the auditor of a page, None in a command. `now` returns seconds since the epoch.
-    `url` returns the public URL of the server without a slash at the end.
+    `now` returns seconds since the epoch, `url` the public URL of the server without a slash at the end. `account` is
+    the operator or the auditor of a page, None in a command.
     """
 
     config: Config
@@ -36,6 +40,10 @@ class Parts:
     now: Callable[[], float]
     url: Callable[[], str]
     account: Account | None = None
+
+    def is_own(self, account_id: str | None) -> bool:
+        """Return whether an account is that of the operator of the page."""
+        return self.account is not None and self.account.id == account_id
 
 
 @frozen
@@ -75,7 +83,7 @@ class Field:
     place: Place = "both"
 
     def read(self, sent: Mapping[str, str]) -> Any:
-        """Return the value in the fields of a form."""
+        """Return the value in the fields of a form. Raises BadInput for a choice that there is not."""
         if self.place == "command":
             return self.default
         if self.kind == "many":
@@ -83,6 +91,8 @@ class Field:
         if self.kind == "flag":
             return bool(sent.get(self.name))
         text = sent.get(self.name, "").strip()
+        if self.kind == "choice" and self.choices and text not in self.choices:
+            raise BadInput(f"{self.name}: must be one of {', '.join(self.choices)}.", code="choice_wrong")
         return text.split() if self.kind == "words" else text
 
 
@@ -90,8 +100,8 @@ class Field:
 class Done:
     """The result of an action. Pages show the notice `notice`, by default that of the action.
 
-    `id` is that of a new record. A `secret` is shown once. Commands print `line`, and `hint` after the secret. With
-    `has_failed` the exit code of the command is 1.
+    `id` is that of a new record. A `secret` is shown once. Commands print `line` to standard error, or if it
+    `is_output` to standard output, and `hint` after the secret. With `has_failed` the exit code of the command is 1.
     """
 
     id: str = ""
@@ -99,6 +109,7 @@ class Done:
     notice: str = ""
     line: str = ""
     hint: str = ""
+    is_output: bool = False
     has_failed: bool = False
 
 
@@ -136,10 +147,11 @@ class Action:
     place: Place = "both"
 
     def read(self, sent: Mapping[str, str]) -> Mapping[str, Any]:
-        """Return the values of the fields in a form."""
+        """Return the values of the fields in a form. Raises BadInput."""
         return {one.name: one.read(sent) for one in self.fields}
 
 
+Every = Callable[[Parts, int, int], Coroutine[Any, Any, Sequence[Any]]]
 List = Callable[[Parts, Asked], Coroutine[Any, Any, Sequence[Any]]]
 Find = Callable[[Parts, str], Coroutine[Any, Any, Any]]
 Log = Callable[[Parts, str, int], Coroutine[Any, Any, Sequence[Facts]]]
@@ -155,10 +167,12 @@ class Resource:
     them, of what facts name.
 
     `searches` is whether lists can be searched for a text; they then have pages, else `list` returns all records.
+    `every` returns records for the command: those whose `number` is greater than one, at most so many, the oldest
+    first. `nothing` are words for facts that are None, which pages have as the text `NAME_none`.
     `states` are those by which lists are filtered; a list with `states` and without one has the records without these.
     `add` makes a record. `log` returns what happened to a record last, `logged` are the columns of that, and
     `longest_log` its length. `waiting` returns the number of records that wait for operators, which the overview shows.
-    `template` is a part of the page of a record, with what `extra` returns of it.
+    `template` is a part of the page of a record, with what `extra` returns for the `Kernel` of the server and a record.
     """
 
     name: str
@@ -175,13 +189,15 @@ class Resource:
     actions: tuple[Action, ...] = ()
     links: Mapping[str, str] = field(factory=dict)
     searches: bool = False
+    every: Every | None = None
+    nothing: Mapping[str, str] = field(factory=dict)
     states: tuple[str, ...] = ()
     log: Log | None = None
     logged: tuple[str, ...] = ()
     longest_log: int = 0
     waiting: Callable[[Storage], Awaitable[int]] | None = None
     template: str = ""
-    extra: Callable[[Parts, Any], Awaitable[Mapping[str, Any]]] | None = None
+    extra: Callable[[Any, Any], Awaitable[Mapping[str, Any]]] | None = None
     is_shown: bool = True
     """Whether there are pages of it."""
     is_named: bool = False
@@ -199,12 +215,41 @@ class Resource:
         """The path of the list."""
         return f"/admin/{self.name}"
 
-    def action(self, name: str) -> Action | None:
-        """Return the action of pages with a name; None if there is none."""
-        return next((action for action in self.actions if action.name == name and action.place != "command"), None)
+    def path_of(self, record_id: str) -> str:
+        """Return the path of the page of a record."""
+        return f"{self.path}/{quote(record_id, safe='')}"
+
+    @property
+    def shown_actions(self) -> Sequence[Action]:
+        """The actions of pages."""
+        return [action for action in self.actions if action.place != "command"]
 
 
 def field_of(error: Exception, fields: Sequence[Field]) -> str:
     """Return the name of the field that the message of an error names; empty for none."""
     name = str(error).partition(":")[0] if isinstance(error, BadInput) else ""
     return name if any(one.name == name for one in fields) else ""
+
+
+DURATION = re.compile(r"[0-9]{1,6}[dhms]")
+
+EXPIRES = Field(
+    "expires", "A duration (30d, 12h), a date (2027-01-31) or 'never'.", longest=40, default="never", is_required=False
+)
+"""The field of the expiry of a new secret."""
+
+
+def expiry(text: str, now: float) -> float | None:
+    """Return the value of the field EXPIRES in seconds since the epoch, None for never. Raises BadInput."""
+    if text in ("", "never"):
+        return None
+    if DURATION.fullmatch(text):
+        return now + parse_duration(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput(
+            "expires: must be a duration such as 30d, a date such as 2027-01-31 (UTC), or 'never'.",
+            code="expires_wrong",
+        ) from None

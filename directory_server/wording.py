@@ -11,3 +11,16 @@ def counted(number: int, singular: str, plural: str = "") -> str:
 def entries(number: int) -> str:
     """Return a number of entries: "1 entry", "2,000 entries"."""
     return counted(number, "entry", "entries")
+
+
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def duration(seconds: float) -> str:
+    """Return a duration of whole seconds, in units from days to seconds: "3 days", "1 hour 30 minutes"."""
+    left, parts = round(seconds), []
+    for size, unit in _UNITS:
+        number, left = divmod(left, size)
+        if number:
+            parts.append(counted(number, unit))
+    return " ".join(parts) or "0 seconds"

@@ -10,12 +10,30 @@ import pytest
 import directory_server
 from directory_server.domain.errors import QuotaExceeded, Throttled, TooManyKeys
 from directory_server.domain.quota import Allowance
-from directory_server.wording import counted, entries
+from directory_server.wording import counted, duration, entries
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 keys"), (1, "1 key"), (2, "2 keys"), (1_000, "1,000 keys")])
 def test_only_one_is_singular(number: int, text: str) -> None:
     assert counted(number, "key") == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (60, "1 minute"),
+        (90, "1 minute 30 seconds"),
+        (3_600, "1 hour"),
+        (5_400, "1 hour 30 minutes"),
+        (259_200, "3 days"),
+        (100_000.4, "1 day 3 hours 46 minutes 40 seconds"),
+        (86_400 * 1_000, "1,000 days"),
+    ],
+)
+def test_duration_has_whole_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_entries_have_a_plural_of_their_own() -> None:

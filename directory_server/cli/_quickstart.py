@@ -17,10 +17,10 @@ from attrs import frozen
 from .. import importer, sample, wording
 from ..config import Config, endpoints
 from ..domain.versions import SAMPLE
-from ._account import create_link
+from ..services.accounts import invitation
 from ._sync import configured_upstreams, sync_all
 from .context import PAGE, PROXY, CommandContext, command_context, configuration, run_in_reactor, wait_for
-from .output import duration, echo
+from .output import echo
 
 if TYPE_CHECKING:
     from .. import mirror
@@ -81,7 +81,8 @@ async def _begin(context: CommandContext) -> None:
     if not listed:
         operator = await storage.accounts.add(OPERATOR)
         await storage.accounts.set_role(operator.id, "operator")
-        link = await create_link(context, operator)
+        lifetime = context.config.accounts.link
+        link = await invitation(storage.accounts, operator.id, lifetime, context.public_url)
     operators = (account.email for account in listed if account.is_operator)
     steps = NextSteps(
         base=context.public_url,
@@ -155,7 +156,7 @@ class NextSteps:
     def _sign_in(self) -> str:
         if self.link:
             return (
-                f"Open this to sign in as operator (once, within {duration(self.lifetime)}; your address is "
+                f"Open this to sign in as operator (once, within {wording.duration(self.lifetime)}; your address is "
                 f"{OPERATOR}):\n  {self.link}"
             )
         if self.operator:

@@ -24,8 +24,6 @@ SPOOLED = 8_000_000
 LINE_INTERVAL = 10.0
 """Seconds between two lines of progress."""
 
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-
 ShowProgress = Callable[..., None]
 """`show(position, label=…, length=…)` moves the bar; `length` may be given with the first call."""
 
@@ -133,16 +131,6 @@ def moment(timestamp: float | None) -> str:
 def minute(timestamp: float) -> str:
     """Return a Unix timestamp as date and minute (UTC): "2027-01-31 12:00"."""
     return datetime.fromtimestamp(timestamp, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def duration(seconds: float) -> str:
-    """Return a duration of whole seconds, in units from days to seconds: "3 days", "1 hour 30 minutes"."""
-    left, parts = round(seconds), []
-    for size, unit in _UNITS:
-        number, left = divmod(left, size)
-        if number:
-            parts.append(counted(number, unit))
-    return " ".join(parts) or "0 seconds"
 
 
 @contextmanager

@@ -37,22 +37,21 @@ def _list(resource: Resource) -> click.Command:
 
     def run(as_json: bool, state: str | None = None) -> None:
         parts = _parts(new=False)
-        columns = ("id", *resource.columns) if "id" not in resource.columns else resource.columns
-        records = (dict(facts) for facts in _records(resource, parts, state or ""))
-        print_listing(records, _headings(columns), as_json)
+        columns = resource.columns if resource.is_named else ("id", *resource.columns)
+        print_listing(_records(resource, parts, state or ""), _headings(columns, resource), as_json)
 
     return click.Command("list", callback=run, params=params, help=f"List all {resource.plural}.")
 
 
 def _records(resource: Resource, parts: Parts, state: str) -> Iterator[Facts]:
-    """Yield the facts of all records, page by page if the resource has pages."""
-    after = ""
-    while page := wait_for(resource.list(parts, Asked(PAGE, state=state, after=after))):
-        facts = [resource.facts(parts, record) for record in page]
-        yield from facts
-        if not resource.searches:
-            return
-        after = facts[-1]["id"]
+    """Yield the facts of all records; those of `Resource.every` page by page."""
+    if resource.every is None or state:
+        yield from (resource.facts(parts, one) for one in wait_for(resource.list(parts, Asked(PAGE, state=state))))
+        return
+    after = 0
+    while page := wait_for(resource.every(parts, after, PAGE)):
+        yield from (resource.facts(parts, one) for one in page)
+        after = page[-1].number
 
 
 def _log(resource: Resource) -> click.Command:
@@ -63,7 +62,7 @@ def _log(resource: Resource) -> click.Command:
         parts = _parts(new=False)
         assert resource.log is not None
         facts = resource.facts(parts, wait_for(resource.find(parts, record_id)))
-        print_listing(wait_for(resource.log(parts, facts["id"], limit)), _headings(resource.logged), as_json)
+        print_listing(wait_for(resource.log(parts, facts["id"], limit)), _headings(resource.logged, resource), as_json)
 
     help_ = f"Show what happened to a {resource.noun} last, the newest first."
     return click.Command("log", callback=run, params=[_id(resource), limit, _JSON], help=help_)
@@ -112,14 +111,15 @@ def _print_new(resource: Resource, action: Action, done: Done, label: str) -> No
 
 
 def _print_done(resource: Resource, action: Action, facts: Facts, done: Done) -> None:
-    name = f"{resource.noun} {facts[resource.columns[0]] if resource.is_named else facts['id']}"
+    noun = resource.noun
+    name = f"the {noun} {facts[resource.columns[0]]}" if resource.is_named else f"{noun} {facts['id']}"
     if done.secret:
         echo(done.line or f"The new secret of {name} is shown only once:", err=True)
         _print_secret(done)
     elif done.line:
-        echo(done.line, err=done.has_failed)
+        echo(done.line, err=not done.is_output)
     else:
-        echo(f"The {name} {action.done}.", err=True)
+        echo(f"{name[0].upper()}{name[1:]} {action.done}.", err=True)
     if done.has_failed:
         raise SystemExit(1)
 
@@ -147,12 +147,24 @@ def _parameter(field: Field) -> click.Parameter:
         return click.Option(names, is_flag=True, help=field.help)
     if field.kind in ("words", "many"):
         return click.Option(names, type=kind, multiple=True, required=field.is_required, help=field.help)
-    default = None if field.is_required else field.default
-    return click.Option(names, type=kind, default=default, required=field.is_required, help=field.help)
+    if field.is_required:
+        return click.Option(names, type=kind, required=True, help=field.help)
+    return click.Option(names, type=kind, default=field.default, help=field.help)
 
 
-def _headings(names: Sequence[str]) -> dict[str, Column]:
-    return {name.removesuffix("_at").replace("_", " ").upper(): name for name in names}
+def _headings(names: Sequence[str], resource: Resource) -> dict[str, Column]:
+    def cell(name: str) -> Column:
+        nothing = resource.nothing.get(name)
+        return name if nothing is None else lambda record: nothing if record[name] is None else record[name]
+
+    return {_ENDS_IN if name == "last_four" else _heading(name): cell(name) for name in names}
+
+
+_ENDS_IN = "ENDS IN"
+
+
+def _heading(name: str) -> str:
+    return name.removesuffix("_at").replace("_", " ").upper()
 
 
 def _parts(*, new: bool) -> Parts:
@@ -160,9 +172,21 @@ def _parts(*, new: bool) -> Parts:
     return Parts(context.config, context.storage, None, context.now, lambda: context.public_url)
 
 
-def add_resource(main: click.Group, resource: Resource) -> None:
-    """Add the command of a resource to `main`, or to a group below it."""
+def add_resource(commands: click.Group, resource: Resource, about: str) -> None:
+    """Add the command of a resource to `commands`, or to a group with the help `about` below it."""
     parent, _, name = resource.command.rpartition(" ")
-    group = main if not parent else main.commands[parent]
+    if parent and parent not in commands.commands:
+        commands.add_command(Group(parent, help=about))
+    group = commands.commands[parent] if parent else commands
     assert isinstance(group, click.Group)
     group.add_command(resource_command(resource), name)
+
+
+def add_command(commands: click.Group, command: click.Command) -> None:
+    """Add a command to `commands`; the commands of a group are added to the group of a resource with its name."""
+    known = commands.commands.get(command.name or "")
+    if not (isinstance(known, click.Group) and isinstance(command, click.Group)):
+        commands.add_command(command)
+        return
+    for one in command.commands.values():
+        known.add_command(one)

@@ -124,12 +124,13 @@ def check_expiry(expires_at: float | None, now: float) -> None:
         raise BadInput("expires_at: must be in the future.")
 
 
-def limit_of(text: str) -> int:
-    """Return the limit in a form. Raises BadInput."""
+def limit_of(text: str, *, or_unlimited: bool = False) -> int:
+    """Return the limit in a form. Raises BadInput; its message says whether the limit may be "unlimited"."""
     digits = text.strip()
     is_number = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MAX_LIMIT))
     if not is_number or not 1 <= int(digits) <= MAX_LIMIT:
-        raise BadInput(f"limit: must be a whole number from 1 to {MAX_LIMIT:,}.", code="limit_wrong")
+        other = ", or 'unlimited'" if or_unlimited else ""
+        raise BadInput(f"limit: must be a whole number from 1 to {MAX_LIMIT:,}{other}.", code="limit_wrong")
     return int(digits)
 
 

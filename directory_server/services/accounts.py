@@ -193,3 +193,8 @@ class UnusedAccounts:
                 removed += await self._accounts.remove(account.id, before=before)
         if removed:
             self._log.info("Deleted without approval: {accounts}", accounts=counted(removed, "unused account"))
+
+
+async def invitation(accounts: StoredAccounts, account_id: str, lifetime: float, url: str) -> str:
+    """Return the URL of a new one-time link that sets the password of an account; `url` is that of the server."""
+    return f"{url}/account/invitation/{await accounts.link(account_id, lifetime=lifetime)}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 from attrs import evolve, frozen
 from twisted.python.failure import Failure
-from werkzeug.exceptions import NotFound as UnknownPath
 
+from ..domain.entries import is_storable
 from ..domain.errors import DirectoryError, NotFound
 from ..domain.keys import NewSecret
 from ..http import Request
@@ -31,7 +34,7 @@ class ResourcePages:
     """Handles the pages of a resource. A form with an error is shown again in the response, with all that was sent."""
 
     _requests: OperatorRequests
-    _resource: Resource
+    resource: Resource
     _kernel: Kernel
 
     async def get(self, request: Request) -> bytes:
@@ -41,9 +44,8 @@ class ResourcePages:
     async def post(self, request: Request) -> bytes:
         """Add a record, and go to its page or to that of its secret."""
         member, sent = await self._requests.member_form(request)
-        adding = self._resource.add
-        if adding is None or adding.place == "command":
-            raise UnknownPath
+        adding = self.resource.add
+        assert adding is not None
         parts = self._parts(request, member)
         try:
             done = await adding.run(parts, **adding.read(sent)) or Done()
@@ -58,41 +60,42 @@ class ResourcePages:
         """Return the page of a record. Raises NotFound."""
         return await self._record(request, await self._requests.member(request), record_id)
 
-    async def confirm(self, request: Request, record_id: str, action: str) -> bytes:
+    async def confirm(self, action: Action, request: Request, record_id: str) -> bytes:
         """Return the page that asks to confirm an action; for others, redirect to the page of the record."""
-        member, wanted = await self._requests.member(request), self._action(action)
-        if not wanted.confirms or wanted.fields:
-            return self._requests.redirect(request, f"{self._resource.path}/{record_id}")
+        member = await self._requests.member(request)
+        if not action.confirms or action.fields:
+            return self._requests.redirect(request, self.resource.path_of(unquote(record_id)))
         record = await self._facts(self._parts(request, member), record_id)
-        values = {"resource": self._resource, "record": record, "action": wanted}
+        values = {"resource": self.resource, "record": record, "action": action}
         return self._requests.page(request, member.session, "confirm", values)
 
-    async def act(self, request: Request, record_id: str, action: str) -> bytes:
+    async def act(self, action: Action, request: Request, record_id: str) -> bytes:
         """Run an action, and go to the page of the record, of its secret, or to the list."""
         member, sent = await self._requests.member_form(request)
-        wanted, parts = self._action(action), self._parts(request, member)
+        parts = self._parts(request, member)
         try:
+            facts = await self._facts(parts, record_id)
             async with changing(request, lambda: self._audited(parts, record_id)):
-                done = await wanted.run(parts, record_id, **wanted.read(sent)) or Done()
+                done = await action.run(parts, facts["id"], **action.read(sent)) or Done()
         except DirectoryError as error:
             if not await self._audited(parts, record_id):
-                return self._requests.form_error(request, self._resource.path)
-            shown = _error(request, wanted, sent, error)
+                return self._requests.form_error(request, self.resource.path)
+            shown = _error(request, action, sent, error)
             return await self._record(request, member, record_id, shown, shown["status"])
-        return await self._follow(request, member, done, wanted, "" if wanted.ends else record_id)
+        return await self._follow(request, member, done, action, "" if action.ends else facts["id"])
 
     async def secret(self, request: Request, record_id: str) -> bytes:
         """Return the new secret of a record once, to the session that made it; else a page with status 410."""
         member = await self._requests.member(request)
         record = await self._facts(self._parts(request, member), record_id)
-        new, status = await shown_once(request, member, self._kernel.storage.new_secrets, self._subject(record_id))
-        values = {"resource": self._resource, "record": record, "secret": new and new.secret}
+        new, status = await shown_once(request, member, self._kernel.storage.new_secrets, self._subject(record["id"]))
+        values = {"resource": self.resource, "record": record, "secret": new and new.secret}
         return self._requests.page(request, member.session, "secret", values, status)
 
     async def _follow(self, request: Request, member: Member, done: Done, action: Action, record_id: str) -> bytes:
         """Return the redirect to the page after an action."""
         self._kernel.bus.announce()
-        path = f"{self._resource.path}/{record_id}" if record_id else self._resource.path
+        path = self.resource.path_of(record_id) if record_id else self.resource.path
         if not done.secret:
             return self._requests.redirect(request, path, done.notice or action.name)
         new = NewSecret(done.secret, rotated=False)
@@ -102,7 +105,7 @@ class ResourcePages:
     async def _list(
         self, request: Request, member: Member, shown: Mapping[str, Any] | None = None, status: int = 200
     ) -> bytes:
-        resource, parts, query = self._resource, self._parts(request, member), parameters(request)
+        resource, parts, query = self.resource, self._parts(request, member), parameters(request)
         state = query.get("state", "") if query.get("state") in resource.states else ""
         asked = Asked(PER_PAGE + 1, query.get("q", ""), state, query.get("after", ""))
         facts = [resource.facts(parts, record) for record in await resource.list(parts, asked)]
@@ -127,13 +130,13 @@ class ResourcePages:
         shown: Mapping[str, Any] | None = None,
         status: int = 200,
     ) -> bytes:
-        resource, parts = self._resource, self._parts(request, member)
+        resource, parts = self.resource, self._parts(request, member)
         record = await self._found(parts, record_id)
         facts = resource.facts(parts, record)
-        actions = [action for action in resource.actions if action.place != "command" and action.allows(parts, facts)]
+        actions = [action for action in resource.shown_actions if action.allows(parts, facts)]
         values = {
             **(shown or _NOTHING_SENT),
-            **(await resource.extra(parts, record) if resource.extra else {}),
+            **(await resource.extra(self._kernel, record) if resource.extra else {}),
             "resource": resource,
             "record": facts,
             "actions": actions,
@@ -148,19 +151,14 @@ class ResourcePages:
         url = self._requests.base_url(request)
         return Parts(kernel.config, kernel.storage, kernel.reactor, kernel.now, lambda: url, member.account)
 
-    def _action(self, name: str) -> Action:
-        action = self._resource.action(name)
-        if action is None:
-            raise UnknownPath
-        return action
-
     async def _found(self, parts: Parts, record_id: str) -> Any:
-        if len(record_id) > MAX_ID:
-            raise NotFound(f"There is no {self._resource.noun} with this id.")
-        return await self._resource.find(parts, record_id)
+        found = unquote(record_id, errors="replace")
+        if len(found) > MAX_ID or not is_storable(found):
+            raise NotFound(f"There is no {self.resource.noun} with this id.")
+        return await self.resource.find(parts, found)
 
     async def _facts(self, parts: Parts, record_id: str) -> Facts:
-        return self._resource.facts(parts, await self._found(parts, record_id))
+        return self.resource.facts(parts, await self._found(parts, record_id))
 
     async def _audited(self, parts: Parts, record_id: str) -> Facts:
         """Return the facts of a record for the audit log, none if there is no record."""
@@ -171,7 +169,7 @@ class ResourcePages:
 
     def _subject(self, record_id: str) -> str:
         """Return the name of a record among new secrets."""
-        return f"{self._resource.name}/{record_id}"
+        return f"{self.resource.name}/{record_id}"
 
 
 _NOTHING_SENT: Mapping[str, Any] = {"message": "", "wrong": "", "failed": "", "values": {}}
@@ -208,7 +206,7 @@ def with_resources(part: WebPart, name: str, package: str, resources: Sequence[R
 
     def serve(kernel: Kernel) -> Endpoints:
         served, requests = part.serve(kernel), kernel.operators.of_folder("admin")
-        pages = {_group(resource): ResourcePages(requests, resource, kernel) for resource in shown}
+        pages = {_group(resource): _handlers(ResourcePages(requests, resource, kernel)) for resource in shown}
         return evolve(served, handlers={**served.handlers, **pages})
 
     return evolve(
@@ -224,13 +222,25 @@ def _group(resource: Resource) -> str:
     return f"resource_{resource.name}"
 
 
+def _handlers(pages: ResourcePages) -> SimpleNamespace:
+    """Return the handlers of the rows of `_routes`."""
+    actions = {
+        f"{handler.__name__}_{action.name}": partial(handler, action)
+        for action in pages.resource.shown_actions
+        for handler in (pages.confirm, pages.act)
+    }
+    return SimpleNamespace(get=pages.get, post=pages.post, get_one=pages.get_one, secret=pages.secret, **actions)
+
+
 def _routes(resource: Resource) -> Iterator[Route]:
+    """Yield the rows of a resource; each action has its own, which the audit log names."""
     one = f"{resource.path}/{{record_id}}"
     rows = [(resource.path, "GET", "get"), (one, "GET", "get_one")]
     if resource.add and resource.add.place != "command":
         rows.append((resource.path, "POST", "post"))
-    if any(action.place != "command" for action in resource.actions):
-        rows += [(f"{one}/{{action}}", "GET", "confirm"), (f"{one}/{{action}}", "POST", "act")]
+    for action in resource.shown_actions:
+        path = f"{one}/{action.name}"
+        rows += [(path, "GET", f"confirm_{action.name}"), (path, "POST", f"act_{action.name}")]
     if resource.has_secret:
         rows.append((f"{one}/secret", "GET", "secret"))
     yield from (Route(path, method, PAGES, f"{_group(resource)}.{handler}") for path, method, handler in rows)

@@ -161,8 +161,7 @@ def test_list_shows_state_and_number_of_keys(directory: Directory) -> None:
     ]
     directory.succeed("account", "enable", "bob@example.org")
     assert directory.account("bob@example.org").disabled_at is None
-    keys = directory.succeed("key", "list").splitlines()[1:]
-    assert [row.split()[-3] for row in keys] == ["ann@example.org"] * 3
+    assert [key["owner"] for key in json.loads(directory.succeed("key", "list", "--json"))] == ["ann@example.org"] * 3
 
 
 def test_add_creates_an_operator(directory: Directory) -> None:
@@ -238,4 +237,4 @@ def test_limits_all_keys_of_an_account(directory: Directory) -> None:
     assert result.stderr == "The account ann@example.org is limited to 5,000 requests per key.\n"
     assert directory.account("ann@example.org").limit == 5_000
     assert [key.limit for key in run_sync(directory.keys.list(ann.id))] == [5_000]
-    assert directory.run("account", "limit", "ann@example.org", "0").exit_code == 2
+    assert directory.run("account", "limit", "ann@example.org", "0").exit_code == 1

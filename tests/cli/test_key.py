@@ -66,23 +66,23 @@ def test_create_with_a_lifetime(directory: CommandLine, text: str, seconds: int)
         ([], "Missing option '--label'"),
         (["--label", ""], "label: must be 1 to 100 printable characters"),
         (["--label", "a\nb"], "label: must be 1 to 100 printable characters"),
-        (["--label", "a", "--limit", "0"], "--limit: must be a whole number from 1 to 1,000,000,000"),
-        (["--label", "a", "--limit", "1000000001"], "--limit: must be a whole number from 1 to 1,000,000,000"),
-        (["--label", "a", "--limit", "-1"], "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'"),
+        (["--label", "a", "--limit", "0"], "limit: must be a whole number from 1 to 1,000,000,000"),
+        (["--label", "a", "--limit", "1000000001"], "limit: must be a whole number from 1 to 1,000,000,000"),
+        (["--label", "a", "--limit", "-1"], "limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'"),
         (
             ["--label", "a", "--limit", "many"],
-            "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
+            "limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
         ),
         (
             ["--label", "a", "--limit", "9" * 5000],
-            "--limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
+            "limit: must be a whole number from 1 to 1,000,000,000, or 'unlimited'",
         ),
-        (["--label", "a", "--expires", "soon"], "--expires: must be a duration such as 30d, a date"),
-        (["--label", "a", "--expires", "2999-13-01"], "--expires: must be a duration such as 30d, a date"),
+        (["--label", "a", "--expires", "soon"], "expires: must be a duration such as 30d, a date"),
+        (["--label", "a", "--expires", "2999-13-01"], "expires: must be a duration such as 30d, a date"),
         # In UTC this is in the year 10000, which datetime cannot represent.
         (
             ["--label", "a", "--expires", "9999-12-31T23:59:59-01:00"],
-            "--expires: must be a duration such as 30d, a date",
+            "expires: must be a duration such as 30d, a date",
         ),
         (["--label", "a", "--expires", "2020-01-31"], "must be in the future"),
         (["--label", "a", "--expires", "0m"], "must be in the future"),
@@ -108,8 +108,8 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
     shown = directory.succeed("key", "list")
     assert not any(secret in shown for secret in secrets)
     heading, *rows = [re.split(r"  +", row) for row in shown.splitlines()]
-    names = ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER", "LAST USED", "FROM"]
-    assert heading == names
+    names = ["ID", "LABEL", "ENDS IN", "USED", "LIMIT", "CREATED", "EXPIRES", "STATE", "OWNER", "LAST USED", "CLIENT"]
+    assert heading == [*names, "NETWORK"]
     assert [row[0] for row in rows] == [key.id for key in directory.all_keys()]
     assert [row[1:5] for row in rows] == [
         ["used", secrets[0][-4:], "2", "5"],
@@ -117,9 +117,9 @@ def test_list_shows_used_requests_and_no_secret(directory: CommandLine) -> None:
         ["ended", secrets[2][-4:], "0", "20"],
     ]
     assert [row[6:] for row in rows] == [
-        ["never", "valid", "-", "2027-01-15 08:00", "curl 192.0.2.0/24"],
-        ["never", "valid", "-", "2027-01-15 08:00", "-"],
-        ["2999-01-31 00:00", "revoked", "-", "-", "-"],
+        ["never", "valid", "-", "2027-01-15 08:00", "curl", "192.0.2.0/24"],
+        ["never", "valid", "-", "2027-01-15 08:00", "-", "-"],
+        ["2999-01-31 00:00", "revoked", "-", "never", "-", "-"],
     ]
 
 
@@ -182,7 +182,9 @@ def test_rotate_without_grace_invalidates_the_old_secret(directory: CommandLine,
 def test_unknown_key_and_invalid_grace_are_reported(directory: CommandLine) -> None:
     assert directory.fail("key", "revoke", "unknown") == "Error: No key has the id 'unknown'."
     assert directory.fail("key", "rotate", "unknown") == "Error: No key has the id 'unknown'."
-    assert "--grace: must be a duration such as 30d" in directory.fail("key", "rotate", "unknown", "--grace", "1")
+    directory.succeed("key", "create", "--label", "laptop")
+    (key,) = directory.all_keys()
+    assert "grace: must be a duration such as 30d" in directory.fail("key", "rotate", key.id, "--grace", "1")
 
 
 def test_list_as_json_has_machine_readable_values(directory: CommandLine) -> None:

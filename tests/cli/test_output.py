@@ -1,4 +1,4 @@
-"""Durations and lists in the output of the commands."""
+"""Lists in the output of the commands."""
 
 from __future__ import annotations
 
@@ -9,28 +9,10 @@ from weakref import ref
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server.cli import _account, _key, output
-from directory_server.cli.output import Record, duration, print_listing
+from directory_server.cli import output, resource_command
+from directory_server.cli.output import Record, print_listing
 
 from .conftest import CommandLine
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 seconds"),
-        (1, "1 second"),
-        (60, "1 minute"),
-        (90, "1 minute 30 seconds"),
-        (3_600, "1 hour"),
-        (5_400, "1 hour 30 minutes"),
-        (259_200, "3 days"),
-        (100_000.4, "1 day 3 hours 46 minutes 40 seconds"),
-        (86_400 * 1_000, "1,000 days"),
-    ],
-)
-def test_duration_has_whole_units(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize("command", [["key", "list"], ["account", "list"]])
@@ -42,8 +24,7 @@ def test_long_lists_are_read_in_pages(
         directory.succeed("account", "add", name)
         directory.succeed("key", "create", "--label", name)
     whole, whole_json = directory.succeed(*command), directory.succeed(*command, "--json")
-    monkeypatch.setattr(_key, "PAGE", 3)
-    monkeypatch.setattr(_account, "PAGE", 3)
+    monkeypatch.setattr(resource_command, "PAGE", 3)
     monkeypatch.setattr(output, "SPOOLED", 100)
     assert (directory.succeed(*command), directory.succeed(*command, "--json")) == (whole, whole_json)
     assert json.dumps(json.loads(whole_json), indent=2) + "\n" == whole_json

@@ -2,4 +2,14 @@
 
 from ...feature import Feature
 
-FEATURE = Feature("operators", __name__, web="web:PART")
+FEATURE = Feature(
+    "operators",
+    __name__,
+    web="web:PART",
+    commands={
+        "account": "Invite, approve, list, disable, enable and delete accounts; set their roles.",
+        "key": "Create, list, rotate and revoke API keys, and change their limits.",
+        "registry": "Manage access to the registry API.",
+    },
+    resources=("accounts:ACCOUNTS", "keys:KEYS", "registry_tokens:REGISTRY_TOKENS"),
+)

@@ -15,8 +15,6 @@ from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.routes import PAGES, Route
-from .account_pages import ACCOUNT, ACCOUNTS, AccountPages
-from .key_pages import KEY, KEYS, KeyPages
 
 UPSTREAMS = f"{ADMIN}/upstreams"
 
@@ -82,8 +80,6 @@ def _serve(kernel: Kernel) -> Endpoints:
     return Endpoints(
         {
             "operator_server": ServerPages(requests, kernel.now(), kernel, place(kernel.config)),
-            "operator_accounts": AccountPages(requests, kernel),
-            "operator_keys": KeyPages(requests, kernel),
         }
     )
 
@@ -93,21 +89,6 @@ PART = WebPart(
         Route(ADMIN, "GET", PAGES, "operator_server.get"),
         Route(UPSTREAMS, "GET", PAGES, "operator_server.get_upstreams"),
         Route(f"{UPSTREAMS}/sync", "POST", PAGES, "operator_server.sync"),
-        Route(ACCOUNTS, "GET", PAGES, "operator_accounts.get"),
-        Route(ACCOUNTS, "POST", PAGES, "operator_accounts.invite"),
-        Route(ACCOUNT, "GET", PAGES, "operator_accounts.get_one"),
-        Route(f"{ACCOUNT}/link", "POST", PAGES, "operator_accounts.create_link"),
-        Route(f"{ACCOUNT}/approve", "POST", PAGES, "operator_accounts.approve"),
-        Route(f"{ACCOUNT}/limit", "POST", PAGES, "operator_accounts.set_limit"),
-        Route(f"{ACCOUNT}/role", "POST", PAGES, "operator_accounts.set_role"),
-        Route(f"{ACCOUNT}/disable", "GET", PAGES, "operator_accounts.get_disable"),
-        Route(f"{ACCOUNT}/disable", "POST", PAGES, "operator_accounts.disable"),
-        Route(f"{ACCOUNT}/enable", "POST", PAGES, "operator_accounts.enable"),
-        Route(KEYS, "GET", PAGES, "operator_keys.get"),
-        Route(KEY, "GET", PAGES, "operator_keys.get_one"),
-        Route(f"{KEY}/limit", "POST", PAGES, "operator_keys.set_limit"),
-        Route(f"{KEY}/revoke", "GET", PAGES, "operator_keys.get_revoke"),
-        Route(f"{KEY}/revoke", "POST", PAGES, "operator_keys.revoke"),
     ),
     serve=_serve,
     extension=Extension(
@@ -115,8 +96,6 @@ PART = WebPart(
         "directory_server.features.operators",
         tabs=(
             ("server", ADMIN, f"{NAME}.overview"),
-            ("access", ACCOUNTS, f"{NAME}.accounts"),
-            ("access", KEYS, f"{NAME}.keys"),
             ("server", UPSTREAMS, f"{NAME}.upstreams"),
         ),
     ),

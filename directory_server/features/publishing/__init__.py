@@ -10,4 +10,5 @@ FEATURE = Feature(
     commands={"publisher": "Create, list and revoke publisher tokens, and show what they published."},
     command="command:publisher",
     run="service:running",
+    resources=("publisher_tokens:PUBLISHER_TOKENS",),
 )

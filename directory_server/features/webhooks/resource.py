@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from attrs import asdict
 from attrs.filters import exclude
 
 from ...resource import Action, Asked, Done, Facts, Field, Parts, Resource
 from ...tables import ready_lists
-from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Delivery, Message, Webhook, new_webhook
-from .service import new_sender, open_webhooks
+from .rules import GRACE, KINDS, MAX_KEYWORDS, MAX_PATTERN, MAX_PATTERNS, Webhook, new_webhook
+from .service import new_sender, open_webhooks, send_test
 from .settings import WebhooksConfig
-from .tables import MAX_DELIVERIES, Webhooks, count_paused
-
-if TYPE_CHECKING:
-    from .sender import Sender
+from .tables import MAX_DELIVERIES, count_paused
 
 _HIDDEN = exclude("seq", "pending", "was_reset", "failures", "next_at", "has_all")
 
@@ -44,19 +39,7 @@ async def _test(parts: Parts, webhook_id: str) -> Done:
     delivery = await send_test(await open_webhooks(parts.storage), webhook_id, sender, parts.now())
     if delivery.error:
         return Done(notice="test_failed", line=f"Not accepted: {delivery.error}", has_failed=True)
-    return Done(line=f"Accepted with status {delivery.status} after {delivery.seconds:.2f} seconds.")
-
-
-async def send_test(webhooks: Webhooks, webhook_id: str, sender: Sender, now: float) -> Delivery:
-    """Send a message without changes to a webhook, log it, and stop the sender; return its delivery."""
-    message = Message(f"msg_{webhook_id}_test_{uuid4().hex[:12]}", "test", {"message": "This is a test."})
-    try:
-        webhook = await webhooks.find(webhook_id)
-        sent = await sender.send(webhook.url, await webhooks.secrets(webhook_id, now), message)
-    finally:
-        sender.stop()
-    await webhooks.log(webhook_id, sent.delivery)
-    return sent.delivery
+    return Done(line=f"Accepted with status {delivery.status} after {delivery.seconds:.2f} seconds.", is_output=True)
 
 
 async def _rotate(parts: Parts, webhook_id: str) -> Done:

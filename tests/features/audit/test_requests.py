@@ -47,7 +47,7 @@ def test_an_operator_changes_the_limit_of_a_key(server: Server, operator: Browse
     event = last(server).event
     assert (event.actor.kind, event.actor.name) == ("account", "operator@example.org")
     assert event.actor.network == "127.0.0.0/24"
-    assert (event.action, event.target) == ("POST /admin/keys/{key_id}/limit", f"key_id={server.key_id}")
+    assert (event.action, event.target) == ("POST /admin/keys/{record_id}/limit", f"record_id={server.key_id}")
     before, after = json.loads(event.before), json.loads(event.after)
     assert (before.pop("limit"), after.pop("limit")) == (20, 77)
     assert before == after
@@ -161,10 +161,10 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "<script>alert(1)</script>"})
     operator.get("/admin/audit?q=limit")
-    assert operator.text.count("POST /admin/keys/{key_id}/limit") == 2
+    assert operator.text.count("POST /admin/keys/{record_id}/limit") == 2
     assert "<script>alert" not in operator.page
     operator.get("/admin/audit?q=limit&outcome=failed")
-    assert operator.text.count("POST /admin/keys/{key_id}/limit") == 1
+    assert operator.text.count("POST /admin/keys/{record_id}/limit") == 1
     operator.get("/admin/audit?day=1970-01-01&q=%00&after=x")
     assert "No record matches." in operator.text
     lines = operator.get("/admin/audit/export").body.splitlines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -19,6 +19,12 @@ from ...web.conftest import POSTGRES, POSTGRES_ID, Server
 PAGES = [route for route in all_routes() if route.path == "/admin" or route.path.startswith("/admin/")]
 GETS = [route.path for route in PAGES if route.method == "GET"]
 POSTS = [route.path for route in PAGES if route.method == "POST"]
+
+
+def filled(path: str, values: Mapping[str, str]) -> str:
+    """Return a path with an id of a record in place of each parameter."""
+    values = {**values, "record_id": values.get(path.removeprefix("/admin/").partition("/")[0], "x")}
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "x"), path)
 
 
 def test_the_pages_are_found() -> None:
@@ -66,16 +72,16 @@ def test_a_member_gets_the_response_of_an_unknown_path(
 def test_an_auditor_reads_the_pages_and_all_forms_answer_403(
     server: Server, ann: Account, operator: Browser, auditor: Browser, subtests: pytest.Subtests
 ) -> None:
-    values = {"account_id": ann.id, "key_id": server.key_id, "mcp_id": POSTGRES_ID}
+    values = {"mcp_id": POSTGRES_ID, "accounts": ann.id, "keys": server.key_id}
     for path in in_turn(server, GETS, subtests):
-        path = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "x"), path) + f"?name={POSTGRES.name}"
+        path = filled(path, values) + f"?name={POSTGRES.name}"
         response = auditor.get(path)
         assert response.status == operator.get(path).status
         if response.status == 200 and "html" in response.headers["Content-Type"]:
             assert "You are an auditor" in auditor.text
     for path in in_turn(server, CHANGING, subtests):
         auditor.get("/account/keys")
-        path = re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "x"), path)
+        path = filled(path, values)
         assert auditor.post(path, FIELDS).status == 403
         assert "You are an auditor" in auditor.text
     for path in in_turn(server, sorted(OF_SIGN_IN), subtests):
@@ -125,7 +131,7 @@ def test_forms_of_other_sites_and_without_a_valid_token_are_rejected(
     assert operator.csrf
     foreign = {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}
     for path in in_turn(server, POSTS, subtests):
-        path = path.replace("{account_id}", ann.id).replace("{key_id}", server.key_id)
+        path = filled(path, {"accounts": ann.id, "keys": server.key_id})
         for headers in foreign:
             assert operator.post(path, FIELDS, **headers).status == 403
         for csrf in ("", "wrong"):
