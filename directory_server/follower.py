@@ -46,11 +46,7 @@ class Later(Exception):
         self.seconds = seconds
 
 
-async def _nothing() -> None:
-    pass
-
-
-async def _not_changed() -> bool:
+async def _nothing() -> bool:
     return False
 
 
@@ -136,10 +132,10 @@ class Follower(LeasedTimer):
     """Calls `apply` with each change after those that were applied, in the process that holds the lease `name`.
 
     With another `version`, that of rules, settings or software, or another log, it calls `begin`, then `apply` with all
-    entries, then `complete`, which returns the same as `apply`. Changes after the stored position follow: they may be
-    of entries that are not there any more. What is derived `in_memory` ends with the lease. With `once`, `apply` gets
-    all entries of a new version and no changes. `prepare` is called first at each look. Entries that a rule of the
-    policy hides are applied if `ruled`. A change may be applied twice. What raises an exception is tried again.
+    entries, then `complete`. Changes after the stored position follow: they may be of entries that are not there any
+    more. What is derived `in_memory` ends with the lease. With `once`, `apply` gets all entries of a new version and no
+    changes. `prepare` is called first at each look. It and `complete` return the same as `apply`. Entries that a rule
+    of the policy hides are applied if `ruled`. A change may be applied twice. What raises an exception is tried again.
     """
 
     def __init__(
@@ -151,9 +147,9 @@ class Follower(LeasedTimer):
         apply: Apply,
         *,
         version: Callable[[], Awaitable[str]] = _no_version,
-        prepare: Callable[[], Awaitable[None]] = _nothing,
+        prepare: Callable[[], Awaitable[bool]] = _nothing,
         begin: Callable[[], None] = lambda: None,
-        complete: Callable[[], Awaitable[bool]] = _not_changed,
+        complete: Callable[[], Awaitable[bool]] = _nothing,
         in_memory: bool = False,
         once: bool = False,
         ruled: bool = True,
@@ -174,7 +170,7 @@ class Follower(LeasedTimer):
         if self._clock.seconds() < self._later:
             return
         try:
-            await self._prepare()
+            self._tell(await self._prepare())
             version, store, at = self._memory + await self._version(), self._store, self.position
             log, head = await store.log_id(), await store.head()
             is_known = (at.log, at.version) == (log, version)

@@ -241,8 +241,9 @@ class TestFollower(TablesTest):
         prepared: list[str] = []
 
         def preparing(name: str) -> Process:
-            async def prepare() -> None:
+            async def prepare() -> bool:
                 prepared.append(name)
+                return False
 
             return self.process(prepare=prepare)
 

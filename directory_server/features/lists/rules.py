@@ -41,9 +41,9 @@ _NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{MAX_LIST_NAME - 1}}}")
 class EntryList:
     """A list of entries: all if `is_all`, else those that match the query `rule` and those that were picked.
 
-    Everybody sees it if `is_open`, else the members of `groups`. `created_at` is in seconds since the epoch. Changes to
-    `seq` of the log were read for it; at -1 its entries are not known yet, and nobody sees it. With `holds_versions` an
-    approved entry is on it only with the document that was approved.
+    Everybody sees it if `is_open`, else the members of `groups`. `created_at` is in seconds since the epoch. A changed
+    rule is another `revision`; while its entries are not known, it is negative, and nobody sees the list. With
+    `holds_versions` an approved entry is on it only with the document that was approved.
     """
 
     name: str
@@ -52,14 +52,14 @@ class EntryList:
     is_open: bool
     rule: str
     created_at: float
-    seq: int = -1
+    revision: int = -1
     groups: tuple[str, ...] = ()
     holds_versions: bool = False
 
     @property
     def is_ready(self) -> bool:
         """Whether its entries are known."""
-        return self.is_all or self.seq >= 0
+        return self.is_all or self.revision >= 0
 
 
 @frozen

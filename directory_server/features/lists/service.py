@@ -6,9 +6,9 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from ...feature import Host, Running
 from ...search import percolate
-from ...timers import Lease, LeasedTimer, Timer
+from ...timers import Timer
 from .approvers import Approvers
-from .keeper import INTERVAL, LEASE, LEASE_NAME, Keeper
+from .keeper import Keeper
 from .notices import mails_of
 from .request_tables import ListRequests
 from .requests import STATES
@@ -33,17 +33,13 @@ def running(host: Host) -> Running:
     """Return what decides the scopes of requests, and what keeps the entries of lists."""
     storage = host.storage
     requests = ListRequests(storage.background_tables)
-    lease = Lease(storage.mirrors, LEASE_NAME, LEASE)
     settings = host.config.of(ListsConfig)
     approvers = Approvers(storage.background_tables, storage)
     mails = mails_of(host.config, storage, approvers, host.reactor, host.now)
     keeper = Keeper(
         lists=Lists(storage.background_tables),
-        store=storage.store,
-        lease=lease,
         matching=percolate,
         offload=host.offload,
-        announce=host.bus.announce,
         requests=requests,
         tell=mails.tell_waiting,
         now=host.now,
@@ -61,7 +57,7 @@ def running(host: Host) -> Running:
 
     return Running(
         services=[
-            LeasedTimer(INTERVAL, keeper.update, host.reactor, lease),
+            keeper.follower(storage, host.reactor, host.bus.announce),
             Timer(UPKEEP, forget, host.reactor),
             Timer(MEASURE, measure, host.reactor),
         ],

@@ -31,7 +31,7 @@ _LISTS = "SELECT name, title, is_all, is_open, rule, created_at, seq, holds_vers
 
 _GROUPS_OF_LISTS = "SELECT list, group_name FROM list_group ORDER BY group_name"
 
-# A changed list has another negative position, so that entries found for an earlier rule do not complete it.
+# Each change of what a list has gives it another revision, which is negative until its entries are found.
 _PUT = """
     INSERT INTO entry_list AS stored (name, title, is_all, is_open, rule, created_at, holds_versions, seq)
     VALUES (:name, :title, :is_all, :is_open, :rule, :created_at, :holds_versions, -1)
@@ -39,7 +39,7 @@ _PUT = """
         rule = excluded.rule, holds_versions = excluded.holds_versions, seq = CASE
             WHEN stored.rule = excluded.rule AND stored.is_all = excluded.is_all
                 AND stored.holds_versions = excluded.holds_versions THEN stored.seq
-            ELSE least(stored.seq, 0) - 1
+            ELSE -abs(stored.seq) - 1
         END
 """
 
@@ -59,9 +59,7 @@ _LEFTOVERS = f"""
     WHERE left_at IS NULL AND list NOT IN (SELECT name FROM entry_list WHERE NOT is_all) LIMIT {BATCH}
 """
 
-_FOUND = "UPDATE entry_list SET seq = :seq WHERE name = :name AND seq = :before"
-
-_ADVANCE = "UPDATE entry_list SET seq = :seq WHERE name = ANY(:names) AND seq >= 0"
+_FOUND = "UPDATE entry_list SET seq = -seq WHERE name = :name AND seq = :revision"
 
 _PICKS = "SELECT list, name FROM list_pick WHERE list = ANY(:lists) ORDER BY name"
 
@@ -111,7 +109,7 @@ class Lists:
 
         Raises BadInput beyond MAX_LISTS, and while a list of this name is removed; NotFound.
         """
-        values = asdict(entry_list, filter=exclude("seq", "groups"))
+        values = asdict(entry_list, filter=exclude("revision", "groups"))
         rows.lock(LOCK)
         names = {row[0] for row in rows.all(_LISTS)}
         if is_new and entry_list.name in names:
@@ -181,14 +179,10 @@ class Lists:
         return found
 
     @transaction
-    def complete(self, rows: Rows, lists: Sequence[EntryList], seq: int) -> None:
-        """Set the position of lists whose entries are found, unless they were changed meanwhile."""
+    def complete(self, rows: Rows, lists: Sequence[EntryList]) -> None:
+        """Show `lists`, whose entries are found, unless they were changed meanwhile."""
         for entry_list in lists:
-            rows.execute(_FOUND, name=entry_list.name, before=entry_list.seq, seq=seq)
-
-    async def advance(self, names: Collection[str], seq: int) -> None:
-        """Set the position of lists that have read the log to `seq`."""
-        await self._tables.write(lambda rows: rows.execute(_ADVANCE, names=list(names), seq=seq))
+            rows.execute(_FOUND, name=entry_list.name, revision=entry_list.revision)
 
 
 def _set_groups(rows: Rows, list_name: str, groups: Collection[str]) -> None:
@@ -206,8 +200,10 @@ def _all(rows: Rows) -> Sequence[EntryList]:
     for name, group in rows.all(_GROUPS_OF_LISTS):
         groups.setdefault(name, []).append(group)
     return [
-        EntryList(name, title, bool(is_all), bool(is_open), rule, at, seq, tuple(groups.get(name, ())), bool(holds))
-        for name, title, is_all, is_open, rule, at, seq, holds in rows.all(_LISTS)
+        EntryList(
+            name, title, bool(is_all), bool(is_open), rule, at, revision, tuple(groups.get(name, ())), bool(holds)
+        )
+        for name, title, is_all, is_open, rule, at, revision, holds in rows.all(_LISTS)
     ]
 
 

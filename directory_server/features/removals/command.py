@@ -81,11 +81,10 @@ def refresh(context: CommandContext) -> None:
     async def run(reactor: Any) -> None:
         remover = _remover(context, reactor)
         try:
-            report = await remover.read()
+            report = await remover.refresh()
         except SourceFailed as error:
             echo(error.message, err=True)
             raise SystemExit(1) from None
-        await remover.compare()
         documents = wording.counted(report.documents, "document")
         echo(f"Read {documents}, {report.invalid:,} of them invalid, with {report.advisories:,} malicious packages.")
 
@@ -95,4 +94,4 @@ def refresh(context: CommandContext) -> None:
 def _remover(context: CommandContext, reactor: Any) -> Remover:
     from .service import remover_of
 
-    return remover_of(context.config, context.storage, reactor, inline, context.now, lambda: None)
+    return remover_of(context.config, context.storage, reactor, inline, context.now)

@@ -1,25 +1,27 @@
-"""Remover: reads the sources, and removes or restores entries as they say, in one process at a time."""
+"""Remover: reads the sources, and removes or restores entries as they say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 from twisted.logger import Logger
 
+from ... import __version__
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
+from ...follower import Followed, Follower, all_entries
 from ...serialization import restore_entry
 from ...tables import StoredCuration
-from ...timers import Lease
 from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
 from .rules import Finding, bare_server, findings_of, packages_of, removal_of, removed
@@ -33,14 +35,15 @@ INTERVAL = 60.0
 RECHECK = 600.0
 """Seconds between two checks of the removed entries, whose other versions are in no change."""
 
-LEASE, LEASE_NAME = 600.0, "removals of entries"
-"""Seconds for which a process may read sources without renewing its lease, and the name of the lease."""
+LEASE = 600.0
+"""Seconds for which a process may read a source without renewing its lease."""
 
 CHUNK = 500
 """Documents that are read at a time."""
 
-BATCH, BATCH_BYTES = 500, 2_000_000
-"""Changes, and about the bytes of entries, that are compared at a time."""
+
+async def _is_held() -> bool:
+    return True
 
 
 @frozen
@@ -54,42 +57,62 @@ class Report:
 
 @define
 class Remover:
-    """Removes entries with malicious packages, in the process that holds `lease`. `now` is seconds since the epoch.
-
-    `announce` tells other processes of changes.
-    """
+    """Removes entries with malicious packages. `now` is seconds since the epoch."""
 
     _settings: RemovalsConfig
     _store: Store
     _curation: StoredCuration
-    lease: Lease
     _advisories: Advisories
     _download: Download
     _offload: Offload
     _now: Callable[[], float]
-    _announce: Callable[[], None]
-    _seq: int | None = field(default=None, init=False)
-    """The last change that was compared, None before all entries were."""
     _rechecked_at: float = field(default=0.0, init=False)
     _failed_at: float = field(default=float("-inf"), init=False)
     _error: str = field(default="", init=False)
+    _hold: Callable[[], Awaitable[bool]] = field(default=_is_held, init=False)
 
     _log = Logger()
 
-    async def update(self) -> None:
-        """Read the sources if that is due, then compare what has changed, unless another process does."""
-        if not await self.lease.hold():
-            self._seq = None
-            return
+    def follower(self, storage: Followed, clock: Any, announce: Callable[[], None]) -> Follower:
+        """Return the service."""
+        follower = Follower(
+            storage,
+            clock,
+            announce,
+            "removals of entries",
+            self._remove,
+            version=self._version,
+            prepare=self._prepare,
+            complete=self._recheck,
+            seconds=LEASE,
+            interval=INTERVAL,
+        )
+        self._hold = follower.hold
+        return follower
+
+    async def refresh(self) -> Report:
+        """Read the sources now, then remove and restore entries. Raises SourceFailed."""
+        report = await self._read()
+        async for page in all_entries(self._store):
+            await self._remove(page)
+        await self._recheck()
+        return report
+
+    async def _version(self) -> str:
+        reading = await self._advisories.reading()
+        return f"{__version__} {reading.read_at} {reading.signature} {self._settings.keep}"
+
+    async def _prepare(self) -> bool:
+        """Read the sources if that is due, and check the removed entries if that is due."""
         reading, now = await self._advisories.reading(), self._now()
         is_other = reading.signature != self._signature and self._failed_at == float("-inf")
         if is_other or now - max(reading.read_at, self._failed_at) >= self._settings.interval:
             await self._read_logged()
-        await self.compare()
+        return now - self._rechecked_at >= RECHECK and await self._recheck()
 
     async def _read_logged(self) -> None:
         try:
-            report = await self.read()
+            report = await self._read()
         except SourceFailed as error:
             # What was read before stays.
             self._failed_at = self._now()
@@ -105,7 +128,7 @@ class Remover:
                 invalid=report.invalid,
             )
 
-    async def read(self) -> Report:
+    async def _read(self) -> Report:
         """Read all sources, and store their advisories in place of the earlier ones. Raises SourceFailed."""
         kept: set[int] = set()
         documents = invalid = 0
@@ -123,28 +146,12 @@ class Remover:
                         kept.update(key_of(advisory.package, advisory.id) for advisory in chunk.advisories)
                         if chunk.advisories:
                             await self._advisories.put(chunk.advisories)
-                        await self.lease.hold()
+                        await self._hold()
                 except SourceFailed as error:
                     raise SourceFailed(f"{source}: {error.message}") from None
         await self._advisories.drop_others(kept)
         await self._advisories.put_reading(Reading(self._now(), self._signature))
-        self._seq = None
         return Report(documents, invalid, len(kept))
-
-    async def compare(self) -> None:
-        """Remove the entries with malicious packages among those that have changed; restore those without any."""
-        if self._seq is None or self._seq > await self._store.head():
-            seq, after = await self._store.head(), ""
-            while page := await self._store.current(after, BATCH, BATCH_BYTES, ruled=True):
-                await self._remove(page)
-                after = page[-1].mcp_id
-            self._seq, self._rechecked_at = seq, 0.0
-        while changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES, ruled=True):
-            await self._remove(changes)
-            self._seq = changes[-1].seq
-        if self._now() - self._rechecked_at >= RECHECK:
-            await self._recheck()
-            self._rechecked_at = self._now()
 
     async def findings(self, entries: Sequence[Entry]) -> Mapping[str, Sequence[Finding]]:
         """Return the malicious packages of those of `entries` that have any and may be removed, by name."""
@@ -157,38 +164,47 @@ class Remover:
         found = await self._offload(lambda: {entry.name: findings_of(entry, advisories) for entry in free})
         return {name: findings for name, findings in found.items() if findings}
 
-    async def _remove(self, changes: Sequence[Change]) -> None:
+    async def _remove(self, changes: Sequence[Change]) -> bool:
+        """Remove the entries with malicious packages among those of `changes`."""
         entries = {entry.name: entry for entry in await self._offload(_entries, changes)}
-        for name, findings in (await self.findings(list(entries.values()))).items():
+        malicious = await self.findings(list(entries.values()))
+        for name, findings in malicious.items():
             await self._publish(entries[name], findings)
+        return bool(malicious)
 
     async def _publish(self, entry: Entry, findings: Sequence[Finding]) -> None:
         await self._store.publish(REMOVED, [removed(entry, findings, self._now())])
         found = "; ".join(finding.text for finding in findings)
         self._log.warn("Removed {name}: {found}", name=entry.name, found=found)
-        self._announce()
 
-    async def _recheck(self) -> None:
+    async def _recheck(self) -> bool:
         """Restore the removed entries whose packages are not malicious any more."""
-        after = ""
+        after, is_changed = "", False
         while page := await self._store.of_source(REMOVED, after):
             others = [(entry, await self._store.without(entry.name, REMOVED)) for entry in page]
             findings = await self.findings([other for _, other in others if other is not None])
             for entry, other in others:
-                if entry.server != (server := bare_server(entry)):
-                    # An older version of the software kept texts of the publisher.
-                    await self._store.publish(REMOVED, [evolve(entry, server=server)])
-                    self._announce()
-                if other is None and not self._is_kept(entry.name):
-                    # Its source has deleted it too.
-                    continue
-                if entry.name not in findings:
-                    await self._curation.disown(entry.name, REMOVED)
-                    self._log.info("Restored {name}: it has no malicious package", name=entry.name)
-                    self._announce()
-                elif other is not None and other.version != entry.version:
-                    await self._publish(other, findings[entry.name])
+                is_changed |= await self._recheck_one(entry, other, findings.get(entry.name, ()))
             after = page[-1].name
+        self._rechecked_at = self._now()
+        return is_changed
+
+    async def _recheck_one(self, entry: Entry, other: Entry | None, findings: Sequence[Finding]) -> bool:
+        """Restore a removed `entry`, or remove the `other` one that its sources have now; return whether it changed."""
+        if is_older := entry.server != (server := bare_server(entry)):
+            # An older version of the software kept texts of the publisher.
+            await self._store.publish(REMOVED, [evolve(entry, server=server)])
+        if other is None and not self._is_kept(entry.name):
+            # Its source has deleted it too.
+            return is_older
+        if not findings:
+            await self._curation.disown(entry.name, REMOVED)
+            self._log.info("Restored {name}: it has no malicious package", name=entry.name)
+            return True
+        if other is not None and other.version != entry.version:
+            await self._publish(other, findings)
+            return True
+        return is_older
 
     def _is_kept(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self._settings.keep)

@@ -8,8 +8,7 @@ from typing import Any
 from ...config import Config
 from ...domain.ports.runtime import Offload
 from ...feature import Host, Running
-from ...timers import Lease, LeasedTimer
-from .remover import INTERVAL, LEASE, LEASE_NAME, Remover
+from .remover import Remover
 from .settings import RemovalsConfig
 from .tables import Advisories
 
@@ -23,7 +22,6 @@ def remover_of(
     reactor: Any,
     offload: Offload,
     now: Callable[[], float],
-    announce: Callable[[], None],
 ) -> Remover:
     """Return the remover of a process."""
     # The HTTP client takes 3 MB and .1 seconds.
@@ -33,16 +31,14 @@ def remover_of(
         settings=config.of(RemovalsConfig),
         store=storage.store,
         curation=storage.curation,
-        lease=Lease(storage.mirrors, LEASE_NAME, LEASE),
         advisories=Advisories(storage.background_tables),
         download=downloader(reactor),
         offload=offload,
         now=now,
-        announce=announce,
     )
 
 
 def running(host: Host) -> Running:
     """Return the service."""
-    remover = remover_of(host.config, host.storage, host.reactor, host.offload, host.now, host.bus.announce)
-    return Running(services=[LeasedTimer(INTERVAL, remover.update, host.reactor, remover.lease)])
+    remover = remover_of(host.config, host.storage, host.reactor, host.offload, host.now)
+    return Running(services=[remover.follower(host.storage, host.reactor, host.bus.announce)])

@@ -12,14 +12,14 @@ from attrs import frozen
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.keeper import LEASE, LEASE_NAME, Keeper
+from directory_server.features.lists.keeper import Keeper
 from directory_server.features.lists.notices import mails_of
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
+from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
-from directory_server.timers import Lease
 
 from ...web.conftest import Server, configured, entry, open_server
 
@@ -55,7 +55,7 @@ class Listed:
 
     server: Server
     lists: Lists
-    keeper: Keeper
+    keeper: Follower
     ann: str
     bob: str
 
@@ -84,15 +84,12 @@ def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
         mails = mails_of(config, storage, approvers, server.clock, server.clock.seconds)
         keeper = Keeper(
             lists=lists,
-            store=storage.store,
-            lease=Lease(storage.mirrors, LEASE_NAME, LEASE, "test"),
             matching=percolate,
             offload=inline,
-            announce=application.feed.wake,
             requests=ListRequests(storage.tables),
             tell=mails.tell_waiting,
             now=server.clock.seconds,
-        )
+        ).follower(storage, server.clock, application.feed.wake)
         secrets = {}
         for name, of in (("ann", ("red", "blue")), ("bob", ("blue",))):
             key, secrets[name] = run_sync(storage.keys.create(name, limit=None, expires_at=None))

@@ -108,7 +108,7 @@ class TestHeldVersions(TablesTest):
         for name in ("red", "blue"):
             values = {"is_all": False, "is_open": False, "rule": rule, "holds_versions": name == "red"}
             await lists.put(new_list(name, name, now=1.0, **values))  # type: ignore[arg-type]
-        await lists.complete(await lists.all(), 1)
+        await lists.complete(await lists.all())
         await lists.pick("blue", NAME)
         asked = await requests.add(self.ann, "red", NAME, "Mail.", 1.0)
         await requests.approve(asked, approval_of(GOOD, 2.0), "amy", "")
@@ -159,7 +159,7 @@ class TestHeldVersions(TablesTest):
             if not holds_versions:
                 await store.publish("second", [document("2.0.0")])
                 assert "evil.example" in await everything_within(store, RED)
-        assert [entry_list.seq for entry_list in await lists.all() if entry_list.holds_versions] < [0]
+        assert [entry_list.revision for entry_list in await lists.all() if entry_list.holds_versions] < [0]
         await keep(store, lists)
         assert len(await requests.wait([MCP_ID], 3.0)) == 1
         assert "evil.example" not in await everything_within(store, RED)

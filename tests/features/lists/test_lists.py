@@ -196,7 +196,7 @@ def test_an_operator_defines_lists_and_groups(server: Server, ann: Account, memb
     member.get("/account/lists")
     assert "You see no list." in member.text
     lists = operator_lists(server)
-    run_sync(lists.complete(run_sync(lists.all()), 0))
+    run_sync(lists.complete(run_sync(lists.all())))
     member.get("/account/lists")
     assert "/r/mail/api/open/mcp" in member.text
     secret = member.create_key()

@@ -53,7 +53,7 @@ class TestLists(TablesTest):
         await accounts.set_role(eve.id, "auditor")
         for name in ("red", "blue", "open", "new"):
             await lists.put(a_list(name, is_open=name == "open"))
-        await lists.complete([each for each in await lists.all() if each.name != "new"], 0)
+        await lists.complete([each for each in await lists.all() if each.name != "new"])
         for name in ("red", "blue", "new"):
             await groups.add(name, 1.0)
             await lists.set_groups(name, [name])
@@ -90,7 +90,7 @@ class TestLists(TablesTest):
         identities = StoredIdentities(tables, lambda: 1.0)
         await lists.put(a_list("red"))
         await lists.put(a_list("blue"))
-        await lists.complete(await lists.all(), 0)
+        await lists.complete(await lists.all())
         for name, issuer in (("red", ISSUER), ("blue", "")):
             await groups.add(name, 1.0)
             await lists.set_groups(name, [name])
@@ -156,14 +156,13 @@ class TestLists(TablesTest):
         (before,) = await lists.all()
         await lists.put(a_list("red", rule="post", is_open=True))
         # The entries that were found for the first rule do not complete the second one.
-        await lists.complete([before], 5)
+        await lists.complete([before])
         assert await seen(scopes, None) == set()
-        await lists.complete(await lists.all(), 6)
+        await lists.complete(await lists.all())
         assert await seen(scopes, None) == {"red"}
         await lists.put(a_list("red", title="Red", rule="post", is_open=True))
-        assert [each.seq for each in await lists.all()] == [6]
+        assert [each.revision for each in await lists.all()] == [2]
         await lists.put(a_list("red", rule="mail", is_open=True))
-        await lists.advance(["red"], 9)
         assert await seen(scopes, None) == set()
 
     @awaited

@@ -294,7 +294,7 @@ def test_the_command_prints_the_files_of_a_list(directory: CommandLine) -> None:
     # Its entries are not known yet: a file with some of them would block the others.
     assert directory.fail(*write) == "Error: There is no list 'team'."
     lists = Lists(directory.keyring._tables)
-    run_sync(lists.complete(run_sync(lists.all()), 0))
+    run_sync(lists.complete(run_sync(lists.all())))
     result = directory.run(*write)
     assert urls(json.loads(result.stdout)["allowedMcpServers"]) == ["https://good.example/mcp"]
     assert result.stderr.strip().endswith("managed-settings warnings --list team")

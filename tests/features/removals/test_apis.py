@@ -16,7 +16,6 @@ from directory_server.features.removals.remover import INTERVAL
 from directory_server.features.removals.service import remover_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.run_sync import inline, run_sync
-from directory_server.timers import LeasedTimer
 
 from ...cli.conftest import CommandLine, run_in_test_reactor
 from ...contract import awaited
@@ -50,9 +49,8 @@ def removing(server: Server, source: Path) -> Server:
         server.clock,
         inline,
         lambda: 1_800_000_000.0,
-        server.directory._bus.announce,
     )
-    service = LeasedTimer(INTERVAL, remover.update, server.clock, remover.lease)
+    service = remover.follower(server.application.storage, server.clock, server.directory._bus.announce)
     service.startService()
     server.clock.advance(INTERVAL)
     service.stopService()

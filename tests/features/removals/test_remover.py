@@ -1,10 +1,11 @@
-"""Remover: entries are removed and restored on both databases, in one process at a time."""
+"""Remover: entries are removed and restored on both databases."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,14 +14,14 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.versions import LOCAL, REMOVED
-from directory_server.features.removals.remover import LEASE, LEASE_NAME, RECHECK, Remover
+from directory_server.features.removals.remover import RECHECK, Remover
 from directory_server.features.removals.rules import removal_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.features.removals.sources import SourceFailed
 from directory_server.features.removals.tables import Advisories
+from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredCuration, StoredMirrors
-from directory_server.timers import Lease
+from directory_server.tables import StoredCuration, StoredFollowers
 
 from ...logs import captured_lines
 from ...tables.conftest import OpenTables, TablesTest, open_store
@@ -54,11 +55,10 @@ class Process:
     open_tables: OpenTables
     clock: Clock
     folder: Path
-    holder: str = "one"
     settings: dict[str, Any] = field(factory=dict)
     downloaded: list[str] = field(factory=list)
     announced: list[str] = field(factory=list)
-    remover: Remover = field(init=False)
+    follower: Follower = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         tables = self.open_tables()
@@ -69,20 +69,23 @@ class Process:
                 raise SourceFailed("It answered 500.")
             write(path)
 
-        self.remover = Remover(
+        remover = Remover(
             settings=RemovalsConfig(**{"sources": (str(self.folder),), **self.settings}),
             store=open_store(tables),
             curation=StoredCuration(tables),
-            lease=Lease(StoredMirrors(tables, self.clock.seconds), LEASE_NAME, LEASE, self.holder),
             advisories=Advisories(tables),
             download=download,
             offload=inline,
             now=self.clock.seconds,
-            announce=lambda: self.announced.append("change"),
         )
+        storage = SimpleNamespace(store=open_store(tables), followers=StoredFollowers(tables, self.clock.seconds))
+        self.follower = remover.follower(storage, self.clock, lambda: self.announced.append("change"))
 
     def update(self) -> None:
-        run_sync(self.remover.update())
+        run_sync(self.follower.update())
+
+    def end(self) -> None:
+        run_sync(self.follower.release())
 
 
 @pytest.fixture
@@ -229,6 +232,7 @@ class TestRemover(TablesTest):
     def test_names_to_keep(self) -> None:
         self.publish(entry())
         self.process.update()
+        self.process.end()
         kept = Process(self.open_tables, self.clock, self.folder, settings={"keep": ("io.acme/*",)})
         kept.update()
         assert self.names() == []
@@ -258,21 +262,11 @@ class TestRemover(TablesTest):
     def test_one_failed_source_keeps_the_advisories_of_all(self) -> None:
         self.publish(entry())
         self.process.update()
+        self.process.end()
         sources = (str(self.folder), "https://osv.example/bad")
         process = Process(self.open_tables, self.clock, self.folder, settings={"sources": sources})
         process.update()
         assert self.names() == [NAME]
-
-    def test_one_process_reads_at_a_time(self) -> None:
-        self.process.update()
-        second = Process(self.open_tables, self.clock, self.folder, holder="two")
-        self.publish(entry())
-        second.update()
-        assert self.names() == []
-        run_sync(self.process.remover.lease.release())
-        second.update()
-        assert self.names() == [NAME]
-        self.clock.advance(LEASE + 1)
 
     def test_a_forged_removal_is_not_imported(self) -> None:
         from directory_server.serialization import REMOVAL, decode_entry
