@@ -1,14 +1,10 @@
-"""Periodic calls that no error ends, leases of work that one process does at a time, and a Bus that polls."""
+"""Periodic calls that no error ends, and a Bus that polls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from functools import partial
-from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any
 
-from attrs import field, frozen
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
@@ -88,50 +84,6 @@ class Timer(Service):
             else:
                 self._log.failure("{name} failed; it is called again", failure=failure, name=name)
         self._is_failing = True
-
-
-class Leases(Protocol):
-    """The rows of leases: `tables.StoredMirrors`, which this module does not import."""
-
-    async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
-        """Acquire or renew the lease `name` for `seconds`; return False if another holder has it."""
-
-    async def release(self, name: str, holder: str) -> None:
-        """Release the lease, if `holder` still has it."""
-
-
-@frozen
-class Lease:
-    """The lease `name`, for `seconds` unless it is renewed. `holder` identifies the process."""
-
-    _leases: Leases
-    name: str
-    _seconds: float
-    _holder: str = field(factory=partial(token_hex, 8))
-
-    async def hold(self) -> bool:
-        """Acquire or renew the lease; return False if another process has it. Raises Unavailable."""
-        return await self._leases.hold(self.name, self._holder, seconds=self._seconds)
-
-    async def release(self) -> None:
-        """Release the lease, so that another process continues at once."""
-        # It ends by itself.
-        with suppress(Unavailable):
-            await self._leases.release(self.name, self._holder)
-
-
-class LeasedTimer(Timer):
-    """A timer whose `function` holds `lease`, which is released at the end."""
-
-    def __init__(
-        self,
-        interval: float,
-        function: Callable[[], Coroutine[Deferred[Any], Any, None]],
-        clock: IReactorTime,
-        lease: Lease,
-    ) -> None:
-        super().__init__(interval, function, clock, finish=lease.release)
-        self.name = lease.name
 
 
 class Listeners:

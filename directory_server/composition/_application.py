@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from .. import http
 from ..config import Config, endpoints
 from ..domain.errors import Unavailable
-from ..domain.ports.search import Follower
+from ..domain.ports.search import Announcer
 from ..domain.upstreams import UpstreamState
 from ..feature import Running
 from ..services.accounts import UnusedAccounts
@@ -135,8 +135,8 @@ def build(
     publishers = build_publishers(core, sockets)
     people = build_people(core, publishers)
     subscribers = [core.metrics.builds(search.index, reactor.seconds), publishers.newest]
-    followers: list[Follower] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
-    feed = Feed(storage.store, core.serving.bus, subscribers, followers, reactor, search.keeper)
+    announcers: list[Announcer] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
+    feed = Feed(storage.store, core.serving.bus, subscribers, announcers, reactor, search.keeper)
     readiness = Readiness(feed, storage)
     upstreams = _upstreams(core)
 

@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from ..domain.changes import Change
 from ..domain.errors import Gone, Unavailable
 from ..domain.ports.runtime import Bus
-from ..domain.ports.search import Follower, Subscriber
+from ..domain.ports.search import Announcer, Subscriber
 from ..domain.ports.storage import Store
 from .index_keeper import IndexKeeper
 
@@ -33,12 +33,12 @@ RETRY = 1.0
 
 @define(eq=False, repr=False)
 class Feed(Service):
-    """Deliver every change, in order, to each subscriber, and then to each follower.
+    """Deliver every change, in order, to each subscriber, and then to each announcer.
 
-    Subscribers also receive the content of the store at start-up, or the changes after the file of the index, followers
-    only later changes. Followers come last, so that the changes they announce are searchable. The Bus only signals that
-    there is something to read; a lost wake-up delays changes until the next one. After a failure, which is logged, the
-    batch is delivered again: a change may arrive twice, never out of order.
+    Subscribers also receive the content of the store at start-up, or the changes after the file of the index,
+    announcers only later changes. Announcers come last, so that the changes they announce are searchable. The Bus only
+    signals that there is something to read; a lost wake-up delays changes until the next one. After a failure, which is
+    logged, the batch is delivered again: a change may arrive twice, never out of order.
     """
 
     _log = Logger()
@@ -46,7 +46,7 @@ class Feed(Service):
     _store: Store
     _bus: Bus
     _subscribers: Sequence[Subscriber]
-    _followers: Sequence[Follower]
+    _announcers: Sequence[Announcer]
     _clock: IReactorTime
     _keeper: IndexKeeper | None = None
     _seq: int = field(default=0, init=False)
@@ -62,15 +62,15 @@ class Feed(Service):
 
     @property
     def seq(self) -> int:
-        """The number of the last change that all subscribers and followers have received."""
+        """The number of the last change that all subscribers and announcers have received."""
         return self._seq
 
     async def load(self) -> None:
         """Deliver the content of the store to the subscribers; delivery of changes continues from there."""
         if self._keeper is None or not await self._resume(self._keeper):
             await self._load_all()
-        for follower in self._followers:
-            follower.begin(self._seq)
+        for announcer in self._announcers:
+            announcer.begin(self._seq)
         self.loaded = True
 
     async def _resume(self, keeper: IndexKeeper) -> bool:
@@ -127,7 +127,7 @@ class Feed(Service):
     async def _pump(self) -> None:
         self._awake = False
         while self.running and (changes := await self._store.changes(self._seq, BATCH, BATCH_BYTES)):
-            await self._deliver(changes, (*self._subscribers, *self._followers))
+            await self._deliver(changes, (*self._subscribers, *self._announcers))
         self._unavailable = False
 
     def _failed(self, failure: Failure) -> None:

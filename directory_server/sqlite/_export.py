@@ -18,7 +18,6 @@ _LEFT_OUT: dict[str, Set[str] | None] = {
     # Analyses are a table of their own.
     "record": {"analysed", "analysis"},
     # Leases, by the clock of this machine. They end within minutes.
-    "lease": None,
     "target": {"held_until", "holder"},
     "webhook_reader": None,
     # Derived from other tables: sums, the state of entries for webhooks, and the counter of ended keys.
@@ -44,7 +43,6 @@ _EXPRESSIONS = {
     "report": _NUMBERED,
     "publisher_token": _NUMBERED,
     "upstream": {"error": "replace(error, char(0), '')"},
-    "embedding_model": {"holder": "''", "until": "0.0"},
     "follower": {"holder": "''", "until": "0.0"},
 }
 """Columns by table that are exported otherwise than they are stored. Others have the same names in all databases."""

@@ -74,6 +74,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
     charges, reads = (None, None) if connected is None else (connected.charges, connected.reads)
     quota = postgres.PostgresQuota(charges or database, pruning=database)
     access = postgres.PostgresTables(database, reads)
+    followers = tables.StoredFollowers(access)
     attempts = postgres.PostgresAttempts(database, statements=reads)
     limits = source_limits(config)
     analysis = TextAnalysis()
@@ -99,8 +100,8 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         is_shared=True,
         store=store,
         curation=tables.StoredCuration(access, names),
-        mirrors=tables.StoredMirrors(access),
-        followers=tables.StoredFollowers(access),
+        mirrors=tables.StoredMirrors(access, followers),
+        followers=followers,
         background_tables=access,
         row_clock=None,
         keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),

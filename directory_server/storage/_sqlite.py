@@ -37,6 +37,7 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
     accounts = config.accounts
     access = sqlite.SqliteTables(data.directory, reads=offload, writes=writes)
     background = sqlite.SqliteTables(data.directory, reads=offload, writes=offload)
+    followers = tables.StoredFollowers(background, now)
 
     async def session_secret() -> bytes:
         return data.session_secret()
@@ -57,8 +58,8 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         is_shared=False,
         store=store,
         curation=tables.StoredCuration(background, upstream_names(config)),
-        mirrors=tables.StoredMirrors(background, now),
-        followers=tables.StoredFollowers(background, now),
+        mirrors=tables.StoredMirrors(background, followers),
+        followers=followers,
         background_tables=background,
         row_clock=now,
         keys=tables.StoredKeyRing(access, now, sqlite.SqliteKeyCache(data.directory, environment.turn)),

@@ -1,13 +1,14 @@
-"""Upstreams: their states and sync runs, and leases of work that one process does at a time."""
+"""Upstreams: their states, sync runs and leases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from attrs import astuple, fields, frozen
 
 from ..domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
+from ._followers import StoredFollowers
 from ._tables import Rows, Tables, snapshot, transaction
 
 UNSEEN_BYTES = 4_000_000
@@ -70,30 +71,13 @@ _ENTRIES = """
 
 _VERSIONS = "SELECT name, version, latest FROM record WHERE source = :upstream AND name = ANY(:names)"
 
-# A lease that ends more than twice as far ahead as this one is void: a wrong clock wrote it.
-_HOLD = """
-    INSERT INTO lease AS held (upstream, holder, until)
-    SELECT CAST(:upstream AS text), CAST(:holder AS text), now + CAST(:seconds AS double precision)
-    FROM (SELECT coalesce(CAST(:now AS double precision), clock_seconds()) AS now) AS present WHERE true
-    ON CONFLICT (upstream) DO UPDATE SET holder = excluded.holder, until = excluded.until
-        WHERE held.holder = excluded.holder
-            OR held.until <= excluded.until - CAST(:seconds AS double precision)
-            OR held.until > excluded.until + CAST(:seconds AS double precision)
-"""
-
-_RELEASE = "DELETE FROM lease WHERE upstream = :upstream AND holder = :holder"
-
 
 @frozen
 class StoredMirrors:
-    """States of upstreams, and the leases of the processes that may sync.
-
-    `now` returns seconds since the epoch. Without it, leases end by the clock of the database, which is the same for
-    all machines.
-    """
+    """States of upstreams, and the leases of the processes that may sync: see StoredFollowers."""
 
     _tables: Tables
-    _now: Callable[[], float] | None = None
+    _followers: StoredFollowers
 
     async def all(self) -> Sequence[UpstreamState]:
         """Return all upstreams ever synced, by name."""
@@ -166,16 +150,12 @@ class StoredMirrors:
         return await self._number(_ENTRIES, name)
 
     async def hold(self, name: str, holder: str, *, seconds: float) -> bool:
-        """Acquire or renew the upstream's lease for `holder`, for `seconds`; return False if another holder has it.
-
-        The clock is the same for all processes.
-        """
-        now = self._now and self._now()
-        return await self._change(_HOLD, upstream=name, holder=holder, now=now, seconds=seconds) > 0
+        """Acquire or renew the upstream's lease for `holder`, for `seconds`; return False if another holder has it."""
+        return await self._followers.hold(f"upstream {name}", holder, seconds=seconds)
 
     async def release(self, name: str, holder: str) -> None:
         """Release the lease, if `holder` still has it."""
-        await self._change(_RELEASE, upstream=name, holder=holder)
+        await self._followers.release(f"upstream {name}", holder)
 
     @transaction
     def _change(self, rows: Rows, /, statement: str, **values: object) -> int:

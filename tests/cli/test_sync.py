@@ -18,7 +18,7 @@ from directory_server.command_line import main
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
-from directory_server.tables import StoredMirrors
+from directory_server.tables import StoredFollowers, StoredMirrors
 
 from ..contract import awaited
 from .conftest import run_in_test_reactor
@@ -92,7 +92,7 @@ def test_a_signal_ends_a_command_with_one_line(capsys: pytest.CaptureFixture[str
 def test_status_shows_upstreams(tmp_path: Path) -> None:
     run(tmp_path, "key", "create", "--label", "a")
     with closing(Database(tmp_path / "data", "directory")) as database:
-        mirrors = StoredMirrors(SqliteTables(database), lambda: 0.0)
+        mirrors = StoredMirrors(SqliteTables(database), StoredFollowers(SqliteTables(database), lambda: 0.0))
         run_sync(mirrors.put(UpstreamState("a", entries=1_200, last_success=0.5)))
         run_sync(mirrors.put(UpstreamState("b", error="It answered 500.", failures=3)))
     assert run(tmp_path, "status").stdout.splitlines()[-3:] == [
@@ -108,7 +108,7 @@ def test_status_shows_upstreams(tmp_path: Path) -> None:
 def test_upstreams_and_their_runs_are_listed(tmp_path: Path) -> None:
     run(tmp_path, "key", "create", "--label", "a")
     with closing(Database(tmp_path / "data", "directory")) as database:
-        mirrors = StoredMirrors(SqliteTables(database), lambda: 0.0)
+        mirrors = StoredMirrors(SqliteTables(database), StoredFollowers(SqliteTables(database), lambda: 0.0))
         state = UpstreamState("b", error="It answered 500.", failures=1, entries=3)
         run_sync(mirrors.put(state, run=FinishedRun(60.0, 61.5, True, 5, 4, 0, 0, 1, note="Skipped: 2 a/b.")))
         run_sync(mirrors.put(state, run=FinishedRun(120.0, 120.0, False, error="It answered 500.")))

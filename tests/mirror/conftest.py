@@ -20,7 +20,7 @@ from directory_server.http_client import HeadBoundedPool
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
-from directory_server.tables import StoredEntries, StoredMirrors
+from directory_server.tables import StoredEntries, StoredFollowers, StoredMirrors
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -110,7 +110,8 @@ def harness(directory_database: Database) -> Iterator[Harness]:
 
     globalLogPublisher.addObserver(observe)
     store = sqlite_store(directory_database, inline, Briefs(), [NAME])
-    mirrors = StoredMirrors(SqliteTables(directory_database), clock.seconds)
+    tables = SqliteTables(directory_database)
+    mirrors = StoredMirrors(tables, StoredFollowers(tables, clock.seconds))
     environ: dict[str, str] = {}
     mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
     yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)

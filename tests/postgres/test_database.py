@@ -93,7 +93,13 @@ def test_reads_write_nothing_and_see_one_snapshot(database: Database, open_datab
 
 
 def test_tries_a_deadlock_again(database: Database, open_database: Callable[[], Database]) -> None:
-    run_sync(database.write(lambda cursor: cursor.execute("INSERT INTO lease VALUES ('0', '', 0), ('1', '', 0)")))
+    run_sync(
+        database.write(
+            lambda cursor: cursor.execute(
+                "INSERT INTO follower (name, holder, until) VALUES ('0', '', 0), ('1', '', 0)"
+            )
+        )
+    )
     databases = [open_database(), open_database()]
     calls: list[int] = []
     # Each transaction has locked its first row before any locks its second one. The next tries do not wait.
@@ -104,14 +110,14 @@ def test_tries_a_deadlock_again(database: Database, open_database: Callable[[], 
             is_first = number not in calls
             calls.append(number)
             for upstream in (str(number), str(1 - number)):
-                cursor.execute("UPDATE lease SET until = until + 1 WHERE upstream = $1", (upstream,))
+                cursor.execute("UPDATE follower SET until = until + 1 WHERE name = $1", (upstream,))
                 if is_first and upstream == str(number):
                     first_rows.wait(TIMEOUT)
 
         run_sync(databases[number].write(write))
 
     run_concurrently(add, 2)
-    assert run_sync(database.read(lambda cursor: cursor.all("SELECT until FROM lease"))) == [(2.0,), (2.0,)]
+    assert run_sync(database.read(lambda cursor: cursor.all("SELECT until FROM follower"))) == [(2.0,), (2.0,)]
     assert len(calls) > 2
 
 

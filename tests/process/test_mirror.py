@@ -17,7 +17,7 @@ from attrs import frozen
 
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
-from directory_server.tables import StoredMirrors
+from directory_server.tables import StoredFollowers, StoredMirrors
 
 from .conftest import COMMAND, Installation, Server, environment, run_command, until
 
@@ -60,6 +60,12 @@ def configured(installation: Installation, port: int) -> Path:
     return file
 
 
+def mirrors_of(database: Database, ahead: float = 0.0) -> StoredMirrors:
+    """Return the upstreams in `database`, by a clock that is `ahead`."""
+    tables = SqliteTables(database)
+    return StoredMirrors(tables, StoredFollowers(tables, lambda: time.time() + ahead))
+
+
 def sync_arguments(installation: Installation, file: Path) -> list[object]:
     return ["--data-dir", installation.data, "--config", file, "sync"]
 
@@ -78,7 +84,7 @@ def sync(installation: Installation, file: Path) -> subprocess.Popen[str]:
 
 def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Installation) -> None:
     with registry(700, stall="500") as official, closing(Database(installation.data, "directory")) as database:
-        file, mirrors = configured(installation, official.port), StoredMirrors(SqliteTables(database), time.time)
+        file, mirrors = configured(installation, official.port), mirrors_of(database)
 
         with sync(installation, file) as killed:
             official.wait_until_stalled()
@@ -86,7 +92,7 @@ def test_sync_after_a_killed_one_continues_where_it_stopped(installation: Instal
         rejected = run_command(*sync_arguments(installation, file), cwd=installation.folder)
         assert (rejected.stdout, rejected.stderr) == ("", "official: Another process is syncing official.\n")
         # The lease of the killed process expires after a minute.
-        later = StoredMirrors(SqliteTables(database), lambda: time.time() + 61)
+        later = mirrors_of(database, 61.0)
         assert run_sync(later.hold("official", "test", seconds=60))
         run_sync(later.release("official", "test"))
         continued = run_command(*sync_arguments(installation, file), cwd=installation.folder)
@@ -119,7 +125,7 @@ def test_server_syncs_its_upstream_and_reports_it(installation: Installation) ->
 
 def test_server_that_stops_during_a_sync_releases_the_lease(installation: Installation) -> None:
     with registry(200, stall="100") as official, closing(Database(installation.data, "directory")) as database:
-        mirrors = StoredMirrors(SqliteTables(database), time.time)
+        mirrors = mirrors_of(database)
         with installation.serve("-c", configured(installation, official.port)) as server:
             official.wait_until_stalled()
             assert "Traceback" not in server.stop()

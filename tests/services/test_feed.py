@@ -82,8 +82,8 @@ class Subscriber:
 
 
 @define(slots=False)
-class Follower(Subscriber):
-    """Record the position after which the follower starts."""
+class Announcer(Subscriber):
+    """Record the position after which the announcer starts."""
 
     position: int | None = None
 
@@ -93,19 +93,19 @@ class Follower(Subscriber):
 
 @define
 class FeedSetup:
-    """A feed with a store, two subscribers and a follower."""
+    """A feed with a store, two subscribers and an announcer."""
 
     store: StubStore = field(factory=StubStore)
     bus: ManualBus = field(factory=ManualBus)
     first: Subscriber = field(factory=Subscriber)
     second: Subscriber = field(factory=Subscriber)
-    follower: Follower = field(factory=Follower)
+    announcer: Announcer = field(factory=Announcer)
     clock: Clock = field(factory=Clock)
     feed: Feed = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         store, bus = cast(Store, self.store), cast(Bus, self.bus)
-        self.feed = Feed(store, bus, [self.first, self.second], [self.follower], self.clock)
+        self.feed = Feed(store, bus, [self.first, self.second], [self.announcer], self.clock)
 
     def append(self, changes: int = 1) -> None:
         """Append changes to the store and wake the feed."""
@@ -138,22 +138,22 @@ def test_load_delivers_all_entries_and_delivery_continues_from_there(setup: Feed
     assert loaded == setup.second.batches
     assert [first for first, _ in loaded] == [1, *(end + 1 for _, end in loaded[:-1])]
     assert loaded[-1][1] == last
-    assert (setup.first.loads, setup.second.loads, setup.follower.loads) == (1, 1, 0)
+    assert (setup.first.loads, setup.second.loads, setup.announcer.loads) == (1, 1, 0)
     setup.feed.startService()
     setup.append()
     assert setup.first.batches == [*loaded, (last + 1, last + 1)]
 
 
-def test_a_follower_gets_changes_after_the_load_and_after_the_subscribers(setup: FeedSetup) -> None:
+def test_a_announcer_gets_changes_after_the_load_and_after_the_subscribers(setup: FeedSetup) -> None:
     setup.store.length = 3
     run_sync(setup.feed.load())
-    assert (setup.follower.position, setup.follower.batches) == (3, [])
+    assert (setup.announcer.position, setup.announcer.batches) == (3, [])
     setup.feed.startService()
     setup.second.blocker = blocker = Deferred[None]()
     setup.append(2)
-    assert setup.follower.batches == []
+    assert setup.announcer.batches == []
     blocker.callback(None)
-    assert setup.follower.batches == [(4, 5)]
+    assert setup.announcer.batches == [(4, 5)]
 
 
 def test_delivers_changes_during_the_load_at_the_start(setup: FeedSetup) -> None:

@@ -7,16 +7,17 @@ from attrs import evolve
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.upstreams import MAX_RUNS, FinishedRun, SyncProgress, UpstreamState
 from directory_server.serialization import restore_entry
-from directory_server.tables import StoredMirrors
+from directory_server.tables import StoredFollowers, StoredMirrors
 
-from ..contract import ContractWithClock, at_once, awaited
+from ..contract import ContractWithClock, awaited
 from ..contract.store import entry
 from .conftest import TablesTest, open_store
 
 
 class TestMirrors(TablesTest, ContractWithClock):
     async def mirrors(self) -> StoredMirrors:
-        return StoredMirrors(self.open_tables(), self.clock.seconds)
+        tables = self.open_tables()
+        return StoredMirrors(tables, StoredFollowers(tables, self.clock.seconds))
 
     async def store(self) -> Store:
         return open_store(self.open_tables())
@@ -76,51 +77,13 @@ class TestMirrors(TablesTest, ContractWithClock):
         assert await mirrors.versions("a", []) == {}
 
     @awaited
-    async def test_a_lease_has_one_holder_at_a_time(self) -> None:
+    async def test_an_upstream_has_one_lease(self) -> None:
         one, other = await self.mirrors(), await self.mirrors()
         assert await one.hold("a", "one", seconds=10.0)
-        self.clock.advance(5)
-        assert await one.hold("a", "one", seconds=10.0)
-        self.clock.advance(9)
         assert not await other.hold("a", "other", seconds=10.0)
         assert await other.hold("b", "other", seconds=10.0)
-        self.clock.advance(1)
+        await one.release("a", "one")
         assert await other.hold("a", "other", seconds=10.0)
-        self.clock.advance(1)
-        assert not await one.hold("a", "one", seconds=10.0)
-
-    @awaited
-    async def test_a_lease_from_a_clock_years_ahead_is_void(self) -> None:
-        one, other = await self.mirrors(), await self.mirrors()
-        self.clock.advance(1e9)
-        assert await one.hold("a", "one", seconds=60.0)
-        self.clock.rightNow -= 60
-        assert not await other.hold("a", "other", seconds=60.0)
-        self.clock.rightNow -= 1
-        assert await other.hold("a", "other", seconds=60.0)
-        assert not await one.hold("a", "one", seconds=60.0)
-
-    @awaited
-    async def test_only_its_holder_releases_a_lease(self) -> None:
-        mirrors = await self.mirrors()
-        assert await mirrors.hold("a", "one", seconds=10.0)
-        await mirrors.release("a", "other")
-        assert not await mirrors.hold("a", "other", seconds=10.0)
-        await mirrors.release("a", "one")
-        assert await mirrors.hold("a", "other", seconds=10.0)
-
-    @awaited
-    async def test_of_holders_at_once_one_has_the_lease(self) -> None:
-        for upstream in ("a", "b", "c"):
-            mirrors = [await self.mirrors() for _ in range(5)]
-            held = await at_once(
-                *(each.hold(upstream, str(number), seconds=10.0) for number, each in enumerate(mirrors))
-            )
-            assert sum(held) == 1
-        self.clock.advance(10)
-        # A lease that has ended is taken over by one holder, too.
-        held = await at_once(*(each.hold("a", f"{n}", seconds=10.0) for n, each in enumerate(mirrors, 10)))
-        assert sum(held) == 1
 
     @awaited
     async def test_an_error_may_quote_any_text(self) -> None:

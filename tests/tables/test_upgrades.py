@@ -43,8 +43,8 @@ RENAMED = {
 }
 """Tables and columns of older steps of SQLite, and their names now."""
 
-GONE = {"applied_policy", "verification_plan"}
-"""Tables that later steps drop; `test_releases.py` compares their rows with those that replace them."""
+GONE = {"applied_policy", "verification_plan", "lease", "embedding_model"}
+"""Tables that later steps drop, or of which they drop columns."""
 
 WRITTEN_BY_STEPS = {"log", "pulse", "schema_step", "applied_step"}
 """Tables that the steps fill."""
@@ -211,3 +211,37 @@ def test_an_upgrade_of_a_database_ends_what_was_registered_before_a_person() -> 
         upgrade_postgres(conninfo)
         for query, rows in KEPT.items():
             assert [value for (value,) in connection.execute(query)] == rows, query
+
+
+FOLLOWED = """
+    INSERT INTO embedding_model (model, log, seq, is_complete, revision, removed, holder, until)
+        VALUES ('model', 'log', 5, 1, 7, 2, 'holder', 9);
+    INSERT INTO verification_plan (id, seq, selection, holder, held_until) VALUES (1, 5, '+x/*', 'holder', 9);
+    INSERT INTO applied_policy (id, rules) VALUES (1, 'digest');
+"""
+
+POSITIONS = {
+    "SELECT model, is_complete, revision, removed, replaced_at FROM embedding_model": [("model", 1, 7, 2, None)],
+    "SELECT name, seq, version, holder, until FROM follower ORDER BY name": [
+        ("rules of the policy", 0, "digest", "", 0.0),
+        ("targets of checks", 5, "+x/*", "", 0.0),
+    ],
+    "SELECT count(*) FROM follower, log WHERE follower.log = log.id": [(2,)],
+}
+"""What became of positions in the log."""
+
+
+def test_an_upgrade_keeps_positions_in_the_log(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as old:
+        make_former_sqlite(old, "directory", len(former_steps("sqlite", "directory")))
+        old.executescript(FOLLOWED)
+        old.commit()
+    with closing(Database(tmp_path, "directory")) as database, database.connection() as connection:
+        for query, rows in POSITIONS.items():
+            assert connection.execute(query).fetchall() == rows
+    with created("upgrade_positions") as conninfo, psycopg.connect(conninfo, autocommit=True) as former:
+        make_former_postgres(former, len(former_steps("postgres")))
+        former.execute(FOLLOWED)
+        upgrade_postgres(conninfo)
+        for query, rows in POSITIONS.items():
+            assert former.execute(query).fetchall() == rows

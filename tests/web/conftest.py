@@ -346,7 +346,7 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
         statistics=_recorder(application),
     )
     under_test.publish(POSTGRES, MAIL)
-    # The followers of the feed publish in the next turn.
+    # The announcers of the feed publish in the next turn.
     clock.advance(0)
     yield under_test
     for service in serving:

@@ -33,7 +33,7 @@ class Analysis(Protocol):
         """Return the index input of `entry`. May be called in any thread."""
 
 
-class Follower(Subscriber, Protocol):
+class Announcer(Subscriber, Protocol):
     """A consumer of the changes after the start of the process."""
 
     def begin(self, seq: int) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from secrets import token_hex
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ...config import ConfigError, read_secret
 from ...feature import Host, Running
-from .builder import VectorBuilder
+from ...timers import Timer
+from .builder import INTERVAL, VectorBuilder
 from .endpoint import endpoint_of
 from .queries import QueryVectors
 from .settings import EmbeddingsConfig
@@ -26,17 +26,8 @@ def running(host: Host) -> Running:
     if not key.isascii():
         raise ConfigError("embeddings.key_file: must be ASCII.")
     endpoint = endpoint_of(host.reactor, host.offload, settings, key, host.trace)
-    builder = VectorBuilder(
-        model_id(settings),
-        settings.batch,
-        endpoint,
-        host.storage.store,
-        Embeddings(host.storage.tables),
-        host.offload,
-        host.reactor,
-        token_hex(8),
-        metrics.made,
-    )
+    embeddings = Embeddings(host.storage.tables)
+    builder = VectorBuilder(model_id(settings), settings.batch, endpoint, embeddings, host.offload, metrics.made)
     queries = QueryVectors(
         endpoint,
         builder.vectors,
@@ -47,7 +38,8 @@ def running(host: Host) -> Running:
         metrics.observe,
     )
     metrics.watch(builder.vectors, lambda: builder.is_complete)
-    return Running((builder, queries), likeness=queries)
+    reader = Timer(INTERVAL, builder.read, host.reactor, finish=builder.close)
+    return Running((builder.follower(host.storage, host.reactor), reader, queries), likeness=queries)
 
 
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)

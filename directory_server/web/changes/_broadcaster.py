@@ -21,7 +21,7 @@ BURST_BYTES = 16 * 1024
 
 
 class Broadcaster:
-    """Follower that sends each change to each stream once and in order.
+    """Announcer that sends each change to each stream once and in order.
 
     A stream that is up to date is in the channel of its watch. A stream that is behind reads the log at the pace of
     its client. It joins the channel when it has read exactly up to `seq`; nothing can run in between.
@@ -61,8 +61,8 @@ class Broadcaster:
             elif events[watch]:
                 channel.send(events[watch])
         waiting, self._waiting = self._waiting, []
-        for follower in waiting:
-            follower.callback(None)
+        for waiter in waiting:
+            waiter.callback(None)
 
     def follow(self, stream: Stream, since: int, watch: Watch) -> None:
         """Send the changes after `since` to an open stream, then new ones, until it ends."""

@@ -73,7 +73,7 @@ core: .25 ms each.
 
 
 class Announcements:
-    """Follower that announces changes to MCP streams.
+    """Announcer that announces changes to MCP streams.
 
     It announces the first change after `delay` seconds, and all changes of the following INTERVAL together at its end.
     With more than SPREAD * RATE streams the delivery takes longer, and the next one begins after it.

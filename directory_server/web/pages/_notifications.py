@@ -34,7 +34,7 @@ class AnonymousOwners:
 
 
 class NewEntriesNotifier:
-    """A Follower that sends the number of new servers to open pages; `hub` limits streams per address and in total.
+    """An Announcer that sends the number of new servers to open pages; `hub` limits streams per address and in total.
 
     The events contain only the number. A page is reloaded to show the servers.
     """

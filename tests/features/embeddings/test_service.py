@@ -48,13 +48,13 @@ def test_nothing_is_imported_without_a_url() -> None:
         "print([name for name in sys.modules if name.startswith('directory_server.features.embeddings.')])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['directory_server.features.embeddings.settings']"
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_url_adds_a_likeness_and_services() -> None:
     running = run(url=URL)
     assert running.likeness is not None
-    assert len(running.services) == 2
+    assert len(running.services) == 3
 
 
 def test_the_key_is_read_from_its_file(tmp_path: Path) -> None:

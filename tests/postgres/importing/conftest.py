@@ -46,6 +46,7 @@ from directory_server.sqlite import (
 from directory_server.tables import (
     StoredAccounts,
     StoredCuration,
+    StoredFollowers,
     StoredIdentities,
     StoredKeyRing,
     StoredKeyUses,
@@ -146,7 +147,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(curation.mark("x/unpublished", "allowed", True))
     run_sync(curation.disown(NAME))
 
-    mirrors = StoredMirrors(SqliteTables(data.directory), now)
+    mirrors = StoredMirrors(SqliteTables(data.directory), StoredFollowers(SqliteTables(data.directory), now))
     progress = SyncProgress(True, 11.5, "12")
     state = UpstreamState("first", "q", 1.5, 2.5, 3.5, "No.\0", 4, 5, 6.5, '"7"', "8", 9, 10.5, progress)
     run_sync(mirrors.put(state, seen={"x/a": True, "x/B": False}))
@@ -165,11 +166,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(verifications.record(package, exists, VerifyConfig()))
 
     embeddings = Embeddings(SqliteTables(data.directory))
-    run_sync(embeddings.hold("model", "process", seconds=60.0))
     vectors = [Embedding(mcp_id, b"digest", bytes(range(256))) for mcp_id in ("a", "b", "c")]
-    run_sync(embeddings.put("model", "process", vectors, []))
-    run_sync(embeddings.put("model", "process", [], ["a"]))
-    run_sync(embeddings.advance("model", "process", "log", 5, is_complete=True))
+    run_sync(embeddings.put("model", vectors, []))
+    run_sync(embeddings.put("model", [], ["a"]))
+    run_sync(embeddings.complete("model"))
 
     accounts = StoredAccounts(SqliteTables(data.directory), now)
     for number in range(12):
@@ -212,8 +212,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(reports.close(added.id, 999_999.0))
     publishers = PublisherTokens(SqliteTables(data.directory), now)
     embeddings = Embeddings(SqliteTables(data.directory))
-    run_sync(embeddings.hold("model", "process", seconds=60.0))
-    run_sync(embeddings.put("model", "process", [Embedding(mcp_id_of(NAME), b"digest", b"vector")], []))
+    run_sync(embeddings.put("model", [Embedding(mcp_id_of(NAME), b"digest", b"vector")], []))
     run_sync(publishers.create("ci", ["io.acme/*", "io.acme.lab/*"], expires_at=2_000_000.0))
     run_sync(publishers.revoke(run_sync(publishers.create("old", ["io.acme/*"], expires_at=None))[0].id))
     for outcome in ("done", "started"):

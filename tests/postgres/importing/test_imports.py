@@ -103,11 +103,11 @@ def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database
     embeddings, old_embeddings = Embeddings(PostgresTables(database)), Embeddings(SqliteTables(data.directory))
     assert run_sync(embeddings.progress("model")) == run_sync(old_embeddings.progress("model"))
     assert list(run_sync(embeddings.read("model", 0, 9))) == list(run_sync(old_embeddings.read("model", 0, 9)))
-    assert run_sync(embeddings.hold("model", "another process", seconds=60.0))
     statistics = Statistics(PostgresTables(database))
     assert set(run_sync(statistics.counts(0, 9))) == set(COUNTS)
     assert {each.name: each.total for each in run_sync(statistics.queries(1, limit=9))} == {"b": 18, "é": 18}
-    assert mirrored(StoredMirrors(PostgresTables(database))) == mirrored(StoredMirrors(SqliteTables(data.directory)))
+    old_mirrors = StoredMirrors(SqliteTables(data.directory), StoredFollowers(SqliteTables(data.directory)))
+    assert mirrored(StoredMirrors(PostgresTables(database), followers)) == mirrored(old_mirrors)
 
 
 def test_a_data_directory_may_have_no_statistics(folder: Path, database: Database) -> None:

@@ -1,0 +1,3 @@
+-- needs: 2
+-- Leases of upstreams are rows of "follower".
+DROP TABLE lease;
