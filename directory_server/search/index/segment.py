@@ -165,8 +165,12 @@ class Segment:
 
     def find(self, string: str) -> int:
         """Return the place of a string, the last place if no document has it."""
-        place = self.table.find(packed(string))
-        return len(self.table) if place == NOTHING else place
+        return self.find_all((packed(string),))[0]
+
+    def find_all(self, strings: Sequence[bytes]) -> list[int]:
+        """Return the place of each of some strings, which are packed."""
+        last = len(self.table)
+        return [last if place == NOTHING else place for place in self.table.find_all(strings)]
 
     def span_of(self, place: int) -> slice:
         """Return where the postings of the string at a place are."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +13,7 @@ from attrs import define, field
 from .arrays import Bools, Doubles, Ints, Longs, Shorts
 from .document import NAMED
 from .fields import inverse_document_frequency
-from .segment import Segment
+from .segment import Segment, packed
 
 T = TypeVar("T")
 
@@ -86,14 +88,16 @@ class View:
         """Remember the frequencies and places of `strings`."""
         if len(self._known) > MAX_KNOWN:
             self._known = {}
-        for string in strings:
-            if string not in self._known:
-                places = [segment.find(string) for segment in self.segments]
-                spans = [segment.span_of(place) for segment, place in zip(self.segments, places, strict=True)]
-                self._known[string] = sum(map(self._count, range(len(spans)), spans)), *places
+        unknown = [string for string in strings if string not in self._known]
+        raws = [*map(packed, unknown)]
+        columns = [segment.find_all(raws) for segment in self.segments]
+        counts = [[self._count(number, place) for place in places] for number, places in enumerate(columns)]
+        totals = map(sum, zip(*counts, strict=True)) if counts else repeat(0)
+        self._known.update(zip(unknown, zip(totals, *columns, strict=False), strict=False))
 
-    def _count(self, number: int, span: slice) -> int:
-        """Return the number of live documents in the postings of a segment at `span`."""
+    def _count(self, number: int, place: int) -> int:
+        """Return the number of live documents of the string of a segment at `place`."""
+        span = self.segments[number].span_of(place)
         if not self.dead[number]:
             return int(span.stop - span.start)
         return int(np.count_nonzero(self.live[number][self.segments[number].docs[span]]))
@@ -235,5 +239,5 @@ class View:
 
     def name(self, doc: int) -> str:
         """Return the server name of a document."""
-        number = int(np.searchsorted(self.bases, doc, side="right")) - 1
+        number = bisect_right(self.bases, doc) - 1
         return self.segments[number].name(doc - self.bases[number])

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from ..index.document import UNSPACED
 from ..index.view import View
-from ..tables.languages import COUNTRIES, LANGUAGES, NAMES, forms_of
-from ..tables.lexicon import english_terms, lexicon
+from ..tables.languages import COUNTRIES, NAMES
+from ..tables.lexicon import english_terms, known_forms, lexicon
 from ..tables.stop_words import ENGLISH
 from ..text import pairs, stem
 from .misspelt import completions
@@ -35,8 +35,8 @@ _PARTICLE = re.compile("[ぁ-ん的了吗呢吧]")
 
 def english_of(word: str) -> Sequence[str]:
     """Return the English expressions that the lexicon surely has for a word of an unknown language."""
-    keys = [f"{NAMES} {word}", *(f"{language} {form}" for language in LANGUAGES for form in forms_of(language, word))]
-    sure = (translated.english for translated in lexicon().find(keys).values() if translated.is_sure)
+    known = {**lexicon().find([f"{NAMES} {word}"]), **known_forms(word)}
+    sure = (translated.english for translated in known.values() if translated.is_sure)
     return [*dict.fromkeys(expression for english in sure for expression in english)][:4]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import log
 
 from rapidfuzz.distance import JaroWinkler
@@ -60,14 +60,17 @@ def corrections(word: str, frequency: int, view: View) -> list[Row]:
 
 def _corrections(word: str, frequency: int, view: View) -> list[Row]:
     edits_allowed = 1 if len(word) < MIN_TWO_EDITS else 2
-    # Of a word with an error in its ending, the stem is another one: English words have theirs.
-    near = view.near(stem(word), edits_allowed) or {
-        stem(other): edits for other, edits in lexicon().near(word, edits_allowed)
-    }
-    counts = dict(zip(near, view.frequencies([*near]), strict=True))
-    close = {term: edits for term, edits in near.items() if counts[term] > frequency}
-    if any(edits == 1 and counts[term] > 1 for term, edits in close.items()):
-        close = {term: edits for term, edits in close.items() if edits == 1}
+    term = stem(word)
+    # Most words have a neighbour of one edit, and those of two are not meant then: finding them takes longer.
+    close, counts = _more_frequent(view.near(term, 1), frequency, view)
+    if not any(counts[term] > 1 for term in close):
+        # Of a word with an error in its ending, the stem is another one: English words have theirs.
+        near = view.near(term, edits_allowed) or {
+            stem(other): edits for other, edits in lexicon().near(word, edits_allowed)
+        }
+        close, counts = _more_frequent(near, frequency, view)
+        if any(edits == 1 and counts[term] > 1 for term, edits in close.items()):
+            close = {term: edits for term, edits in close.items() if edits == 1}
     weights = {
         term: EDITED[edits - 1] * JaroWinkler.similarity(word, term) ** 4 * OTHER_LENGTH ** abs(len(word) - len(term))
         for term, edits in close.items()
@@ -81,6 +84,12 @@ def _corrections(word: str, frequency: int, view: View) -> list[Row]:
     # One rarity for all: a rare word would count more for being rare.
     idf = view.idf(sum(counts[term] for term in best))
     return [(term, term, weights[term] * scale, idf) for term in best]
+
+
+def _more_frequent(near: Mapping[str, int], frequency: int, view: View) -> tuple[dict[str, int], Mapping[str, int]]:
+    """Return the edits of those terms of `near` that more than `frequency` entries have, and the numbers of these."""
+    counts = dict(zip(near, view.frequencies([*near]), strict=True))
+    return {term: edits for term, edits in near.items() if counts[term] > frequency}, counts
 
 
 def compounds(word: str, frequency: int, view: View) -> list[Row]:

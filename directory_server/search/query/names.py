@@ -8,7 +8,7 @@ from itertools import pairwise
 from ..index.document import BARE_NAME, EXACT_NAME, FULL_NAME, SHORT_NAME, VENDOR_PRODUCT
 from ..index.view import View
 from ..text import stem
-from .rows import MIN_KNOWN, Plan, Row
+from .rows import Plan, Row
 
 EXACT = {FULL_NAME: 3.0, BARE_NAME: 0.6, EXACT_NAME: 1.3, VENDOR_PRODUCT: 2.0}
 """The score of an exact match of each kind of name, as a share of the weight of the query."""
@@ -72,7 +72,7 @@ def name_rows(plan: Plan, full: str, bare: str, literal: str, view: View) -> lis
         written = view.longer_names(EXACT_NAME + literal, MAX_LONGER)
         shares = [(name, WRITTEN * min(len(literal) / (len(name) - len(EXACT_NAME)), 1)) for name in written]
         groups += [[(name, name, share, weight) for name, share in shares]] if shares else []
-    if not plan.is_name and len(full) in MISSPELT_LENGTHS and full.isascii() and _may_be_misspelt(plan, view):
+    if not plan.is_name and len(full) in MISSPELT_LENGTHS and full.isascii() and _may_be_misspelt(plan):
         # Names have words such as "mcp" if the query has.
         kind = BARE_NAME if full == bare else SHORT_NAME
         near = view.near(full, 1 if len(full) < MIN_TWO_EDITS else 2, kind)
@@ -81,10 +81,9 @@ def name_rows(plan: Plan, full: str, bare: str, literal: str, view: View) -> lis
     return groups
 
 
-def _may_be_misspelt(plan: Plan, view: View) -> bool:
-    """Return whether a query may be a misspelt name: it is written as one, or has a word that few entries have."""
-    is_rare = any(word.is_corrected or word.idf >= view.idf(MIN_KNOWN) for word in plan.words)
-    return is_rare or bool(plan.unknown) or len(plan.parsed.runs) == 1
+def _may_be_misspelt(plan: Plan) -> bool:
+    """Return whether a query may be a misspelt name: it is written as one, or has a word that no entry has."""
+    return bool(plan.unknown) or len(plan.parsed.runs) == 1 or any(word.is_corrected for word in plan.words)
 
 
 def vendor_rows(plan: Plan, view: View) -> list[list[Row]]:

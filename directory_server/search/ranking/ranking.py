@@ -46,11 +46,11 @@ class Ranking:
     def columns(self, docs: Longs) -> Longs:
         """Return the columns of the matrix of `docs`, which are candidates."""
         order = self._order
-        return order[np.searchsorted(self.candidates, docs, sorter=order)]
+        return order[self.candidates.searchsorted(docs, sorter=order)]
 
     @cached_property
     def _order(self) -> Longs:
-        return np.argsort(self.candidates, kind="stable")
+        return self.candidates.argsort(kind="stable")
 
     def first(self, limit: int) -> Ranking:
         """Return the ranking with its first documents only."""
@@ -76,13 +76,12 @@ class Ranking:
         """Return the documents and scores of at most `limit` hits after a position and `offset`, equal ones by name."""
         if after is not None or offset + limit > len(self.docs):
             self.complete()
+        start, end = 0, offset + limit
         if after is not None:
             after = self._present(after)
-        score = np.inf if after is None else after.score
-        start = int(np.searchsorted(-self.scores, -score - 0.5 * 10**-DIGITS))
-        end = start + offset + limit
-        if after is not None:
-            end += int(np.count_nonzero(np.abs(self.scores - score) < 0.5 * 10**-DIGITS))
+            score = after.score
+            start = int(np.searchsorted(-self.scores, -score - 0.5 * 10**-DIGITS))
+            end += start + int(np.count_nonzero(np.abs(self.scores - score) < 0.5 * 10**-DIGITS))
         # Documents with equal scores belong to the page as far as their names say.
         while 0 < end < len(self.scores) and self.scores[end] == self.scores[end - 1]:
             end += 1
@@ -102,10 +101,11 @@ class Ranking:
 
     def _by_name(self, docs: Longs, scores: Doubles) -> tuple[Longs, Doubles]:
         """Return documents in the order of their scores, with equal scores in the order of their names."""
-        equal = np.flatnonzero(np.append(scores[1:] == scores[:-1], False))
-        if not len(equal):
+        equal = (scores[1:] == scores[:-1]).nonzero()[0].tolist()
+        if not equal:
             return docs, scores
-        tied = {*equal.tolist(), *(equal + 1).tolist()}
-        names = {place: self.view.name(int(docs[place])) for place in tied}
-        order = sorted(range(len(docs)), key=lambda place: (-scores[place], names.get(place, "")))
+        tied = {*equal, *(place + 1 for place in equal)}
+        numbers, values = docs.tolist(), scores.tolist()
+        names = {place: self.view.name(numbers[place]) for place in tied}
+        order = sorted(range(len(numbers)), key=lambda place: (-values[place], names.get(place, "")))
         return docs[order], scores[order]

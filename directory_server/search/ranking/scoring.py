@@ -87,7 +87,7 @@ def rank(plan: Plan, view: View, *, focuses: bool = True, pins: bool = True) -> 
         empty = np.empty(0, np.int64)
         return Ranking(plan, view, empty, empty, np.zeros((len(weights), 0), np.float32), bounds, empty, np.empty(0))
     columns, postings = _columns(docs, best, view)
-    values, rows = values[postings], np.searchsorted(np.cumsum(lengths), postings, side="right") % len(terms)
+    values, rows = values[postings], np.cumsum(lengths).searchsorted(postings, side="right") % len(terms)
     table = np.zeros((len(terms), len(best)), np.float32)
     table[rows, columns] = values * np.float32(1 / STORED_UNIT)
     matrix = table[firsts] if np.array_equal(firsts, others) else np.minimum(table[firsts], table[others])
@@ -127,7 +127,7 @@ def _ordered(
     gained, cosines = likeness_of(plan, view, docs, scores)
     # Rounding may lower a score, and the documents behind the first ones must stay behind them.
     scores = np.maximum(gained, scores) if len(gained) else scores
-    scores = np.round(scores, DIGITS)
+    scores = scores.round(DIGITS)
     if len(pins):
         scores = scores + PINNED_SCORE * np.isin(docs, pins)
         is_pin = np.isin(rest, pins)
@@ -200,7 +200,7 @@ def _satisfying(plan: Plan, view: View, docs: Longs) -> Bools | None:
 def _columns(docs: Longs, best: Longs, view: View) -> tuple[Longs, Longs]:
     """Return the places in the ordered `best` of those of `docs` that are there, and the places of these."""
     if len(docs) * SPARSE < len(view.boosts):
-        columns = np.searchsorted(best, docs)
+        columns = best.searchsorted(docs)
         columns[columns == len(best)] = 0
         kept = np.flatnonzero(best[columns] == docs)
         return columns[kept], kept

@@ -5,10 +5,12 @@ Every query with a known word has matches. The strength says whether they have m
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 
 from ...domain.search import CLOSE
-from ..index.arrays import Bools, Doubles, Longs
+from ..index.arrays import Bools, Doubles, Floats
 from ..query.concepts import TERM_DECAY
 from .ranking import PINNED_SCORE, Ranking
 
@@ -57,39 +59,49 @@ def strength(ranking: Ranking) -> float:
     if not len(first):
         return 0.0
     counted = min(max(round(ranking.view.size / ENTRIES_EACH), 1), COUNTED)
-    present = ranking.matrix[:, ranking.columns(first)] > 0
+    impacts = ranking.matrix[:, ranking.columns(first)]
+    present = impacts > 0
     covered = _covered(ranking, present)
-    value = float(np.sort(covered)[-counted:].mean())
+    value = _mean_of_greatest(covered, counted)
     if len(ranking.cosines):
-        value = (value + float(np.sort(ranking.cosines[:KEPT])[-counted:].mean())) / 2
+        value = (value + _mean_of_greatest(ranking.cosines[:KEPT], counted)) / 2
     names = present[ranking.bounds[len(plan.words) + len(plan.concepts)] :]
     if len(plan.words) < 2 and names.any():
         return 1.0
-    has_named, has_all = _written(ranking, first)
+    has_named, has_all = _written(ranking, impacts)
     if not has_all:
         value = min(value * INCOMPLETE, ALMOST_STRONG)
     return max(value, CLOSE) if has_named else value
 
 
-def _written(ranking: Ranking, first: Longs) -> tuple[bool, bool]:
-    """Return whether one of the `first` hits has a word that tells the topic in its name, and whether one has all.
+def _mean_of_greatest(values: Doubles, count: int) -> float:
+    greatest = sorted(values.tolist())[-count:]
+    return fsum(greatest) / len(greatest)
 
-    A word is matched as it is written, or as two words, or translated. Words that may state a condition and those on
-    any topic do not count.
+
+def _written(ranking: Ranking, impacts: Floats) -> tuple[bool, bool]:
+    """Return whether one of the first hits has a word that tells the topic in its name, and whether one has all.
+
+    `impacts` are those of the rows in these hits. A word is matched as it is written, or as two words, or translated.
+    Words that may state a condition and those on any topic do not count.
     """
-    is_small = ranking.view.size < ENTRIES_EACH
-    plan, impacts = ranking.plan, ranking.matrix[:, ranking.columns(first)]
-    content = [number for number, word in enumerate(plan.words) if not word.is_beside and word.weight >= 1]
+    plan, is_small = ranking.plan, ranking.view.size < ENTRIES_EACH
     total = sum(word.value for word in plan.words if not word.is_beside) + plan.unknown
-    has_named, has_all = np.zeros(len(first), bool), np.full(len(first), bool(content) and not plan.unknown)
-    for number in content:
-        word, start = plan.words[number], ranking.bounds[number]
-        rows = [start + place for place, row in enumerate(word.rows) if row[2] >= AS_WRITTEN and word.is_certain]
-        best = impacts[rows].max(axis=0) if rows and not word.is_corrected else np.zeros(len(first))
+    has_named = False
+    has_all = np.full(impacts.shape[1], not plan.unknown)
+    content = [(word, first) for word, first in zip(plan.words, ranking.bounds, strict=False) if word.weight >= 1]
+    for word, first in content:
+        if word.is_beside:
+            continue
+        rows = [first + place for place, row in enumerate(word.rows) if row[2] >= AS_WRITTEN and word.is_certain]
+        if not rows or word.is_corrected:
+            has_all[:] = False
+            continue
+        best = impacts[rows[0]] if len(rows) == 1 else impacts[rows].max(axis=0)
         has_all &= best >= LEAST_IMPACT
         if word.is_product or (is_small and word.value >= TELLING * total):
-            has_named |= best >= NAMED_IMPACT
-    return bool(has_named.any()), bool(has_all.any())
+            has_named |= bool(best.max() >= NAMED_IMPACT)
+    return has_named, bool(content) and bool(has_all.any())
 
 
 def _covered(ranking: Ranking, present: Bools) -> Doubles:
@@ -113,11 +125,9 @@ def _covered(ranking: Ranking, present: Bools) -> Doubles:
 
 def relevance(ranking: Ranking, scores: Doubles, value: float) -> list[float]:
     """Return how well each of the hits with `scores` answers its query: its share of the score of the best one."""
-    best = _plain(ranking.scores[:KEPT]).max(initial=0.0)
-    shares = _plain(scores) / best if best else np.ones(len(scores))
-    relevant: list[float] = (value * np.clip(shares, 0, 1)).tolist()
-    return relevant
+    best = max(_plain(ranking.scores[:KEPT]), default=0.0)
+    return [value * (min(score / best, 1.0) if best else 1.0) for score in _plain(scores)]
 
 
-def _plain(scores: Doubles) -> Doubles:
-    return np.where(scores >= PINNED_SCORE, scores - PINNED_SCORE, scores)
+def _plain(scores: Doubles) -> list[float]:
+    return [score - PINNED_SCORE if score >= PINNED_SCORE else score for score in scores.tolist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
@@ -49,13 +50,19 @@ class HashedTexts:
 
     def find(self, raw: bytes) -> int:
         """Return the place of a text, or NOTHING."""
+        return self.find_all((raw,))[0]
+
+    def find_all(self, raws: Sequence[bytes]) -> list[int]:
+        """Return the place of each of some texts, or NOTHING."""
         (texts, slots), width = self._views, self.width
-        if len(raw) > width:
-            return NOTHING
-        at, mask = crc32(raw), len(slots) - 1
-        padded = raw.ljust(width, b"\0")
-        while (place := slots[at & mask]) != NOTHING:
-            if texts[place * width : (place + 1) * width] == padded:
-                return int(place)
-            at += 1
-        return NOTHING
+        mask = len(slots) - 1
+        places = []
+        for raw in raws:
+            at = crc32(raw)
+            padded = raw.ljust(width, b"\0")
+            while (place := slots[at & mask]) != NOTHING:
+                if texts[place * width : (place + 1) * width] == padded:
+                    break
+                at += 1
+            places.append(place)
+        return places

@@ -66,12 +66,8 @@ class Lexicon:
 
     def find(self, keys: Sequence[str]) -> dict[str, Translated]:
         """Return what the lexicon has for those of `keys` that it knows."""
-        places = ((key, self.keys.find(key.encode("utf-8", "replace"))) for key in keys)
-        return {key: self._translated(place) for key, place in places if place != NOTHING}
-
-    def knows(self, keys: Sequence[str]) -> set[str]:
-        """Return those of `keys` that the lexicon knows."""
-        return {key for key in keys if self.keys.find(key.encode("utf-8", "replace")) != NOTHING}
+        places = self.keys.find_all([key.encode("utf-8", "replace") for key in keys])
+        return {key: self._translated(place) for key, place in zip(keys, places, strict=True) if place != NOTHING}
 
     def _translated(self, place: int) -> Translated:
         numbers = self.numbers[self.starts[place] : self.starts[place + 1]].tolist()
@@ -146,15 +142,18 @@ class Lexicon:
 
     def is_english(self, word: str) -> bool:
         """Return whether a word is an English expression of the lexicon."""
-        return any(self.english.find(form.encode("utf-8", "replace")) != NOTHING for form in (word, singular(word)))
+        return any(self.english.find(form.encode("utf-8", "replace")) != NOTHING for form in {word, singular(word)})
 
 
-@lru_cache(maxsize=16_384)
-def _languages_of(word: str) -> frozenset[str]:
-    keys = {f"{language} {form}": language for language in LANGUAGES for form in forms_of(language, word)}
-    known = lexicon().knows([*keys])
+@lru_cache(maxsize=4_096)
+def known_forms(word: str) -> Mapping[str, Translated]:
+    """Return what the lexicon has for the forms of a word in all languages, by the language and the form."""
+    return lexicon().find([f"{language} {form}" for language in LANGUAGES for form in forms_of(language, word)])
+
+
+def _languages_of(word: str) -> set[str]:
     functional = {language for language, words in lexicon().function_words.items() if word in words}
-    return frozenset(functional.union(keys[key] for key in known))
+    return functional.union(key.partition(" ")[0] for key in known_forms(word))
 
 
 def _padded(forms: Sequence[str]) -> Sequence[str]:
@@ -177,7 +176,7 @@ def likely_language(words: Sequence[str], letters: frozenset[str], english: froz
     if len(foreign) < 2 and not lettered:
         return ""
     known = [_languages_of(word) for word in words]
-    possible = frozenset().union(*known)
+    possible = set().union(*known)
     votes: dict[str, int] = {}
     for language in filter(possible.__contains__, LANGUAGES):
         only = sum(language in languages for word, languages in zip(words, known, strict=True) if word in foreign)

@@ -1,8 +1,8 @@
 """Strings of a table that are near a word: an edit or two from it.
 
-Each string has a set of its letters, as bits. Those of two strings differ in at most two letters for each edit, so a
-comparison of sets leaves a few hundred strings, whose distance is computed: insertions, deletions, substitutions and
-swaps of neighbours ("optimal string alignment").
+Each string has a set of its letters, and of those that it has twice, as bits. An insertion or a deletion changes one
+bit at most, a substitution two, so a comparison of sets leaves a few hundred strings, whose distance is computed:
+insertions, deletions, substitutions and swaps of neighbours ("optimal string alignment").
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from .files import Texts
 LONGEST = 40
 """Bytes of the longest string that is compared."""
 
+TWICE, OTHERS = 26, 12
+"""The bit of the first letter that a string has twice, and the bits of other characters."""
+
 MAX_COMPARED = 20_000
 """Strings whose distance is computed. Real words have some hundred."""
 
@@ -32,7 +35,7 @@ class NearWords:
 
     strings: Texts
     places: NDArray[np.int64]
-    letters: NDArray[np.uint32]
+    letters: NDArray[np.uint64]
     ends: NDArray[np.int64]
     start: int
 
@@ -41,16 +44,20 @@ class NearWords:
         """Return those of `strings` that are used, compared without their first `start` bytes."""
         if not len(strings):
             empty = np.empty(0, np.int64)
-            return cls(strings, empty, empty.astype(np.uint32), np.zeros(LONGEST + 1, np.int64), start)
+            return cls(strings, empty, empty.astype(np.uint64), np.zeros(LONGEST + 1, np.int64), start)
         lengths = np.char.str_len(strings) - start
         table = np.ascontiguousarray(strings).view(np.uint8).reshape(len(strings), -1)[:, start:]
         chosen = np.flatnonzero(is_used & (lengths > 0) & (lengths <= LONGEST) & (table < 128).all(axis=1))
         chosen = chosen[np.argsort(lengths[chosen], kind="stable")]
         ends = np.cumsum(np.bincount(lengths[chosen], minlength=LONGEST + 1))
-        table, letters = table[chosen], np.zeros(len(chosen), np.uint32)
-        for bit in range(31):
-            of_bit = table == ord("a") + bit if bit < 26 else (table > 0) & (table < ord("a")) & (table % 5 == bit - 26)
-            letters |= of_bit.any(axis=1).astype(np.uint32) << np.uint32(bit)
+        table, letters = table[chosen], np.zeros(len(chosen), np.uint64)
+        for letter in range(26):
+            count = np.count_nonzero(table == ord("a") + letter, axis=1)
+            letters |= (count > 0).astype(np.uint64) << np.uint64(letter)
+            letters |= (count > 1).astype(np.uint64) << np.uint64(TWICE + letter)
+        for group in range(OTHERS):
+            of_group = (table > 0) & ((table < ord("a")) | (table > ord("z"))) & (table % OTHERS == group)
+            letters |= of_group.any(axis=1).astype(np.uint64) << np.uint64(2 * TWICE + group)
         return cls(strings, chosen, letters, ends, start)
 
     def find(self, word: str, edits: int) -> Iterator[tuple[str, int]]:
@@ -58,17 +65,24 @@ class NearWords:
         raw = word.encode()
         if not 0 < len(raw) <= LONGEST - edits:
             return
-        first, last = self.ends[max(len(raw) - edits, 1) - 1], self.ends[len(raw) + edits]
-        is_close = np.bitwise_count(self.letters[first:last] ^ _letters_of(raw)) <= 2 * edits
-        places = self.places[first:last][is_close][:MAX_COMPARED]
+        letters, ends = _letters_of(raw), self.ends
+        close = []
+        for length in range(max(len(raw) - edits, 1), len(raw) + edits + 1):
+            of_length = slice(ends[length - 1], ends[length])
+            differing = np.bitwise_count(self.letters[of_length] ^ letters)
+            close.append(self.places[of_length][differing <= 2 * edits - abs(length - len(raw))])
+        places = np.concatenate(close)[:MAX_COMPARED]
         strings = [string[self.start :] for string in self.strings[places].tolist()]
         for string, distance, _ in extract(raw, strings, scorer=OSA.distance, score_cutoff=edits, limit=None):
             if distance:
                 yield string.decode(), distance
 
 
-def _letters_of(raw: bytes) -> np.uint32:
+def _letters_of(raw: bytes) -> np.uint64:
     letters = 0
     for byte in {*raw}:
-        letters |= 1 << (byte - 97 if 97 <= byte <= 122 else 26 + byte % 5)
-    return np.uint32(letters)
+        if ord("a") <= byte <= ord("z"):
+            letters |= 1 << byte - ord("a") | (raw.count(byte) > 1) << TWICE + byte - ord("a")
+        else:
+            letters |= 1 << 2 * TWICE + byte % OTHERS
+    return np.uint64(letters)
