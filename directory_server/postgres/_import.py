@@ -26,17 +26,12 @@ ROWS, BYTES = 5_000, 8_000_000
 _BOOLEAN = 16
 """The object id of the type boolean (pg_type.dat)."""
 
-_SEQUENCES = (
-    ("record", "id", "pg_get_serial_sequence('record', 'id')"),
-    ("record", "written", "'written'"),
-    ("account", "ordinal", "pg_get_serial_sequence('account', 'ordinal')"),
-    ("api_key", "ordinal", "pg_get_serial_sequence('api_key', 'ordinal')"),
-    ("registry_token", "ordinal", "pg_get_serial_sequence('registry_token', 'ordinal')"),
-    ("report", "ordinal", "pg_get_serial_sequence('report', 'ordinal')"),
-    ("publisher_token", "ordinal", "pg_get_serial_sequence('publisher_token', 'ordinal')"),
-    ("publication", "number", "pg_get_serial_sequence('publication', 'number')"),
-    ("sync_run", "id", "pg_get_serial_sequence('sync_run', 'id')"),
-)
+_SEQUENCES = """
+    SELECT relname, attname, pg_get_serial_sequence(relname, attname)
+    FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid
+    WHERE attidentity <> '' AND relnamespace = 'public'::regnamespace
+    UNION ALL SELECT 'record', 'written', 'written'
+"""
 """Tables, columns, and the sequences that number them."""
 
 _SHARE = """
@@ -75,8 +70,8 @@ def _import(cursor: Cursor, source: Export) -> Imported:
     replaced: list[str] = []
     counts = {table.name: _copy(cursor, table, replaced) for table in source.tables}
     cursor.execute(_SHARE, (SESSION_SECRET, source.session_secret))
-    for name, column, sequence in _SEQUENCES:
-        cursor.execute(f"SELECT setval({sequence}, max({column})) FROM {name} HAVING max({column}) IS NOT NULL")
+    for name, column, sequence in cursor.all(_SEQUENCES):
+        cursor.execute(f"SELECT setval('{sequence}', max({column})) FROM {name} HAVING max({column}) IS NOT NULL")
     cursor.execute("ANALYZE")
     for table in source.tables:
         # Closed at once, because the connection cannot even roll back while rows are being read.

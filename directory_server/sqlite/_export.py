@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence, Set
 from contextlib import closing, contextmanager
-from functools import partial
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 from ..domain.errors import BadInput
 from ..domain.transfers import Export, ExportedTable
+from ..tables import known_steps
 from ._data_directory import DataDirectory
 from ._database import Database
 
 _LEFT_OUT: dict[str, Set[str] | None] = {
     # Analyses are a table of their own.
     "record": {"analysed", "analysis"},
-    # Leases, by the clock of this machine. They end within minutes.
-    "target": {"held_until", "holder"},
-    "webhook_reader": None,
-    # Derived from other tables: sums, the state of entries for webhooks, and the counter of ended keys.
+    # Sums, and the counter of ended keys.
     "stored": None,
-    "webhook_entry": None,
-    "webhook_change": None,
     "pulse": None,
-    # Proofs of the last minute, and the clock of the quota.
-    "used_proof": None,
+    # The clock of the quota, and the steps of the schema.
     "anchor": None,
-    # The steps of the schema.
     "applied_step": None,
 }
 """Tables that are not exported (None), and columns that an export leaves out."""
 
-_NUMBERED = {"ordinal": "rowid"}
+_LEASES = {"holder": "''", "held_until": "0.0", "until": "0.0"}
+"""Columns of all tables that are exported as those of a lease that has ended: it is by the clock of this machine."""
 
-_EXPRESSIONS = {
-    "record": {"written": "id"},
-    "account": _NUMBERED,
-    "api_key": _NUMBERED,
-    "registry_token": _NUMBERED,
-    "report": _NUMBERED,
-    "publisher_token": _NUMBERED,
-    "upstream": {"error": "replace(error, char(0), '')"},
-    "follower": {"holder": "''", "until": "0.0"},
-}
+_EXPRESSIONS = {"record": {"written": "id"}, "upstream": {"error": "replace(error, char(0), '')"}}
 """Columns by table that are exported otherwise than they are stored. Others have the same names in all databases."""
+
+_NUMBERED = re.compile(r"CREATE TABLE (\w+) \([^;]*\n    ordinal bigint")
+"""A table with a column for the order of insertion, which is the rowid in SQLite."""
 
 _ANALYSED = """
     SELECT fingerprint, analysis AS version, min(analysed) AS body FROM record
@@ -105,10 +95,20 @@ def _tables(connection: sqlite3.Connection) -> Sequence[ExportedTable]:
 
 
 def _table(connection: sqlite3.Connection, name: str) -> ExportedTable:
-    expressions, left_out = _EXPRESSIONS.get(name, {}), _LEFT_OUT.get(name) or ()
+    expressions, left_out = dict(_EXPRESSIONS.get(name, {})), _LEFT_OUT.get(name) or ()
+    if name in _numbered():
+        expressions["ordinal"] = "rowid"
     stored = [(column, is_key) for column, is_key in connection.execute(_COLUMNS, (name,)) if column not in left_out]
     columns = list(dict.fromkeys([*(column for column, _ in stored), *expressions]))
+    expressions |= {column: ended for column, ended in _LEASES.items() if column in columns}
     key = sum(is_key for _, is_key in stored) or 1
     selected = ", ".join(f"{expressions.get(column, column)} AS {column}" for column in columns)
     query = f"SELECT {selected} FROM {name} ORDER BY {', '.join(columns[:key])}"
     return ExportedTable(name, columns, key, partial(connection.execute, query))
+
+
+@cache
+def _numbered() -> Set[str]:
+    """Return the tables of which another database stores the order of insertion."""
+    scripts = [script for step in known_steps("sqlite") for script in step.scripts.values()]
+    return {table for script in scripts for table in _NUMBERED.findall(script)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
@@ -36,11 +37,16 @@ _REVOKE = """
 _COPIED = {
     "api_key": "id, label, revoked_at",
     "secret": "digest, key_id, last_four, created_at, expires_at",
-    "registry_token": "id, revoked_at",
-    "publisher_token": "id, revoked_at",
     "account": "id, password, disabled_at, role",
 }
-"""The columns that are read from a newer database."""
+"""The columns that are read from a newer database. Of tables of tokens these are `id` and `revoked_at`."""
+
+_TOKEN_TABLES = """
+    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND columns.name IN ('label', 'last_four', 'revoked_at')
+    GROUP BY tables.name HAVING count(*) = 3 ORDER BY tables.name DESC
+"""
+"""Tables with these columns have tokens, of the kernel or of a feature."""
 
 
 def after_restore(database: Database, newer: Path | None) -> Restored:
@@ -52,26 +58,29 @@ def after_restore(database: Database, newer: Path | None) -> Restored:
     deleted there are disabled. Raises BadInput
     for a file that is not one, and Unavailable; nothing is changed then.
     """
-    rows = {} if newer is None else _read(newer, database)
+    with database.connection() as connection:
+        tokens = [table for (table,) in connection.execute(_TOKEN_TABLES)]
+    copied = _COPIED | dict.fromkeys(tokens, "id, revoked_at")
+    rows = {} if newer is None else _read(newer, database, copied)
     with database.transaction() as connection:
-        for table, columns in _COPIED.items():
+        for table, columns in copied.items():
             connection.execute(f"CREATE TEMP TABLE newer_{table} ({columns})")
             places = ", ".join("?" * len(columns.split(",")))
             connection.executemany(f"INSERT INTO newer_{table} VALUES ({places})", rows.get(table, []))
         try:
-            return _finish(connection, is_compared=newer is not None)
+            return _finish(connection, tokens, is_compared=newer is not None)
         finally:
-            for table in _COPIED:
+            for table in copied:
                 connection.execute(f"DROP TABLE temp.newer_{table}")
 
 
-def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
+def _finish(connection: sqlite3.Connection, token_tables: Sequence[str], *, is_compared: bool) -> Restored:
     connection.execute("UPDATE log SET id = ?", (token_hex(6),))
     revoked = "revoked_at IS NULL AND id IN (SELECT id FROM temp.newer_{0} WHERE revoked_at IS NOT NULL)"
     keys = _all(connection, _KEYS.format(condition=revoked.format("api_key")))
     tokens = [
         token
-        for table in ("registry_token", "publisher_token")
+        for table in token_tables
         for token in _all(connection, _TOKENS.format(table=table, condition=revoked.format(table)))
     ]
     disabled = "disabled_at IS NULL AND id IN (SELECT id FROM temp.newer_account WHERE disabled_at IS NOT NULL)"
@@ -79,7 +88,7 @@ def _finish(connection: sqlite3.Connection, *, is_compared: bool) -> Restored:
         # Accounts that were deleted since the backup.
         disabled += " OR disabled_at IS NULL AND id NOT IN (SELECT id FROM temp.newer_account)"
     accounts = _all(connection, f"SELECT id, email FROM account WHERE {disabled}")
-    for table in ("api_key", "registry_token", "publisher_token"):
+    for table in ("api_key", *token_tables):
         connection.execute(_REVOKE.format(table=table))
     connection.execute(
         "UPDATE account SET disabled_at = coalesce((SELECT disabled_at FROM temp.newer_account AS newer "
@@ -129,7 +138,7 @@ def _carry_secrets(connection: sqlite3.Connection) -> int:
     return retired
 
 
-def _read(path: Path, database: Database) -> dict[str, list[tuple[object, ...]]]:
+def _read(path: Path, database: Database, copied: Mapping[str, str]) -> dict[str, list[tuple[object, ...]]]:
     """Return the rows of a newer database that are carried over."""
     with database.connection() as connection:
         steps = sorted(applied(connection))
@@ -137,7 +146,7 @@ def _read(path: Path, database: Database) -> dict[str, list[tuple[object, ...]]]
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as newer:
             if sorted(applied(newer)) != steps:
                 raise BadInput(f"{path} has another version's schema than the restored database.")
-            return {table: newer.execute(f"SELECT {rows} FROM {table}").fetchall() for table, rows in _COPIED.items()}
+            return {table: newer.execute(f"SELECT {rows} FROM {table}").fetchall() for table, rows in copied.items()}
     except sqlite3.DatabaseError as error:
         raise unavailable(path, error) from error
 

@@ -21,7 +21,6 @@ from ._key_uses import StoredKeyUses
 from ._keyring import StoredKeyRing
 from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
-from ._namespace_proofs import NamespaceProofs, record_proof
 from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list

@@ -18,6 +18,7 @@ from directory_server.postgres import postgres_store
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import sqlite_store
+from directory_server.sqlite._database import Schema
 
 from ..contract.store import Briefs
 from .test_upgrades import created, in_order, now_named
@@ -28,6 +29,8 @@ FIRST, SECOND = "53e234ce", "f7df136b"
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
+
+FILES: Sequence[Schema] = ("directory", "quota", "statistics")
 
 ENTRIES = 60
 """Entries that each release has imported."""
@@ -75,14 +78,14 @@ class SqlitePlace(Place):
         self._find_tables()
 
     def _find_tables(self) -> None:
-        for file in ("directory", "quota", "statistics"):
+        for file in FILES:
             with closing(sqlite3.connect(self._folder / f"{file}.db")) as connection:
                 for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
                     self._files[table] = file
 
     def upgrade(self) -> None:
-        for file in ("directory", "quota", "statistics"):
-            SqliteDatabase(self._folder, file).close()  # type: ignore[arg-type]
+        for file in FILES:
+            SqliteDatabase(self._folder, file).close()
         self._files.clear()
         self._find_tables()
 
@@ -173,11 +176,18 @@ def follower(name: str, column: str, table: str, seq: str = "") -> Callable[[Row
     return become
 
 
+def without(table: str, *columns: str) -> Callable[[Rows], Rows]:
+    """Return what a table becomes that loses `columns`."""
+    return lambda rows: {table: [{key: row[key] for key in row if key not in columns} for row in rows[table]]}
+
+
 BECOMES: Mapping[str, Callable[[Rows], Rows]] = {
     "applied_policy": follower("rules of the policy", "rules", "applied_policy"),
+    "embedding_model": without("embedding_model", "log", "seq", "holder", "until"),
+    "lease": lambda rows: {},
     "verification_plan": follower("targets of checks", "selection", "verification_plan", "seq"),
 }
-"""The rows that those of tables become which there are no longer."""
+"""The rows that those of tables become which later steps drop or change."""
 
 OWN = {"schema_step", "applied_step"}
 """Tables of the upgrade itself."""

@@ -14,7 +14,7 @@ from ...domain.versions import PUBLISHED
 from ...domain.views import Detail, IdentityView
 from ...sanitize import clean_line
 from ...serialization import rfc3339
-from ...tables import NamespaceProofs
+from .proofs import NamespaceProofs
 
 SOURCES: Mapping[ProofKind, str] = {"dns": "DNS", "http": "website of the domain", "github-oidc": "GitHub"}
 """The sources of proofs by their kinds. What an issuer of the operator says proves nothing to others."""

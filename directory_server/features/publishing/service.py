@@ -18,8 +18,8 @@ from ...domain.versions import PUBLISHED
 from ...feature import Host, Running
 from ...services.directory import Directory
 from ...storage import Storage
-from ...tables import NamespaceProofs
 from ...timers import Timer
+from .proofs import NamespaceProofs
 from .proven import ProvenNamespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens

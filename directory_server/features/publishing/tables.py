@@ -9,8 +9,9 @@ from attrs import asdict, frozen
 from ...domain.entries import is_storable
 from ...domain.errors import InvalidToken
 from ...domain.keys import digest, is_publisher_secret
-from ...tables import Rows, Tables, record_proof, transaction
+from ...tables import Rows, Tables, transaction
 from .documents import publisher_token, publisher_token_row
+from .proofs import record_proof
 from .tokens import (
     LOG_PAGE,
     LOG_SIZE,

@@ -9,9 +9,9 @@ import pytest
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.namespaces import NamespaceProof
+from directory_server.features.publishing.proofs import NamespaceProofs
 from directory_server.features.publishing.tokens import LOGIN_LIFETIME, WINDOW, permitted
 from directory_server.run_sync import run_sync
-from directory_server.tables import NamespaceProofs
 
 from ...issuers.signing import claims_of, signed
 from ...web.conftest import Response, Server, entry

@@ -22,6 +22,7 @@ from directory_server.postgres import (
     session_secret,
 )
 from directory_server.postgres import _import as importing
+from directory_server.postgres._import import _SEQUENCES
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
@@ -65,6 +66,15 @@ def test_running_processes_check_their_keys_again(folder: Path, database: Databa
     imported(folder, database)
     assert run_sync(database.read(lambda cursor: cursor.one("SELECT keys FROM pulse"))) == (before + 1,)
     assert database.ended_keys == ended + 1
+
+
+def test_numbers_of_new_rows_follow_those_of_imported_ones(folder: Path, database: Database) -> None:
+    imported(folder, database)
+    numbered = run_sync(database.read(lambda cursor: cursor.all(_SEQUENCES)))
+    assert len(numbered) >= 10
+    for table, column, sequence in numbered:
+        ((last, following),) = run_sync(database.run(f"SELECT max({column}), nextval('{sequence}') FROM {table}"))
+        assert following == last + 1, table
 
 
 def test_both_stores_return_the_same(data: DataDirectory, folder: Path, database: Database) -> None:

@@ -122,7 +122,7 @@ def make_postgres(checkout: Path, entries: Path, engine: engines.Engine) -> str:
         fill_postgres(connection)
     binaries = engines.binaries()
     assert binaries is not None
-    dump = [binaries / "pg_dump", "--inserts", "--no-owner", "--no-privileges", "--dbname", engine.conninfo]
+    dump = [str(binaries / "pg_dump"), "--inserts", "--no-owner", "--no-privileges", "--dbname", engine.conninfo]
     text = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
     return "\n".join(line for line in text.splitlines() if line and not re.match(r"--|\\|SET |CREATE SCHEMA", line))
 

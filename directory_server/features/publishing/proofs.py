@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attrs import asdict, frozen
 
-from ..domain.namespaces import NamespaceProof, proves, proving_namespaces
-from ._tables import Rows, Tables
+from ...domain.namespaces import NamespaceProof, proves, proving_namespaces
+from ...tables import Rows, Tables
 
 SIZE = 100_000
 """The most proofs that are stored; the oldest are deleted first."""
