@@ -38,6 +38,9 @@ from ._web import Web, build_web, loopback_hosts
 if TYPE_CHECKING:
     from ..mirror import UpstreamService
 
+BEHIND_INTERVAL = 5.0
+"""Seconds between two looks whether a wake-up of the feed was lost."""
+
 UNUSED_INTERVAL = 600.0
 """Seconds between two searches for unused accounts."""
 
@@ -161,6 +164,7 @@ def build(
         bus=core.serving.bus_service,
         background=(
             feed,
+            *_catch_up(feed, core.serving.head, reactor),
             *core.serving.services,
             Timer(UNUSED_INTERVAL, unused.remove, reactor),
             *_index_file(search.keeper, feed, reactor),
@@ -192,6 +196,11 @@ def _upstreams(core: Core) -> list[UpstreamService]:
         mirror.UpstreamService(following, mirror.Upstream(**asdict(settings)), core.reactor, runtime.now)
         for settings in core.config.upstream
     ]
+
+
+def _catch_up(feed: Feed, head: Callable[[], int] | None, reactor: Any) -> list[IService]:
+    """Return the regular look whether the feed is behind the `head` of a log that other machines write, too."""
+    return [] if head is None else [Timer(BEHIND_INTERVAL, lambda: feed.wake_if_behind(head()), reactor)]
 
 
 def _index_file(keeper: IndexKeeper | None, feed: Feed, reactor: Any) -> list[IService]:

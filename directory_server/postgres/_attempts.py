@@ -12,7 +12,7 @@ from ..domain.errors import Throttled
 from ..domain.throttling import AttemptLimit
 from ._connection import NOW
 from ._database import Database
-from ._link import Statements
+from ._statements import Statements
 
 _NOW = f"coalesce($2::double precision, {NOW})"
 """The time of the database, unless a test gives another."""

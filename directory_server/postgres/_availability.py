@@ -24,7 +24,7 @@ _OTHER_SCHEMA = "it lacks tables of this version; run 'directory-server database
 _REASONS = {
     "08": _NO_ANSWER,
     "25006": "it is read-only, as a standby is",
-    # The PREPARE before it failed, or a pooler gave the connection to others.
+    # A pooler gave the connection to others.
     "26": "it has not prepared the statement",
     DEADLOCK: "transactions block each other",
     CONFLICT: "transactions conflict",
@@ -90,7 +90,7 @@ def reason(error: psycopg.Error) -> str | None:
 
 
 class Availability:
-    """Whether the database can be used: all links are open, and no charge failed since the last one. For any thread.
+    """Whether the database can be used: all sessions are open, and no charge failed since the last one. For any thread.
 
     `secret` is masked in log lines. `now`, in seconds since the epoch, dates faults. A fault is logged when it begins,
     once for each further `reason`, and when it ends. Each failure names what must succeed for the fault to end: after a
@@ -105,7 +105,7 @@ class Availability:
         self._now = now
         self._lock = threading.Lock()
         self.fault: str | None = None
-        """The last reason why the database cannot be used, None if there is none or a link is only not open yet."""
+        """The last reason why the database cannot be used, None if there is none or a session is only not open yet."""
         self.since: float | None = None
         """When the database became unavailable, in seconds since the epoch; None if it is available."""
         self._missing: set[object] = set()
@@ -148,23 +148,23 @@ class Availability:
         if self.since is not None:
             self._end(proof)
 
-    def lost(self, link: object) -> None:
-        """Record that `link` is not open. The database then counts as unavailable."""
+    def lost(self, session: object) -> None:
+        """Record that `session` is not open. The database then counts as unavailable."""
         with self._lock:
             self._begin()
-            self._missing.add(link)
+            self._missing.add(session)
 
-    def connected(self, link: object) -> None:
-        """Record that `link` is open."""
-        self._end(Proof.ANSWER, link)
+    def connected(self, session: object) -> None:
+        """Record that `session` is open."""
+        self._end(Proof.ANSWER, session)
 
     def _begin(self) -> None:
         if self.since is None:
             self.since = self._now()
 
-    def _end(self, proof: Proof, link: object = None) -> None:
+    def _end(self, proof: Proof, session: object = None) -> None:
         with self._lock:
-            self._missing.discard(link)
+            self._missing.discard(session)
             self._needed &= ~_SHOWN[proof]
             if self._missing or self._needed:
                 return

@@ -14,8 +14,8 @@ from ..timers import PollingBus
 from ._availability import Proof
 from ._connection import NOW
 from ._database import Database
-from ._link import Statements
 from ._pulse import PULSE, Pulse
+from ._statements import Statements
 from ._store import LastRead
 
 _PAYLOAD = re.compile(r"(?P<kind>change|keys) (?P<number>[0-9]{1,18})(?P<ids>( \S+)*)", re.ASCII)

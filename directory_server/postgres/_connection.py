@@ -77,10 +77,14 @@ Statement = tuple[str, Sequence[object]]
 _HAS_WRITTEN: Statement = ("SELECT pg_current_xact_id_if_assigned() IS NOT NULL", ())
 
 
+class NoAnswer(psycopg.OperationalError):
+    """The server has sent nothing for too long. The connection is closed."""
+
+
 class Connection(psycopg.Connection[Any]):
     """A connection whose waiting has a bound: no time-out of libpq ends the waiting for an answer.
 
-    A statement without an answer raises psycopg.OperationalError and closes the connection.
+    A statement without an answer raises NoAnswer.
     """
 
     patience: float | None = ANSWER
@@ -108,7 +112,7 @@ class Connection(psycopg.Connection[Any]):
             limit = min(patience, ANSWER) if self.is_unheard else patience
             if silence >= limit:
                 self.close()
-                raise psycopg.OperationalError(f"no answer for {limit:g} seconds")
+                raise NoAnswer(f"no answer for {limit:g} seconds")
 
 
 class Cursor(psycopg.RawCursor[Any]):

@@ -99,7 +99,7 @@ class Database:
     ) -> Sequence[Any]:
         """Run a statement with parameters `$1`, `$2` … in a transaction of its own; return its rows.
 
-        `shows` and `wrote` are for links, which end faults of charges and polls. Raises Unavailable.
+        `shows` and `wrote` are for sessions, which end faults of charges and polls. Raises Unavailable.
         """
         return await self.write(lambda cursor: cursor.all(statement, *parameters))
 
@@ -135,7 +135,7 @@ class Database:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
-            self._close(connection)
+            self.discard(connection)
 
     async def _in_thread(self, function: Callable[..., T], *args: Any) -> T:
         if self._active >= self._connections:
@@ -190,7 +190,7 @@ class Database:
                     raise Unavailable("The database is closed.")
                 connection = self._idle.pop() if self._idle else None
             was_idle = connection is not None
-            cursor = Cursor(connection or self._connected())
+            cursor = Cursor(connection or self.open())
             try:
                 return self._run(cursor, begin, function)
             except psycopg.Error:
@@ -220,8 +220,12 @@ class Database:
             self._give_back(connection)
         return result, wrote
 
-    def _connected(self) -> Connection:
-        connection = connect(self.parameters)
+    def open(self, *statements: str) -> Connection:
+        """Open a connection, run `statements`, and end its waiting with `interrupt`. It blocks. Raises psycopg.Error.
+
+        `discard` closes it.
+        """
+        connection = connect(self.parameters, *statements)
         # A socket of our own: libpq may close its descriptor at any time, and another file may get its number.
         try:
             shutter = socket.socket(fileno=os.dup(connection.fileno()))
@@ -232,7 +236,8 @@ class Database:
             self._shutters[connection] = shutter
         return connection
 
-    def _close(self, connection: Connection) -> None:
+    def discard(self, connection: Connection) -> None:
+        """Close a connection that `open` has returned."""
         connection.close()
         with self._lock:
             shutter = self._shutters.pop(connection, None)
@@ -253,4 +258,4 @@ class Database:
             if keep:
                 self._idle.append(connection)
         if not keep:
-            self._close(connection)
+            self.discard(connection)

@@ -94,9 +94,9 @@ class Pulse:
     def confirm(self, reading: Reading, keys: int, *, is_poll: bool = True) -> bool:
         """Record the value of the counter that a statement returned; return whether it holds now.
 
-        It does not if this process has ended a key or lost its link since the statement began, or has learned another
-        value meanwhile. Only a poll, whose answer comes after the notifications before it, changes the known value: a
-        notification was missed, so any key may have ended.
+        It does not if this process has ended a key or lost its session since the statement began, or has learned
+        another value meanwhile. Only a poll, whose answer comes after the notifications before it, changes the known
+        value: a notification was missed, so any key may have ended.
         """
         if reading.ended != self._database.ended_keys or reading.epoch != self._epoch:
             return False
@@ -110,7 +110,7 @@ class Pulse:
         return True
 
     def lose(self) -> None:
-        """Rely on no reading so far: the link to the database is lost."""
+        """Rely on no reading so far: the session with the database is lost."""
         self._confirmed = None
         self._epoch += 1
 

@@ -15,8 +15,7 @@ from twisted.python.failure import Failure
 from ..domain.errors import QuotaExceeded
 from ..domain.quota import Allowance
 from ._availability import Proof
-from ._link import Statements
-from ._pipeline import Row
+from ._statements import Row, Statements
 
 BATCH = 64
 """Most charges of a transaction. Each holds a lock, of which PostgreSQL has 64 per connection by default."""

@@ -12,7 +12,7 @@ from ..domain.publishing import SourceLimits
 from ..tables import Engine, StoredEntries
 from ._connection import Cursor
 from ._database import Database
-from ._link import Statements
+from ._statements import Statements
 from ._tables import PostgresTables
 
 

@@ -13,8 +13,8 @@ from ..tables import FIND_KEY, Rows, Tables, found_key, input_columns, postgres_
 from ..tables import Statement as NamedStatement
 from ._connection import Cursor, Statement
 from ._database import Database
-from ._link import Statements
 from ._pulse import Pulse, end_keys
+from ._statements import Statements
 
 T = TypeVar("T")
 
@@ -69,10 +69,10 @@ class PostgresRows:
 
 @frozen
 class PostgresTables(Tables):
-    """The tables of `database`. `link` runs short statements; by default they run in a thread."""
+    """The tables of `database`. `statements` runs short ones; by default they are transactions."""
 
     database: Database
-    link: Statements | None = None
+    statements: Statements | None = None
 
     async def one(self, statement: str, /, **values: object) -> Any:
         rows = await self.run(statement, **values)
@@ -83,7 +83,7 @@ class PostgresTables(Tables):
 
     async def run(self, statement: str, /, **values: object) -> Sequence[Any]:
         text, parameters = numbered(statement, values)
-        return await (self.link or self.database).run(text, *parameters)
+        return await (self.statements or self.database).run(text, *parameters)
 
     async def read(self, function: Callable[[Rows], T]) -> T:
         return await self.database.read(lambda cursor: function(PostgresRows(cursor)))

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from ..domain.errors import Unavailable
 from ._connection import NOW, Cursor
 from ._database import Database
-from ._link import Statements
+from ._statements import Statements
 
 _log = Logger()
 

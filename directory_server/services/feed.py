@@ -37,8 +37,8 @@ class Feed(Service):
 
     Subscribers also receive the content of the store at start-up, or the changes after the file of the index,
     announcers only later changes. Announcers come last, so that the changes they announce are searchable. The Bus only
-    signals that there is something to read; a lost wake-up delays changes until the next one. After a failure, which is
-    logged, the batch is delivered again: a change may arrive twice, never out of order.
+    signals that there is something to read; a lost wake-up delays changes until the next one, or `wake_if_behind`.
+    After a failure, which is logged, the batch is delivered again: a change may arrive twice, never out of order.
     """
 
     _log = Logger()
@@ -112,6 +112,11 @@ class Feed(Service):
             pump.addErrback(self._failed)
             pump.addCallback(self._finished)
             pump.chainDeferred(done)
+
+    def wake_if_behind(self, head: int) -> None:
+        """Deliver changes if the log ends at a `head` that is not delivered: a wake-up was lost, or came too early."""
+        if head > self._seq:
+            self.wake()
 
     def startService(self) -> None:
         super().startService()

@@ -25,7 +25,7 @@ from ..search import TextAnalysis
 from ..timers import Timer
 from ._storage import Environment, policy_of, source_limits, upstream_names
 
-LINKS = 2
+SESSIONS = 2
 """Connections of a server besides those for transactions."""
 
 
@@ -63,7 +63,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
     """Open the database and bring its schema to this version. Raises Unavailable."""
     database = _database(config, environment.offload, environment.wall, environment.reactor)
     database.policy = policy_of(config)
-    # Until the reactor runs, whose links then notice that the database has stopped.
+    # Until the reactor runs, whose sessions then notice that the database has stopped.
     watchdog = postgres.Watchdog(database)
     watchdog.start()
     run_sync(postgres.upgrade(database))
@@ -131,27 +131,27 @@ def _database(
     config: Config, offload: Offload = inline, now: Callable[[], float] = lambda: 0.0, clock: Any = None
 ) -> postgres.Database:
     """Return the database of `config` after a first connection. Raises Unavailable."""
-    database = postgres.Database(config.database, offload, now, config.database_connections - LINKS, clock)
+    database = postgres.Database(config.database, offload, now, config.database_connections - SESSIONS, clock)
     postgres.check_connection(database.parameters)
     return database
 
 
 @frozen
 class _Connected:
-    """The links and the bus of a server, and what the process knows of ended keys.
+    """The sessions and the bus of a server, and what the process knows of ended keys.
 
     `charges` is for charges and look-ups of secrets. `reads` is for other short queries and the bus, so that none of
-    them delays a charge. The bus always asks something, so the silence of its link is that of the server. The silence
-    of the other link may be that of a standby that confirms no commit.
+    them delays a charge. The bus always asks something, so the silence of its session is that of the server. The
+    silence of the other session may be that of a standby that confirms no commit.
     """
 
-    charges: postgres.Link
-    reads: postgres.Link
+    charges: postgres.Session
+    reads: postgres.Session
     keys: postgres.PostgresKeyCache
     bus: postgres.PostgresBus
 
     def service(self) -> IService:
-        """Return the service of all; the bus stops before the links."""
+        """Return the service of all; the bus stops before the sessions."""
         service = MultiService()
         for member in (self.charges, self.reads, self.bus):
             member.setServiceParent(service)
@@ -164,25 +164,24 @@ def _connect(
     now: postgres.DatabaseClock,
     environment: Environment,
 ) -> _Connected:
-    """Return the links and the bus of a server; `environment.lost` is called once the database went back."""
-    reactor, offload = environment.reactor, environment.offload
+    """Return the sessions and the bus of a server; `environment.lost` is called once the database went back."""
+    reactor = environment.reactor
     pulse = postgres.Pulse(database, environment.monotonic)
-    charges = postgres.Link(
+    charges = postgres.Session(
         database,
         reactor,
-        offload,
         lost=pulse.lose,
         observe=environment.database_timer("charges"),
-        charge=postgres.TRIAL,
+        trial=postgres.Trial(database, environment.offload, postgres.TRIAL),
     )
 
     def end_all() -> None:
         # The server does not answer, and connections that wait would not notice it.
         database.interrupt()
-        charges.reconnect()
+        charges.expect_silence()
 
-    reads = postgres.Link(
-        database, reactor, offload, lost=pulse.lose, silent=end_all, observe=environment.database_timer("reads")
+    reads = postgres.Session(
+        database, reactor, lost=pulse.lose, silent=end_all, observe=environment.database_timer("reads")
     )
     bus = postgres.PostgresBus(reads, pulse, last_read, reactor, environment.lost, measured=now.measured)
     reads.listen(tables.CHANNEL, bus.notified)

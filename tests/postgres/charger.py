@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import deferLater, react
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
-from directory_server.postgres import Database, Link, PostgresQuota
+from directory_server.postgres import Database, PostgresQuota, Session
 from directory_server.threads import Offload
 
 
@@ -50,14 +50,14 @@ class Charger:
 
 async def main(reactor: Any, conninfo: str, keys: str, limit: str, callers: str) -> None:
     """Charge with `callers` callers."""
-    # The link is used when the reactor runs.
+    # The session is used when the reactor runs.
     await deferLater(reactor, 0)
     offload = Offload(reactor)
-    link = Link(Database(conninfo, offload), reactor, offload)
-    link.startService()
-    charger = Charger(PostgresQuota(link), reactor, int(keys), int(limit))
+    session = Session(Database(conninfo, offload), reactor)
+    session.startService()
+    charger = Charger(PostgresQuota(session), reactor, int(keys), int(limit))
     await gatherResults([Deferred.fromCoroutine(charger.call(number)) for number in range(int(callers))])
-    link.stopService()
+    session.stopService()
     for key_id, count in charger.acknowledged.items():
         print(key_id, count)
     print("failed", charger.failed, flush=True)

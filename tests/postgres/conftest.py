@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.ports import runtime
-from directory_server.postgres import Database, Link
+from directory_server.postgres import Database, Session
 from directory_server.run_sync import inline, run_sync
 from directory_server.tables import CHANNEL
 from directory_server.threads import Offload
@@ -55,30 +55,30 @@ def database(open_database: Open) -> Database:
     return open_database()
 
 
-Links = Callable[..., Link]
+OpenSession = Callable[..., Session]
 
 
 @pytest.fixture
-def open_link(open_database: Callable[..., Database]) -> Iterator[Links]:
-    """Return a function that opens a running link on the test's reactor, with the arguments of Link.
+def open_session(open_database: Callable[..., Database]) -> Iterator[OpenSession]:
+    """Return a function that opens a running session on the test's reactor, with the arguments of Session.
 
-    With `notified`, the link listens to the channel `directory`.
+    With `notified`, the session listens to the channel `directory`.
     """
     from twisted.internet import reactor
 
-    links = []
+    sessions = []
 
-    def open_one(notified: Callable[[Sequence[str]], None] | None = None, **options: Any) -> Link:
+    def open_one(notified: Callable[[Sequence[str]], None] | None = None, **options: Any) -> Session:
         offload = Offload(reactor)
-        links.append(Link(open_database(offload), reactor, offload, **options))
+        sessions.append(Session(open_database(offload), reactor, **options))
         if notified is not None:
-            links[-1].listen(CHANNEL, notified)
-        links[-1].startService()
-        return links[-1]
+            sessions[-1].listen(CHANNEL, notified)
+        sessions[-1].startService()
+        return sessions[-1]
 
     yield open_one
-    for link in links:
-        link.stopService()
+    for session in sessions:
+        session.stopService()
 
 
 class PostgresAdapterTest:

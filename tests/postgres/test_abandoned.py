@@ -25,8 +25,8 @@ from .. import engines
 from ..contract import awaited
 from ..engines import Engine
 from ..ports import free_port
-from .conftest import Links, Open
-from .test_link import wait
+from .conftest import Open, OpenSession
+from .test_session import wait
 
 WAITS = 600
 """Looks at the sessions, a twentieth of a second apart, until one has ended or waits for its client."""
@@ -85,7 +85,7 @@ def reading_nothing(connection: PGconn) -> None:
 
 
 def implicit(connection: PGconn) -> None:
-    """Send a statement as a link does, and its Sync never."""
+    """Send a statement as a session does, and its Sync never."""
     connection.enter_pipeline_mode()
     connection.send_query_params(LOCK, None)
     connection.send_flush_request()
@@ -181,19 +181,19 @@ def test_sessions_of_other_programs_stay(database: Database, sessions: Sessions,
 
 @awaited
 async def test_sessions_without_a_transaction_and_those_that_wait_for_the_server_stay(
-    open_database: Open, open_link: Links
+    open_database: Open, open_session: OpenSession
 ) -> None:
-    link, idle = open_link(), open_database()
+    session, idle = open_session(), open_database()
     await idle.run("SELECT 1")
     backend = next(iter(idle._shutters)).info.backend_pid
-    pid = (await link.run("SELECT pg_backend_pid()"))[0][0]
-    slow = Deferred.fromCoroutine(link.run("SELECT 1 FROM pg_sleep(0.5)"))
-    other = open_link()
+    pid = (await session.run("SELECT pg_backend_pid()"))[0][0]
+    slow = Deferred.fromCoroutine(session.run("SELECT 1 FROM pg_sleep(0.5)"))
+    other = open_session()
     while not await other.run("SELECT 1 FROM pg_stat_activity WHERE pid = $1::int AND wait_event = 'PgSleep'", pid):
         await wait(0.01)
     await end_abandoned(other)
     await slow
-    assert (await link.run("SELECT pg_backend_pid()"))[0][0] == pid
+    assert (await session.run("SELECT pg_backend_pid()"))[0][0] == pid
     assert await other.run("SELECT 1 FROM pg_stat_activity WHERE pid = $1::int", backend)
 
 

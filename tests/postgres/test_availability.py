@@ -47,11 +47,11 @@ def test_only_a_charge_ends_the_fault_of_a_charge(watched: Watched, code: str) -
     assert availability.since is None
 
 
-def test_a_silent_charge_ends_with_a_charge_although_links_are_opened(watched: Watched) -> None:
+def test_a_silent_charge_ends_with_a_charge_although_sessions_are_opened(watched: Watched) -> None:
     availability = watched.availability
     availability.raised(SILENT, Proof.CHARGE)
-    availability.lost("link")
-    availability.connected("link")
+    availability.lost("session")
+    availability.connected("session")
     availability.succeeded(Proof.POLL)
     assert availability.since is not None
     availability.succeeded(Proof.CHARGE)
@@ -59,7 +59,7 @@ def test_a_silent_charge_ends_with_a_charge_although_links_are_opened(watched: W
     assert len(watched.lines) == 2
 
 
-def test_a_link_that_is_not_open_counts_as_unavailable_whatever_others_answer(watched: Watched) -> None:
+def test_a_session_that_is_not_open_counts_as_unavailable_whatever_others_answer(watched: Watched) -> None:
     availability = watched.availability
     availability.lost("charges")
     availability.lost("reads")

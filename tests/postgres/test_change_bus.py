@@ -11,13 +11,13 @@ from twisted.logger import LogEvent, Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, LastRead, PostgresBus, Pulse, postgres_store
-from directory_server.postgres._pipeline import Row
+from directory_server.postgres._statements import Row
 from directory_server.run_sync import inline, run_sync
 
 from ..contract import awaited
 from ..contract.bus import BusContract
 from ..contract.store import Briefs, entry
-from .conftest import Links, Open, PostgresAdapterTest
+from .conftest import Open, OpenSession, PostgresAdapterTest
 
 
 class TestPostgresBus(PostgresAdapterTest, BusContract):
@@ -258,19 +258,21 @@ def test_asks_the_database_only_if_notifications_do_not_say_what_has_moved(
 
 
 @awaited
-async def test_a_notification_wakes_before_the_poll(open_link: Links, open_database: Callable[..., Database]) -> None:
+async def test_a_notification_wakes_before_the_poll(
+    open_session: OpenSession, open_database: Callable[..., Database]
+) -> None:
     from twisted.internet import reactor
 
     clock = Clock()
     database = open_database()
     woken: list[None] = []
     buses: list[PostgresBus] = []
-    link = open_link(notified=lambda payloads: buses[0].notified(payloads))
-    bus = PostgresBus(link, Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
+    session = open_session(notified=lambda payloads: buses[0].notified(payloads))
+    bus = PostgresBus(session, Pulse(database, clock.seconds), LastRead(), clock, pytest.fail)
     buses.append(bus)
     bus.subscribe(lambda: woken.append(None))
     bus.startService()
-    await link.run("SELECT 1")
+    await session.run("SELECT 1")
     for count in (1, 2):
         while len(woken) < count:
             await deferLater(reactor, 0.005)

@@ -11,17 +11,16 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from directory_server.domain.errors import Unavailable
-from directory_server.postgres import TRIAL, Database, Link, PostgresQuota, _database, _link
+from directory_server.postgres import TRIAL, Database, PostgresQuota, Session, Trial, _database, _session
 from directory_server.postgres._availability import Proof
 from directory_server.postgres._connection import Cursor
-from directory_server.postgres._pipeline import Pipeline
 from directory_server.run_sync import run_sync
 from directory_server.threads import Offload
 
 from ..cluster._network import Network
 from ..contract import awaited
 from ..engines import Engine
-from .test_link import RECOVERY, available, execute, outcome, wait
+from .test_session import RECOVERY, available, execute, outcome, wait
 
 pytestmark = pytest.mark.process
 
@@ -34,21 +33,21 @@ def network(engine: Engine) -> Iterator[Network]:
 
 
 @asynccontextmanager
-async def running_link(network: Network, *, listens: bool = False, **options: Any) -> AsyncIterator[Link]:
-    """Yield a link through `network` that is open. It gets notifications if it `listens`."""
+async def running_session(network: Network, *, listens: bool = False, tries: bool = False) -> AsyncIterator[Session]:
+    """Yield a session through `network` that is open. It gets notifications if it `listens`, and `tries` charges."""
     from twisted.internet import reactor
 
     offload = Offload(reactor)
     database = Database(network.conninfo, offload)
-    link = Link(database, reactor, offload, **options)
+    session = Session(database, reactor, trial=Trial(database, offload, TRIAL) if tries else None)
     if listens:
-        link.listen("directory", lambda payloads: None)
-    link.startService()
+        session.listen("directory", lambda payloads: None)
+    session.startService()
     try:
-        await link.run("SELECT 1")
-        yield link
+        await session.run("SELECT 1")
+        yield session
     finally:
-        link.stopService()
+        session.stopService()
         database.close()
 
 
@@ -63,18 +62,18 @@ async def trapped(network: Network, count: int) -> None:
 
 @pytest.mark.parametrize("trap", [b"SET ", b"LISTEN"])
 @awaited
-async def test_a_link_that_falls_silent_while_it_is_opened_is_opened_again(network: Network, trap: bytes) -> None:
-    async with running_link(network, listens=True) as link:
-        availability = link._database.availability
+async def test_a_session_that_falls_silent_while_it_is_opened_is_opened_again(network: Network, trap: bytes) -> None:
+    async with running_session(network, listens=True) as session:
+        availability = session._database.availability
         network.trap = trap
         network.end_connections()
         # The second attempt begins although nothing ended the first.
         await trapped(network, 2)
-        # Another connection of the process does not make the link available.
+        # Another connection of the process does not make the session available.
         availability.succeeded(Proof.WRITE)
         assert availability.since is not None
         network.trap = None
-        await available(link)
+        await available(session)
         assert availability.since is None
 
 
@@ -113,51 +112,51 @@ def test_an_unlimited_transaction_may_wait(network: Network, monkeypatch: pytest
 
 @awaited
 async def test_an_unexpected_error_does_not_end_the_attempts(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with running_link(network) as link:
+    async with running_session(network) as session:
         failures = iter([OSError("no descriptor"), ValueError("unexpected")])
 
-        def failing(*args: Any) -> Pipeline:
+        def failing(*args: Any) -> Cursor:
             if (error := next(failures, None)) is not None:
                 raise error
-            return Pipeline(*args)
+            return Cursor(*args)
 
-        monkeypatch.setattr(_link, "Pipeline", failing)
+        monkeypatch.setattr(_session, "Cursor", failing)
         network.end_connections()
-        await available(link)
+        await available(session)
         assert next(failures, None) is None
-        assert link._database.availability.since is None
+        assert session._database.availability.since is None
 
 
 @awaited
 async def test_after_a_silence_charges_are_tried_before_those_of_clients(network: Network, engine: Engine) -> None:
-    async with running_link(network, charge=TRIAL) as link:
-        availability = link._database.availability
+    async with running_session(network, tries=True) as session:
+        availability = session._database.availability
         network.trap = b"charge_"
         with pytest.raises(Unavailable, match="does not respond"):
-            await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+            await session.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
         # The trial is silent on new connections, too, while other statements run.
         await trapped(network, 3)
-        await available(link)
+        await available(session)
         assert availability.needs(Proof.CHARGE)
         with pytest.raises(Unavailable, match="does not respond"):
-            await PostgresQuota(link).charge("key", 20)
+            await PostgresQuota(session).charge("key", 20)
         network.trap = None
         while availability.since is not None:
             await wait(0.05)
-        assert (await PostgresQuota(link).charge("key", 20)).remaining == 19
+        assert (await PostgresQuota(session).charge("key", 20)).remaining == 19
 
 
 @awaited
 async def test_without_requests_a_trial_ends_the_fault_of_a_charge(network: Network, engine: Engine) -> None:
-    async with running_link(network, charge=TRIAL) as link:
-        availability = link._database.availability
+    async with running_session(network, tries=True) as session:
+        availability = session._database.availability
         execute(engine, "ALTER TABLE spent RENAME TO away")
         try:
             with pytest.raises(Unavailable, match="lacks tables of this version"):
-                await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+                await session.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
             for _ in range(3):
-                await wait(_link.CHECK)
-                await link.run("SELECT 1")
+                await wait(_session.CHECK)
+                await session.run("SELECT 1")
                 assert availability.since is not None
         finally:
             execute(engine, "ALTER TABLE away RENAME TO spent")
@@ -173,48 +172,48 @@ ON_SPENT = "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = '
 
 @awaited
 async def test_while_charges_fail_only_the_trial_waits_for_the_lock(network: Network, engine: Engine) -> None:
-    async with running_link(network, charge=TRIAL) as link, running_link(network) as reads:
-        availability = link._database.availability
+    async with running_session(network, tries=True) as session, running_session(network) as reads:
+        availability = session._database.availability
         with psycopg.connect(engine.conninfo) as connection:
             connection.execute("LOCK TABLE spent")
             with pytest.raises(Unavailable, match="has ended the statement"):
-                await link.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
+                await session.run(TRIAL[0], *TRIAL[1], shows=Proof.CHARGE)
             while (await reads.run(ON_SPENT)) != [(1,)]:
                 await wait(0.05)
             # No charge or reading of spent quota is sent, and no other statement waits behind the trial.
-            quota = PostgresQuota(link)
+            quota = PostgresQuota(session)
             for request in (quota.charge, quota.peek) * 3:
                 with pytest.raises(Unavailable, match="has ended the statement"):
                     await request("key", 20)
-            assert await link.run("SELECT 1") == [(1,)]
+            assert await session.run("SELECT 1") == [(1,)]
             assert await reads.run(ON_SPENT) == [(1,)]
             assert availability.needs(Proof.CHARGE)
         while availability.since is not None:
             await wait(0.05)
-        assert (await PostgresQuota(link).charge("key", 20)).remaining == 19
+        assert (await PostgresQuota(session).charge("key", 20)).remaining == 19
 
 
 @awaited
 async def test_statements_that_wait_behind_others_for_a_lock_fail_together(network: Network, engine: Engine) -> None:
-    async with running_link(network) as link, running_link(network) as other:
-        availability, [(pid,)] = link._database.availability, await link.run("SELECT pg_backend_pid()")
+    async with running_session(network) as session, running_session(network) as other:
+        availability, [(pid,)] = session._database.availability, await session.run("SELECT pg_backend_pid()")
         with psycopg.connect(engine.conninfo) as connection:
             connection.execute("LOCK TABLE change")
-            waiting = [Deferred.fromCoroutine(outcome(link, f"SELECT {number} FROM change")) for number in range(20)]
+            waiting = [Deferred.fromCoroutine(outcome(session, f"SELECT {number} FROM change")) for number in range(20)]
             assert [type(await result) for result in waiting] == [Unavailable] * 20
-            # They were dropped with their connection, which is opened again at once. None has waited for its turn.
-            assert await link.run("SELECT pg_backend_pid()") != [(pid,)]
+            # None has waited for its turn.
+            assert await session.run("SELECT pg_backend_pid()") == [(pid,)]
         assert availability.fault is None
         assert await other.run("SELECT 1") == [(1,)]
 
 
 @awaited
-async def test_a_lock_ends_its_statement_and_not_the_link(network: Network, engine: Engine) -> None:
-    async with running_link(network) as link:
-        [(pid,)] = await link.run("SELECT pg_backend_pid()")
+async def test_a_lock_ends_its_statement_and_not_the_session(network: Network, engine: Engine) -> None:
+    async with running_session(network) as session:
+        [(pid,)] = await session.run("SELECT pg_backend_pid()")
         with psycopg.connect(engine.conninfo) as connection:
             connection.execute("LOCK TABLE change")
             with pytest.raises(Unavailable, match="it has ended the statement"):
-                await link.run("SELECT count(*) FROM change")
-            assert await link.run("SELECT pg_backend_pid()") == [(pid,)]
-        assert link._database.availability.since is None
+                await session.run("SELECT count(*) FROM change")
+            assert await session.run("SELECT pg_backend_pid()") == [(pid,)]
+        assert session._database.availability.since is None

@@ -15,9 +15,9 @@ from directory_server.features.publishing.service import PublishingService
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.postgres import (
     Database,
-    Link,
     PostgresAttempts,
     PostgresTables,
+    Session,
     postgres_store,
 )
 from directory_server.run_sync import inline, run_sync
@@ -61,24 +61,24 @@ class _Bus:
 async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[..., Database]) -> None:
     offload = Offload(reactor)
     database = behind(offload)
-    link = Link(database, reactor, offload)
-    link.startService()
-    tables = PostgresTables(database, link)
+    session = Session(database, reactor)
+    session.startService()
+    tables = PostgresTables(database, session)
     try:
         tokens = PublisherTokens(tables, lambda: 1e9)
         log = PublicationLog(tables)
-        store = postgres_store(database, offload, Briefs(), reads=link)
+        store = postgres_store(database, offload, Briefs(), reads=session)
         service = PublishingService(
             tokens=tokens,
             log=log,
             directory=Directory(store=store, index=None, bus=_Bus()),  # type: ignore[arg-type]
             store=store,
-            attempts=PostgresAttempts(database, statements=link),
+            attempts=PostgresAttempts(database, statements=session),
             now=lambda: 1e9,
             limit=AttemptLimit("publish", 100, 100),
         )
         _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
-        # The link has connected then.
+        # The session has connected then.
         await service.authenticate(secret, "192.0.2.0/24")
         found: list[int] = []
         for number in range(30):
@@ -87,13 +87,14 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
             published = await service.publish(publisher, entry("x/a", f"1.{number}.0"))
             found.append(wire.exchanges - before)
             assert (published.entry.version, published.latest) == (f"1.{number}.0", True)
-        assert set(found) == {7}, found
+        # The driver prepares a statement in an exchange of its own, after it was sent some times.
+        assert set(found[10:]) == {7}, found
         with pytest.raises(BadInput, match="is published already"):
             await service.publish(publisher, entry("x/a", "1.1.0"))
         outcomes = [record.outcome for _, record in await log.newest()]
         assert outcomes == ["version_exists", *["done"] * 30]
     finally:
-        link.stopService()
+        session.stopService()
 
 
 def test_a_batch_takes_four_exchanges(wire: Wire, behind: Callable[..., Database]) -> None:

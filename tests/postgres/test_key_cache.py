@@ -199,7 +199,7 @@ def test_a_new_key_ends_no_look_up(process: Process, other: Process) -> None:
     assert len(process.asked) == 1
 
 
-def test_asks_again_after_the_link_was_lost(process: Process) -> None:
+def test_asks_again_after_the_session_was_lost(process: Process) -> None:
     _, secret = process.create()
     process.found(secret)
     process.pulse.lose()
@@ -215,7 +215,7 @@ def test_a_key_that_is_not_found_is_asked_for_each_time(process: Process, other:
     assert len(process.asked) == 2
 
 
-@pytest.mark.parametrize("event", ["own revocation", "lost link", "other process"])
+@pytest.mark.parametrize("event", ["own revocation", "lost session", "other process"])
 def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other: Process, event: str) -> None:
     key, secret = process.create()
     rows: list[Any] = []
@@ -226,7 +226,7 @@ def test_an_answer_from_before_the_key_ended_is_not_kept(process: Process, other
             await process.keys.revoke(key.id)
         else:
             await other.keys.revoke(key.id)
-            if event == "lost link":
+            if event == "lost session":
                 process.pulse.lose()
             else:
                 process.clock.advance(0.1)

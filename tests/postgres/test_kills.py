@@ -90,7 +90,7 @@ def kill(engine: Engine) -> None:
 
 def stop_for_some_seconds(engine: Engine) -> None:
     engine.pause()
-    sleep(3)  # Longer than the silence after which a link counts as lost.
+    sleep(3)  # Longer than the silence after which a session counts as lost.
     engine.resume()
 
 

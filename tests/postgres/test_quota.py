@@ -19,7 +19,7 @@ from directory_server.run_sync import run_sync
 from ..contract import awaited
 from ..contract.quota import QuotaContract
 from ..sqlite.conftest import run_concurrently
-from .conftest import Links, Open, PostgresAdapterTest
+from .conftest import Open, OpenSession, PostgresAdapterTest
 
 
 class TestPostgresQuota(PostgresAdapterTest, QuotaContract):
@@ -27,15 +27,15 @@ class TestPostgresQuota(PostgresAdapterTest, QuotaContract):
         return PostgresQuota(self.open_database(), now=self.clock.seconds)
 
 
-class TestPostgresQuotaOnALink(QuotaContract):
-    open_link: Links
+class TestPostgresQuotaInASession(QuotaContract):
+    open_session: OpenSession
 
     @pytest.fixture(autouse=True)
-    def _open_link(self, open_link: Links) -> None:
-        self.open_link = open_link
+    def _open_session(self, open_session: OpenSession) -> None:
+        self.open_session = open_session
 
     async def quota(self, wall: Callable[[], float], uptime: Callable[[], float]) -> PostgresQuota:
-        return PostgresQuota(self.open_link(), now=self.clock.seconds)
+        return PostgresQuota(self.open_session(), now=self.clock.seconds)
 
 
 class Recorded:
@@ -120,9 +120,9 @@ def test_a_charge_that_is_cancelled_while_it_waits_is_not_spent() -> None:
 
 
 @awaited
-async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(open_link: Links) -> None:
-    link = open_link()
-    quota, availability = PostgresQuota(link), link._database.availability
+async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(open_session: OpenSession) -> None:
+    session = open_session()
+    quota, availability = PostgresQuota(session), session._database.availability
     await quota.charge("full", 1)
     availability.failed("its disk is full", "", Proof.CHARGE)
     await quota.peek("full", 1)
@@ -134,8 +134,8 @@ async def test_only_an_admitted_charge_shows_that_the_database_accepts_writes(op
 
 
 @awaited
-async def test_two_processes_admit_no_more_than_the_limit(open_link: Links, database: Database) -> None:
-    quotas = [PostgresQuota(open_link()), PostgresQuota(open_link())]
+async def test_two_processes_admit_no_more_than_the_limit(open_session: OpenSession, database: Database) -> None:
+    quotas = [PostgresQuota(open_session()), PostgresQuota(open_session())]
     outcomes: list[bool] = []
 
     async def charge(number: int) -> None:

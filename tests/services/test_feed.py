@@ -191,6 +191,18 @@ def test_a_wake_up_during_a_read_is_not_lost(setup: FeedSetup) -> None:
     assert setup.first.batches == setup.second.batches == [(1, 1)]
 
 
+def test_a_lost_wake_up_is_made_up_for_when_the_log_is_ahead(setup: FeedSetup) -> None:
+    setup.feed.startService()
+    setup.store.length = 2
+    setup.feed.wake_if_behind(0)
+    assert setup.first.batches == []
+    setup.feed.wake_if_behind(2)
+    assert setup.first.batches == [(1, 2)]
+    setup.store.bytes.clear()
+    setup.feed.wake_if_behind(2)
+    assert setup.store.bytes == set()
+
+
 def test_a_wake_up_by_a_subscriber_starts_no_second_delivery(setup: FeedSetup) -> None:
     apply = setup.second.apply
 
