@@ -10,6 +10,12 @@ from attrs import define, frozen
 ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
 """Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""
 
+Cause = Literal["", "document", "status", "tools", "check", "list", "judgement"]
+"""What has changed of an entry whose kind of change is "changed"; empty for others, and in logs of older versions.
+
+`document` is another document, `status` one by which the entry became deprecated. `tools` is the kind `tools_changed`,
+`check` another result. `list`: the entry has joined or left one. `judgement`: a flag, a mark or a pin.
+"""
 
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit", "exists"]
 """Outcome of publishing an entry.
@@ -47,12 +53,13 @@ class PublishReport:
 class Change:
     """A record of the change log: one visible entry was added, changed or removed. `seq` orders all records.
 
-    `body` is the encoded entry and `analysed` the result of an Analysis; both are None for a removed entry.
-    `verified` is what the index holds of the entry's verification, encoded; None if the entry is unverified. `texts`
-    are those of its package that a check has read, encoded, or None. A `pinned` entry ranks first among the hits of a
-    search. `flags` are the kinds of its flags. `accepted` are the ids of the marks of its texts that an operator has
-    accepted, separated by spaces. `lists` are the lists that the entry is in, and `left` those that it left with this
-    change. Those of a removed entry are its last ones.
+    `name` is that of the entry, `cause` what has changed of it. `body` is the encoded entry and `analysed` the result
+    of an Analysis; both are None for a removed entry. `verified` is what the index holds of the entry's verification,
+    encoded; None if the entry is unverified. `texts` are those of its package that a check has read, encoded, or None.
+    A `pinned` entry ranks first among the hits of a search. `flags` are the kinds of its flags. `accepted` are the ids
+    of the marks of its texts that an operator has accepted, separated by spaces. `lists` are the lists that the entry
+    is in, `joined` and `left` those that it joined and left with this change. Those of a removed entry are its last
+    ones.
     """
 
     seq: int
@@ -67,3 +74,6 @@ class Change:
     accepted: str = ""
     lists: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
+    name: str = ""
+    cause: Cause = ""

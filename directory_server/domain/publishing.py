@@ -56,6 +56,7 @@ def record(number: int, source: str, entry: Entry, fingerprint: bytes) -> Record
         deleted=official.get("status") == "deleted",
         published_at=epoch(official.get("publishedAt")),
         fingerprint=fingerprint,
+        deprecated=official.get("status") == "deprecated",
     )
 
 

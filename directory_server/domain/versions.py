@@ -122,7 +122,8 @@ _LAST_SOURCES = (IMPORTED, SAMPLE)
 class Record:
     """The fields of a stored record that decide precedence.
 
-    `id` increases with each write; `published_at` is in seconds since the epoch.
+    `id` increases with each write; `published_at` is in seconds since the epoch. `deprecated` is None if that is not
+    known.
     """
 
     id: int
@@ -132,6 +133,7 @@ class Record:
     deleted: bool
     published_at: float | None
     fingerprint: bytes
+    deprecated: bool | None = None
 
 
 def preferred(records: Sequence[Record], sources: Sequence[str]) -> Record | None:

@@ -14,7 +14,7 @@ from ._tables import Rows
 PAGE = 4_000
 """Most changes that are read at a time."""
 
-_KIND = "CASE WHEN cause = '' THEN kind ELSE cause || '_' || kind END"
+_KIND = "CASE WHEN cause = 'tools' THEN 'tools_changed' ELSE kind END"
 
 _SIZES = """
     octet_length(package_texts.body), octet_length(record.body), stored_analysis_size
@@ -36,10 +36,10 @@ def _current_of(shown_id: str) -> str:
     The inner query is limited, so that the joins do not read whole tables.
     """
     return f"""
-        SELECT page.seq, change.mark, coalesce({_KIND}, 'added'), page.mcp_id, pinned, indexed, accepted,
-            package_texts.id, record.id, {_SIZES}
+        SELECT page.seq, change.mark, coalesce({_KIND}, 'added'), coalesce(cause, ''), page.mcp_id, page.name, pinned,
+            indexed, accepted, package_texts.id, record.id, {_SIZES}
         FROM (
-            SELECT seq, mcp_id, pinned, {shown_id} AS shown_id FROM entry
+            SELECT seq, mcp_id, name, pinned, {shown_id} AS shown_id FROM entry
             WHERE mcp_id > :after AND {shown_id} IS NOT NULL ORDER BY mcp_id LIMIT :limit
         ) AS page
         INNER JOIN record ON record.id = shown_id LEFT JOIN change ON change.seq = page.seq
@@ -50,8 +50,8 @@ def _current_of(shown_id: str) -> str:
 def _changes_of(shown_id: str) -> str:
     """Return the query of changes with the id of the record that is read of each."""
     return f"""
-        SELECT page.seq, page.mark, {_KIND}, page.mcp_id, pinned, indexed, accepted, package_texts.id, record.id,
-            {_SIZES}
+        SELECT page.seq, page.mark, {_KIND}, cause, page.mcp_id, entry.name, pinned, indexed, accepted,
+            package_texts.id, record.id, {_SIZES}
         FROM (
             SELECT seq, change.mark AS mark, kind, cause, mcp_id FROM change WHERE seq > :after ORDER BY seq
             LIMIT :limit
@@ -134,21 +134,22 @@ def _read(
     page = []
     for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis, **values):
         page.append(row)
-        *_, verified, _, _, _, texts_size, size, analysed = row
-        most -= len(verified or b"") + (texts_size or 0) + (size or 0) + (analysed or 0)
+        # By their positions, which is faster than to unpack the row.
+        most -= len(row[7] or b"") + (row[11] or 0) + (row[12] or 0) + (row[13] or 0)
         if most <= 0:
             break
-    wanted = {visible for *_, visible, _, _, _ in page if visible is not None}
-    described = {texts for *_, texts, _, _, _, _ in page if texts is not None}
+    wanted = {row[10] for row in page if row[10] is not None}
+    described = {row[9] for row in page if row[9] is not None}
     bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
-    mcp_ids = [mcp_id for _, _, _, mcp_id, *_ in page]
+    mcp_ids = [row[4] for row in page]
     flags, lists = (flag_kinds(rows, mcp_ids), lists_of(rows, mcp_ids)) if page else ({}, {})
     documents = {}
     if wanted:
         documents = {row: fields for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis)}
     logged = []
-    for seq, mark, kind, mcp_id, pinned, verified, accepted, texts, visible, _, _, _ in page:
+    for seq, mark, kind, cause, mcp_id, name, pinned, verified, accepted, texts, visible, _, _, _ in page:
         fingerprint, body, analysed = documents.get(visible, (b"", None, None))
+        listed = lists.get(mcp_id)
         change = Change(
             seq=seq,
             kind=kind,
@@ -161,8 +162,11 @@ def _read(
             texts=bodies.get(texts),
             flags=flags.get(mcp_id, ()),
             accepted=accepted or "",
-            lists=tuple([name for name, left_at in lists.get(mcp_id, ()) if left_at is None]),
-            left=tuple([name for name, left_at in lists.get(mcp_id, ()) if left_at == seq]),
+            lists=() if listed is None else tuple([of for of, _, left_at in listed if left_at is None]),
+            left=() if listed is None else tuple([of for of, _, left_at in listed if left_at == seq]),
+            joined=() if listed is None else tuple([of for of, joined_at, _ in listed if joined_at == seq]),
+            name=name,
+            cause=cause,
         )
         logged.append(LoggedChange(change, mark, visible, fingerprint))
     return logged

@@ -52,5 +52,5 @@ def put_flags(rows: Rows, kinds: Sequence[str], flags: Mapping[str, Sequence[Ent
             since = stored.get((kind, other, reason), flag.since)
             rows.execute(_ADD, mcp_id=mcp_id, kind=kind, other=other, reason=reason, since=since)
         if {kind for kind, *_ in stored} != {kind for kind, *_ in new}:
-            log_change(rows, mcp_id)
+            log_change(rows, mcp_id, "judgement")
     return changed

@@ -84,7 +84,8 @@ class StoredRecord:
 class StoredName:
     """A name with its records by source and version, as they are now, and its visibility `before` the transaction.
 
-    `before` has ids of rows. `seq` is the latest change, 0 if there is none.
+    `before` has ids of rows. `seq` is the latest change, 0 if there is none. `is_deprecated` is whether the visible
+    entry becomes deprecated, None if that is not known; see `find_deprecated`.
     """
 
     name: str
@@ -92,6 +93,7 @@ class StoredName:
     seq: int = 0
     flags: Flags = field(factory=Flags)
     records: dict[tuple[str, str], StoredRecord] = field(factory=dict)
+    is_deprecated: bool | None = None
 
     @property
     def mcp_id(self) -> str:

@@ -23,7 +23,7 @@ from ._dialects import Engine
 from ._locking import lock_names
 from ._names import StoredName, StoredRecord
 from ._tables import Rows, Statement
-from ._visibility import reads_records, visibility_updates
+from ._visibility import find_deprecated, reads_records, visibility_updates
 
 _UNWRITTEN = 2**62
 """Number from which the records of a batch count as written: after all stored ones."""
@@ -153,6 +153,7 @@ def publish(
     if writing.touched:
         statements = list(writing.statements(engine, analysis))
         if reads_records(rows, locked):
+            find_deprecated(rows, writing.touched, sources)
             rows.together(*statements)
             statements = []
         results = rows.finish(

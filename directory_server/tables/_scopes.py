@@ -48,7 +48,7 @@ CHANGED_WITHIN = """
 """
 """The condition of changes that readers of a scope see: of its entries, and those with which entries left it."""
 
-_LISTS = "SELECT mcp_id, list, left_at FROM list_entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY list"
+_LISTS = "SELECT mcp_id, list, joined_at, left_at FROM list_entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY list"
 
 
 _READY = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0 ORDER BY name"
@@ -67,11 +67,11 @@ async def scope_of_list(tables: Tables, name: str) -> Scope:
     return None if lists[name] else frozenset({name})
 
 
-def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int | None]]]:
-    """Return the lists that entries are or were in, each with the change with which the entry left it, by mcp_id."""
-    lists: dict[str, list[tuple[str, int | None]]] = {}
-    for mcp_id, name, left_at in rows.all(_LISTS, mcp_ids=list(mcp_ids)):
-        lists.setdefault(mcp_id, []).append((name, left_at))
+def lists_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int | None, int | None]]]:
+    """Return the lists that entries are or were in, with the changes with which they joined and left, by mcp_id."""
+    lists: dict[str, list[tuple[str, int | None, int | None]]] = {}
+    for mcp_id, *listed in rows.all(_LISTS, mcp_ids=list(mcp_ids)):
+        lists.setdefault(mcp_id, []).append(tuple(listed))
     return lists
 
 

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from ..domain.changes import ChangeKind
+from ..domain.changes import Cause, ChangeKind
 from ..domain.entries import mcp_id_of
 from ..domain.ports.storage import Policy
 from ..domain.versions import LOCAL, REMOVED, preferred
 from ..domain.visibility import COUNT_DELTA, Transition, transition
+from ..serialization import restore_entry
 from ._approvals import LEAVE, waiting_documents
 from ._locking import Locked, lock_names, read_names
 from ._names import StoredName, StoredRecord, hiding_rules
@@ -48,6 +49,11 @@ _SEEN = """
 
 _NAMES = "SELECT name FROM entry WHERE mcp_id = ANY(:mcp_ids) ORDER BY name"
 
+_BODIES = "SELECT id, body FROM record WHERE id = ANY(:ids)"
+
+DOCUMENTS = 50
+"""Pairs of documents whose status is compared at a time."""
+
 _UNRESOLVED = "SELECT name FROM unresolved ORDER BY name LIMIT :limit"
 
 _RESOLVED = "DELETE FROM unresolved WHERE name = ANY(:names)"
@@ -55,17 +61,37 @@ _RESOLVED = "DELETE FROM unresolved WHERE name = ANY(:names)"
 
 @frozen
 class _Updated:
-    """A name whose visibility changes, and the ids of the rows of its visible and preferred record."""
+    """A name whose visibility changes, and its visible and preferred record."""
 
     stored: StoredName
     change: Transition
-    visible_id: int | None
-    preferred_id: int | None
+    visible: StoredRecord | None
+    preferred: StoredRecord | None
+
+    @property
+    def visible_id(self) -> int | None:
+        return None if self.visible is None else self.visible.row
+
+    @property
+    def preferred_id(self) -> int | None:
+        return None if self.preferred is None else self.preferred.row
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the entry stays visible with another document."""
+        before, after = self.stored.before.visible_fingerprint, self.change.after.visible_fingerprint
+        return self.change.kind == "changed" and before != after
 
     @property
     def is_moved(self) -> bool:
         before = self.stored.before
         return (before.visible_id, before.preferred_id) != (self.visible_id, self.preferred_id)
+
+    @property
+    def cause(self) -> Cause:
+        if self.is_document:
+            return "status" if self.stored.is_deprecated else "document"
+        return "judgement" if self.change.kind == "changed" else ""
 
     @property
     def ids(self) -> dict[str, object]:
@@ -83,6 +109,37 @@ def visibility_updates(
     return _updates(rows, locked, names, sources, _apply_rules(rows, names, sources))
 
 
+def find_deprecated(rows: Rows, names: Sequence[StoredName], sources: Sequence[str]) -> None:
+    """Set `is_deprecated` of `names`: whether their visible entries become deprecated, as the log says.
+
+    Call it before records are written, if that is before `visibility_updates`, which does it else.
+    """
+    chosen = [(stored, _preferred(stored, sources)) for stored in names]
+    _find_deprecated(rows, [(stored, kept) for stored, kept in chosen if kept is not None])
+    for stored in names:
+        stored.is_deprecated = bool(stored.is_deprecated)
+
+
+def _find_deprecated(rows: Rows, changed: Sequence[tuple[StoredName, StoredRecord]]) -> None:
+    """Set `is_deprecated` of those of names with their new visible records that may be deprecated."""
+    pairs = [
+        (stored, stored.before.visible_id, kept)
+        for stored, kept in changed
+        if kept.record.deprecated is not False and stored.before.visible_id is not None
+    ]
+    for start in range(0, len(pairs), DOCUMENTS):
+        part = pairs[start : start + DOCUMENTS]
+        ids = [row for _, row, _ in part] + [kept.row for *_, kept in part if kept.record.deprecated is None]
+        deprecated = {row: _is_deprecated(body) for row, body in rows.all(_BODIES, ids=ids)}
+        for stored, row, kept in part:
+            stored.is_deprecated = (kept.record.deprecated or deprecated[kept.row]) and not deprecated[row]
+
+
+def _is_deprecated(body: bytes) -> bool:
+    # Most documents need not be decoded.
+    return b'"deprecated"' in body and restore_entry(body).status == "deprecated"
+
+
 def reads_records(rows: Rows, locked: Locked) -> bool:
     """Return whether `visibility_updates` reads the records that a transaction has written."""
     return rows.policy is not None or bool(locked.approved)
@@ -96,7 +153,9 @@ def _updates(
     ruled: Sequence[Mapping[str, object]],
 ) -> Sequence[Statement]:
     updates = [_updated(stored, sources) for stored in names]
-    logged = [(update.change.kind, update.stored) for update in updates if update.change.kind is not None]
+    documents = [update for update in updates if update.is_document and update.stored.is_deprecated is None]
+    _find_deprecated(rows, [(update.stored, update.visible) for update in documents if update.visible is not None])
+    logged = [(update.change.kind, update.cause, update.stored) for update in updates if update.change.kind is not None]
     statements = list(_logging(locked, logged))
     written = [
         {
@@ -178,16 +237,16 @@ def _preferred(stored: StoredName, sources: Sequence[str]) -> StoredRecord | Non
     return None if chosen is None else stored.records[chosen.source, chosen.version]
 
 
-def log_change(rows: Rows, mcp_id: str, cause: str = "") -> None:
+def log_change(rows: Rows, mcp_id: str, cause: Cause) -> None:
     """Log a change of the entry `mcp_id` as `log_changes` does."""
     log_changes(rows, [mcp_id], cause)
 
 
-def log_changes(rows: Rows, mcp_ids: Sequence[str], cause: str = "") -> Mapping[str, int]:
+def log_changes(rows: Rows, mcp_ids: Sequence[str], cause: Cause) -> Mapping[str, int]:
     """Log a change of each of the entries `mcp_ids` that is visible, which is not one of its records or flags.
 
-    The kind of the change is "changed", with a `cause` that and an underscore before it. If a rule of the policy now
-    hides an entry, or hides it no more, the change is that. Return the numbers of the changes by mcp_id.
+    The kind of the change is "changed". If a rule of the policy now hides an entry, or hides it no more, the change is
+    that. Return the numbers of the changes by mcp_id.
     """
     names = [name for (name,) in rows.all(_NAMES, mcp_ids=list(mcp_ids))]
     seqs: dict[str, int] = {}
@@ -208,30 +267,30 @@ def log_changes(rows: Rows, mcp_ids: Sequence[str], cause: str = "") -> Mapping[
             locked = lock_names(rows, [name for name in names if mcp_id_of(name) not in seqs])
     visible = [stored for stored in locked.names.values() if stored.before.visible_id is not None]
     if visible:
-        logging = _logging(locked, [("changed", stored) for stored in visible], cause)
+        logging = _logging(locked, [("changed", cause, stored) for stored in visible])
         seen = [{"seq": stored.seq, "mcp_id": stored.mcp_id} for stored in visible]
         rows.together(*logging, (_SEEN, seen), locked.notification())
     return seqs | {stored.mcp_id: stored.seq for stored in visible}
 
 
 def _updated(stored: StoredName, sources: Sequence[str]) -> _Updated:
-    rows = {kept.record.id: kept.row for kept in stored.records.values()}
+    kept_records = {kept.record.id: kept for kept in stored.records.values()}
     records = sorted((kept.record for kept in stored.records.values()), key=lambda record: record.id)
     change = transition(stored.before, stored.flags, records, sources)
     visible, preferred = change.after.visible_id, change.after.preferred_id
     return _Updated(
         stored,
         change,
-        visible_id=None if visible is None else rows[visible],
-        preferred_id=None if preferred is None else rows[preferred],
+        visible=None if visible is None else kept_records[visible],
+        preferred=None if preferred is None else kept_records[preferred],
     )
 
 
-def _logging(locked: Locked, logged: Sequence[tuple[ChangeKind, StoredName]], cause: str = "") -> Sequence[Statement]:
+def _logging(locked: Locked, logged: Sequence[tuple[ChangeKind, Cause, StoredName]]) -> Sequence[Statement]:
     """Return the statement that logs changes of the visible entry of names, and set the `seq` of these names."""
     total = locked.total
     changes = []
-    for number, (kind, stored) in enumerate(logged, locked.last + 1):
+    for number, (kind, cause, stored) in enumerate(logged, locked.last + 1):
         stored.seq = number
         total += COUNT_DELTA[kind]
         changes.append({"seq": number, "kind": kind, "mcp_id": stored.mcp_id, "total": total, "cause": cause})

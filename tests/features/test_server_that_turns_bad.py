@@ -18,7 +18,6 @@ from twisted.internet.defer import Deferred
 from directory_server.domain.entries import mcp_id_of
 from directory_server.features.verification.results import RemoteCheck
 from directory_server.features.webhooks.dispatcher import Dispatcher
-from directory_server.features.webhooks.queue import WebhookQueue
 from directory_server.features.webhooks.tables import Webhooks
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
@@ -84,14 +83,13 @@ class Directory:
 
         self.dispatcher = Dispatcher(
             lambda: Deferred.fromCoroutine(opened()),
-            WebhookQueue(storage.tables),
             storage.store,
+            storage.followers,
             lambda: self.sender,  # type: ignore[arg-type, return-value]
             percolate,
             inline,
             server.clock,
             server.clock.seconds,
-            "process",
             lambda failed: None,
         )
 

@@ -48,6 +48,37 @@ class TestChangeLog(WithStore):
         assert await store.head() == seqs[-1]
 
     @awaited
+    async def test_says_what_has_changed(self) -> None:
+        store, curation = await self.store(["a"]), await self.curation(["a"])
+        deprecated = entry(version="1.0.0", status="deprecated")
+        await store.publish("a", [entry()])
+        await store.publish("a", [entry(brief="It snows.")])
+        await store.publish("a", [deprecated])
+        await store.publish("a", [entry(version="1.1.0", brief="It hails.", status="deprecated")])
+        await store.publish("a", [entry(version="1.2.0")])
+        await curation.mark(NAME, "pinned", True)
+        # The operator's own entry takes the place of a deprecated one, and is deleted again.
+        await store.publish("a", [entry(version="1.3.0", status="deprecated")])
+        await store.publish("local", [entry()])
+        await curation.disown(NAME)
+        await curation.mark(NAME, "hidden", True)
+        changes = await store.changes(0, 20)
+        assert [(change.kind, change.cause) for change in changes] == [
+            ("added", ""),
+            ("changed", "document"),
+            ("changed", "status"),
+            ("changed", "document"),
+            ("changed", "document"),
+            ("changed", "judgement"),
+            ("changed", "status"),
+            ("changed", "document"),
+            ("changed", "status"),
+            ("removed", ""),
+        ]
+        # Also of an entry that is not visible any more.
+        assert {change.name for change in changes} == {NAME}
+
+    @awaited
     async def test_reads_the_log_after_a_position_up_to_a_limit(self) -> None:
         store = await self.store()
         await store.publish("a", [entry(f"x/{number}") for number in range(5)])

@@ -31,7 +31,7 @@ class TestFlags(TablesTest):
         head = run_sync(store.head())
         assert self.put({COPY: [FLAG]}) == 1
         (change,) = run_sync(store.changes(head, 10))
-        assert (change.mcp_id, change.kind, change.flags) == (COPY, "changed", (LOOKALIKE,))
+        assert (change.kind, change.cause, change.flags) == ("changed", "judgement", (LOOKALIKE,))
         (current,) = run_sync(store.current("", 10))
         assert current.flags == (LOOKALIKE,)
         assert self.put({COPY: []}) == 1

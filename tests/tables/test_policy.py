@@ -72,6 +72,13 @@ def test_an_entry_that_a_rule_hides_is_in_no_list_and_never_was(ruled: Tables) -
     assert [each.name for each in run_sync(StoredCuration(ruled).curated())] == []
 
 
+def test_an_entry_that_becomes_deprecated_is_logged_so(ruled: Tables) -> None:
+    store = open_store(ruled)
+    for status in ("active", "deprecated", "deprecated"):
+        run_sync(store.publish("a", [entry(brief=f"It rains, {run_sync(store.head())}.", status=status)]))
+    assert [change.cause for change in run_sync(store.changes(0, 9))] == ["", "status", "document"]
+
+
 def test_a_change_of_the_record_hides_and_shows(ruled: Tables) -> None:
     store = open_store(ruled)
     for brief in ("It rains.", "It is dry.", "It is dry again.", "It snows."):

@@ -184,7 +184,7 @@ def without(table: str, *columns: str) -> Callable[[Rows], Rows]:
 BECOMES: Mapping[str, Callable[[Rows], Rows]] = {
     "applied_policy": follower("rules of the policy", "rules", "applied_policy"),
     "embedding_model": without("embedding_model", "log", "seq", "holder", "until"),
-    "lease": lambda rows: {},
+    **dict.fromkeys(("lease", "webhook_reader", "webhook_entry", "webhook_change"), lambda rows: {}),
     "verification_plan": follower("targets of checks", "selection", "verification_plan", "seq"),
 }
 """The rows that those of tables become which later steps drop or change."""

@@ -163,7 +163,7 @@ def test_all_tables_of_sqlite_are_strict(tmp_path: Path) -> None:
 def test_missing_steps_run_once(place: Place, is_former: bool) -> None:
     if is_former:
         place.make_former()
-    place.add("lists", 1, "CREATE TABLE later (n bigint);\nINSERT INTO later (n) VALUES (1);\n")
+    place.add("audit", 1, "CREATE TABLE later (n bigint);\nINSERT INTO later (n) VALUES (1);\n")
     place.upgrade()
     place.upgrade()
     # A feature that earlier releases did not have.
@@ -173,7 +173,7 @@ def test_missing_steps_run_once(place: Place, is_former: bool) -> None:
     assert place.all("SELECT text FROM zebra") == [(";",)]
     is_shared = place.engine == "postgres"
     steps = [str(step) for step in known_steps(place.engine) if is_shared or "directory" in step.scripts]
-    assert {name for (name,) in place.all(APPLIED)} == {*steps, "lists 1", "zebras 1"}
+    assert {name for (name,) in place.all(APPLIED)} == {*steps, "audit 1", "zebras 1"}
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -185,7 +185,7 @@ def test_steps_of_the_kernel_run_before_those_of_features(engine: str) -> None:
 
 
 def test_a_failed_step_leaves_nothing(place: Place) -> None:
-    place.add("lists", 1, "CREATE TABLE half (n bigint);\nnot SQL;\n")
+    place.add("audit", 1, "CREATE TABLE half (n bigint);\nnot SQL;\n")
     with pytest.raises((Unavailable, psycopg.Error), match="syntax error"):
         place.upgrade()
     place.forget()
@@ -195,14 +195,14 @@ def test_a_failed_step_leaves_nothing(place: Place) -> None:
 
 
 def test_rejects_a_schema_that_needs_newer_software(place: Place) -> None:
-    place.add("lists", 1, "CREATE TABLE more (n bigint);\n")
+    place.add("audit", 1, "CREATE TABLE more (n bigint);\n")
     place.upgrade()
     place.forget()
     # Older software works on a step that only adds, also of a feature that it does not know.
     place.all("INSERT INTO applied_step VALUES ('zebras', 1, 0, 0)")
     place.upgrade()
-    place.all("INSERT INTO applied_step VALUES ('lists', 2, 2, 0)")
-    reason = "step 2 of lists needs software that knows step 2; this version knows 0. Install the newer version"
+    place.all("INSERT INTO applied_step VALUES ('audit', 2, 2, 0)")
+    reason = "step 2 of audit needs software that knows step 2; this version knows 0. Install the newer version"
     with pytest.raises(Unavailable, match=reason) as caught:
         place.upgrade()
     assert caught.value.code == NEWER_SCHEMA

@@ -43,7 +43,10 @@ RENAMED = {
 }
 """Tables and columns of older steps of SQLite, and their names now."""
 
-GONE = {"applied_policy", "verification_plan", "lease", "embedding_model"}
+GONE = {
+    *{"applied_policy", "verification_plan", "lease", "embedding_model"},
+    *{"webhook_reader", "webhook_entry", "webhook_change"},
+}
 """Tables that later steps drop, or of which they drop columns."""
 
 WRITTEN_BY_STEPS = {"log", "pulse", "schema_step", "applied_step"}
@@ -218,6 +221,11 @@ FOLLOWED = """
         VALUES ('model', 'log', 5, 1, 7, 2, 'holder', 9);
     INSERT INTO verification_plan (id, seq, selection, holder, held_until) VALUES (1, 5, '+x/*', 'holder', 9);
     INSERT INTO applied_policy (id, rules) VALUES (1, 'digest');
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, created_at, seq, pending, salt, sealed) VALUES
+        ('behind', 'x', 'u', 'added', '', '', 1, 40, 60, {blob}, {blob}),
+        ('idle', 'x', 'u', 'added', '', '', 1, 90, 0, {blob}, {blob});
+    INSERT INTO webhook_reader (id, log, seq, is_complete) VALUES (1, 'log of webhooks', 100, 1);
+    INSERT INTO webhook_change (seq, name, kinds) VALUES (40, 'x', 'added'), (60, 'x', 'added'), (70, 'x', 'changed');
 """
 
 POSITIONS = {
@@ -225,6 +233,11 @@ POSITIONS = {
     "SELECT name, seq, version, holder, until FROM follower ORDER BY name": [
         ("rules of the policy", 0, "digest", "", 0.0),
         ("targets of checks", 5, "+x/*", "", 0.0),
+    ],
+    # What was read for a webhook, and is not for it, is not read again.
+    "SELECT id, log, seq, pending FROM webhook ORDER BY id": [
+        ("behind", "log of webhooks", 59, 60),
+        ("idle", "log of webhooks", 100, 0),
     ],
     "SELECT count(*) FROM follower, log WHERE follower.log = log.id": [(2,)],
 }
@@ -234,14 +247,14 @@ POSITIONS = {
 def test_an_upgrade_keeps_positions_in_the_log(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "directory.db")) as old:
         make_former_sqlite(old, "directory", len(former_steps("sqlite", "directory")))
-        old.executescript(FOLLOWED)
+        old.executescript(FOLLOWED.format(blob="x'01'"))
         old.commit()
     with closing(Database(tmp_path, "directory")) as database, database.connection() as connection:
         for query, rows in POSITIONS.items():
             assert connection.execute(query).fetchall() == rows
     with created("upgrade_positions") as conninfo, psycopg.connect(conninfo, autocommit=True) as former:
         make_former_postgres(former, len(former_steps("postgres")))
-        former.execute(FOLLOWED)
+        former.execute(FOLLOWED.format(blob="'1'"))
         upgrade_postgres(conninfo)
         for query, rows in POSITIONS.items():
             assert former.execute(query).fetchall() == rows

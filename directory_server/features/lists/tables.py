@@ -70,8 +70,8 @@ _FORGET_APPROVAL = "DELETE FROM list_approval WHERE list = :list AND name = :nam
 _UNPICK = "DELETE FROM list_pick WHERE list = :list AND name = :name"
 
 _JOIN = """
-    INSERT INTO list_entry (mcp_id, list) VALUES (:mcp_id, :list)
-    ON CONFLICT (mcp_id, list) DO UPDATE SET left_at = NULL
+    INSERT INTO list_entry (mcp_id, list, joined_at) VALUES (:mcp_id, :list, :seq)
+    ON CONFLICT (mcp_id, list) DO UPDATE SET joined_at = excluded.joined_at, left_at = NULL
 """
 
 _LEAVE = "UPDATE list_entry SET left_at = :seq WHERE mcp_id = :mcp_id AND list = :list"
@@ -236,10 +236,10 @@ def write_lists(rows: Rows, found: Differences) -> None:
         for mcp_id, (joined, left) in found.items()
     }
     found = {mcp_id: lists for mcp_id, lists in found.items() if any(lists)}
-    seqs = log_changes(rows, list(found))
+    seqs = log_changes(rows, list(found), "list")
     for mcp_id, (joined, left) in found.items():
         for name in joined:
-            rows.execute(_JOIN, mcp_id=mcp_id, list=name)
+            rows.execute(_JOIN, mcp_id=mcp_id, list=name, seq=seqs.get(mcp_id, 0))
         for name in left:
             # Nobody sees the entry with the number 0, which no change has.
             rows.execute(_LEAVE, mcp_id=mcp_id, list=name, seq=seqs.get(mcp_id, 0))

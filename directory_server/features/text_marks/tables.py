@@ -71,5 +71,5 @@ class AcceptedMarks:
         else:
             rows.execute(_DROP, mcp_id=mcp_id)
         # All indexes read the marks of an entry with its change.
-        log_change(rows, mcp_id)
+        log_change(rows, mcp_id, "judgement")
         return True

@@ -71,5 +71,5 @@ def summarize_entry(rows: Rows, mcp_id: str) -> bool:
     )
     if (before[0] if before else None) == encoded:
         return False
-    log_change(rows, mcp_id)
+    log_change(rows, mcp_id, "check")
     return True

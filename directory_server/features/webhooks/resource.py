@@ -14,7 +14,7 @@ from .service import new_sender, open_webhooks, send_test
 from .settings import WebhooksConfig
 from .tables import MAX_DELIVERIES, count_paused
 
-_HIDDEN = exclude("seq", "pending", "was_reset", "failures", "next_at", "has_all")
+_HIDDEN = exclude("seq", "log", "pending", "was_reset", "failures", "next_at", "has_all")
 
 
 async def _add(

@@ -8,20 +8,28 @@ from __future__ import annotations
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
+from ...domain.changes import Cause, Change
 from ...domain.errors import BadInput, NotFound
 from ...domain.keys import check_label, new_id
 from ...domain.patterns import NamePatterns
-from ...domain.scopes import MAX_LIST_NAME
+from ...domain.scopes import MAX_LIST_NAME, Scope
 
 Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed"]
 
 KINDS: tuple[Kind, ...] = ("added", "changed", "deprecated", "deleted", "tools_changed")
+
+_KINDS: Mapping[Cause, tuple[Kind, ...]] = {
+    "document": ("changed",),
+    "status": ("changed", "deprecated"),
+    # In the log of an older version, which did not say what has changed.
+    "": ("changed",),
+}
 
 MAX_WEBHOOKS = 50
 """Webhooks of a directory."""
@@ -50,31 +58,14 @@ PAUSED_DELAY = 21_600.0
 
 
 @frozen
-class WebhookChange:
-    """A change that webhooks are for. The entry was in the lists `before` it, and is in those `after` it."""
-
-    seq: int
-    name: str
-    kinds: tuple[str, ...]
-    before: frozenset[str] = frozenset()
-    after: frozenset[str] = frozenset()
-
-    def kinds_in(self, name: str) -> tuple[str, ...]:
-        """Return the kinds within a list: an entry that joins it is added, and one that leaves it is deleted."""
-        if name in self.after:
-            return self.kinds if name in self.before else ("added",)
-        return ("deleted",) if name in self.before else ()
-
-
-@frozen
 class Webhook:
     """A webhook and its state, without secrets. Times are seconds since the epoch.
 
     It gets changes of `kinds` of names that match one of `namespaces`, if there are any, and of entries that match the
     query `keywords`, if it is not empty. With a `list` it gets changes of the entries of this list; with `has_all`
-    these are all. Changes to `seq` of the log were delivered. `pending` is the last change of
-    the message that is being sent or repeated, 0 if none is. With `was_reset` changes were lost, and the next message
-    says so.
+    these are all. Changes to `seq` of the log with the id `log` were delivered. `pending` is the last change of the
+    message that is being sent or repeated, 0 if none is. With `was_reset` changes were lost, and the next message says
+    so.
     """
 
     id: str
@@ -93,11 +84,20 @@ class Webhook:
     delivered_at: float | None = None
     error: str = ""
     list: str = ""
+    log: str = ""
     has_all: bool = False
 
-    def kinds_of(self, change: WebhookChange) -> tuple[str, ...]:
-        """Return the kinds of a change as they are sent, none if it is not sent; apart from `keywords`."""
-        kinds = change.kinds_in(self.list) if self.list and not self.has_all else change.kinds
+    @property
+    def scope(self) -> Scope:
+        """The entries whose changes it gets."""
+        return frozenset({self.list}) if self.list and not self.has_all else None
+
+    def kinds_of(self, change: Change, status: str) -> tuple[Kind, ...]:
+        """Return the kinds of a change as they are sent, none if it is not sent; apart from `keywords`.
+
+        `change` is one within its scope, `status` that of its entry.
+        """
+        kinds: tuple[Kind, ...] = ("added",) if self.list in change.joined else _kinds(change, status)
         is_sent = not set(self.kinds).isdisjoint(kinds) and NamePatterns(self.namespaces).selects(change.name)
         return kinds if is_sent else ()
 
@@ -181,6 +181,19 @@ def new_webhook(
     selected = tuple(kind for kind in KINDS if not kinds or kind in kinds)
     patterns = tuple(dict.fromkeys(namespaces))
     return Webhook(new_id(), label, url, selected, patterns, keywords, now, seq, list=list_name)
+
+
+def _kinds(change: Change, status: str) -> tuple[Kind, ...]:
+    if change.kind == "removed":
+        return ("deleted",)
+    if change.body is None:
+        # Its entry was removed since: a later change says so.
+        return ()
+    if change.kind == "added":
+        return ("added", "deprecated") if status == "deprecated" else ("added",)
+    if change.kind == "tools_changed":
+        return ("tools_changed",)
+    return _KINDS.get(change.cause, ())
 
 
 def wrong_list(name: str) -> BadInput:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -14,7 +13,6 @@ from ...feature import Host, Running
 from ...search import percolate
 from .dispatcher import Dispatcher
 from .metrics import WebhookMetrics
-from .queue import WebhookQueue
 from .rules import Delivery, Message
 from .tables import Webhooks
 
@@ -62,14 +60,13 @@ def running(host: Host) -> Running:
 
     dispatcher = Dispatcher(
         lambda: Deferred.fromCoroutine(opening()),
-        WebhookQueue(host.storage.tables),
         host.storage.store,
+        host.storage.followers,
         lambda: host.replaced.get(SENDER) or new_sender(host.config, host.reactor, host.now),
         percolate,
         host.offload,
         host.reactor,
         host.now,
-        token_hex(8),
         metrics.count,
     )
     metrics.watch(lambda: dispatcher.known, host.now)

@@ -19,7 +19,7 @@ MAX_DELIVERIES = 200
 
 _COLUMNS = """
     id, label, url, kinds, namespaces, keywords, created_at, seq, pending, was_reset, failures, failing_since, next_at,
-    delivered_at, error, list, EXISTS (SELECT 1 FROM entry_list WHERE entry_list.name = webhook.list AND is_all)
+    delivered_at, error, list, log, EXISTS (SELECT 1 FROM entry_list WHERE entry_list.name = webhook.list AND is_all)
 """
 
 _LIST = f"SELECT {_COLUMNS} FROM webhook ORDER BY created_at, id"
@@ -36,19 +36,35 @@ _PAUSED = """
 """
 
 _ADD = """
-    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, salt, sealed)
-    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :list, :created_at, :seq, :salt, :sealed)
+    INSERT INTO webhook (id, label, url, kinds, namespaces, keywords, list, created_at, seq, log, salt, sealed)
+    VALUES (:id, :label, :url, :kinds, :namespaces, :keywords, :list, :created_at, :seq, (SELECT id FROM log), :salt,
+        :sealed)
 """
 
 _LIST_OF_ENTRIES = "SELECT 1 FROM entry_list WHERE name = :name"
 
 _REMOVE = "DELETE FROM webhook WHERE id = :id"
 
-# Without webhooks nothing reads the log, so what is known of entries becomes old.
-_FORGET = tuple(
-    f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM webhook)"
-    for table in ("webhook_reader", "webhook_entry", "webhook_change")
-)
+# A process that has lost its lease changes no webhook that another one has sent a message to since.
+_IS_SAME = "id = :id AND seq = :before"
+
+_SKIP = f"UPDATE webhook SET seq = :seq, pending = 0 WHERE {_IS_SAME}"
+
+_RESET = f"UPDATE webhook SET was_reset = 1, seq = :seq, pending = 0, log = :log WHERE {_IS_SAME}"
+
+_BEGIN = f"UPDATE webhook SET pending = :seq WHERE {_IS_SAME} AND pending IN (0, :seq)"
+
+_DELIVERED = f"""
+    UPDATE webhook SET seq = :seq, pending = 0, was_reset = 0, failures = 0, failing_since = NULL, next_at = 0,
+        delivered_at = :at, error = ''
+    WHERE {_IS_SAME}
+"""
+
+_FAILED = f"""
+    UPDATE webhook SET failures = failures + 1,
+        failing_since = coalesce(failing_since, CAST(:at AS double precision)), next_at = :next_at, error = :error
+    WHERE {_IS_SAME}
+"""
 
 _SECRETS = "SELECT salt, sealed, previous_salt, previous_sealed, previous_until FROM webhook WHERE id = :id"
 
@@ -122,8 +138,6 @@ class Webhooks:
         """Delete a webhook with the log of its deliveries. Raises NotFound."""
         if not is_storable(webhook_id) or not rows.execute(_REMOVE, id=webhook_id):
             raise unknown_webhook(webhook_id)
-        for statement in _FORGET:
-            rows.execute(statement)
 
     @transaction
     def rotate(self, rows: Rows, webhook_id: str, now: float) -> str:
@@ -159,6 +173,34 @@ class Webhooks:
     def log(self, rows: Rows, webhook_id: str, delivery: Delivery) -> None:
         """Store an attempt that does not count, such as a test."""
         log_delivery(webhook_id, delivery, rows)
+
+    async def skip(self, webhook: Webhook, seq: int) -> bool:
+        """Store that a webhook needs no changes to `seq`; return False if another process has sent to it."""
+        return await self._changed(_SKIP, webhook, seq=seq)
+
+    async def reset(self, webhook: Webhook, log: str, seq: int) -> bool:
+        """Store that a webhook has lost changes before `seq` of another log; return as `skip`."""
+        return await self._changed(_RESET, webhook, seq=seq, log=log)
+
+    async def begin(self, webhook: Webhook, seq: int) -> bool:
+        """Store that a message with the changes to `seq` is being sent; return as `skip`."""
+        return await self._changed(_BEGIN, webhook, seq=seq)
+
+    @transaction
+    def record(self, rows: Rows, webhook: Webhook, delivery: Delivery, next_at: float) -> bool:
+        """Store an attempt, which is repeated at `next_at` if it has failed; return as `skip`."""
+        values = {"id": webhook.id, "before": webhook.seq, "at": delivery.at}
+        if delivery.error:
+            is_changed = rows.execute(_FAILED, **values, next_at=next_at, error=delivery.error) > 0
+        else:
+            is_changed = rows.execute(_DELIVERED, **values, seq=delivery.seq) > 0
+        if is_changed:
+            log_delivery(webhook.id, delivery, rows)
+        return is_changed
+
+    @transaction
+    def _changed(self, rows: Rows, /, statement: str, webhook: Webhook, **values: object) -> bool:
+        return rows.execute(statement, id=webhook.id, before=webhook.seq, **values) > 0
 
     def _seal(self, webhook_id: str, secret: str) -> tuple[bytes, bytes]:
         return seal(self._server_secret.hex(), f"webhook {webhook_id}", secret)

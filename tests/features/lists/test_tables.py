@@ -243,6 +243,8 @@ class TestLists(TablesTest):
             (("blue",), ("red",)),
             (("blue",), ()),
         ]
+        joined = [(change.cause, change.joined) for change in await store.changes(0, 9) if change.joined]
+        assert joined == [("list", ("red",)), ("list", ("blue",))]
 
     @awaited
     async def test_a_removed_entry_is_removed_for_the_readers_of_its_lists(self) -> None:

@@ -12,12 +12,11 @@ from twisted.internet.task import Clock
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.storage import Store
 from directory_server.features.webhooks.dispatcher import INTERVAL, Dispatcher
-from directory_server.features.webhooks.queue import WebhookQueue
 from directory_server.features.webhooks.rules import Delivery, Message, Sent, Webhook, new_webhook
 from directory_server.features.webhooks.tables import Webhooks
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
-from directory_server.tables import Tables
+from directory_server.tables import StoredFollowers, Tables
 
 from ...tables.conftest import open_store
 
@@ -96,13 +95,13 @@ class Directory:
     clock: Clock
     store: Store
     webhooks: Webhooks
-    queue: WebhookQueue
+    tables: Tables
     processes: list[Process] = field(factory=list)
 
     @classmethod
     def of(cls, open_tables: Callable[[], Tables], clock: Clock) -> Directory:
         tables = open_tables()
-        return cls(open_tables, clock, open_store(tables), Webhooks(tables, SERVER_SECRET), WebhookQueue(tables))
+        return cls(open_tables, clock, open_store(tables), Webhooks(tables, SERVER_SECRET), tables)
 
     def start(self, sender: StubSender | None = None) -> Process:
         tables, counts = self.open_tables(), list[bool]()
@@ -114,14 +113,13 @@ class Directory:
 
         dispatcher = Dispatcher(
             lambda: Deferred.fromCoroutine(opened()),
-            WebhookQueue(tables),
             open_store(tables),
+            StoredFollowers(tables, self.clock.seconds),
             lambda: sender,  # type: ignore[arg-type, return-value]
             percolate,
             inline,
             self.clock,
             self.clock.seconds,
-            f"process {len(self.processes)}",
             counts.append,
         )
         self.processes.append(Process(dispatcher, self.clock, sender, counts))

@@ -6,19 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped]
-from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.domain.changes import Change
-from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.domain.tools import OfferedTool
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
-from directory_server.features.webhooks.changes import known_entries, read_changes
+from directory_server.follower import LeasedTimer
 from directory_server.run_sync import run_sync
-from directory_server.serialization import encode_entry, encode_indexed
 
 from ...tables.conftest import OpenTables
 from .stubs import NOW, Directory, StubSender, entry, items
@@ -35,45 +30,6 @@ def directory(open_tables: OpenTables) -> Iterator[Directory]:
     for process in opened.processes:
         if process.dispatcher.running:
             pytest_twisted.blockon(process.dispatcher.stopService())
-
-
-def logged(seq: int, kind: str = "changed", tools: tuple[str, ...] | None = None, **options: str) -> Change:
-    body = None if kind == "removed" else encode_entry(entry("a/b", **options))
-    verified = None
-    if tools is not None:
-        listed = tuple(OfferedTool(name) for name in tools)
-        verified = encode_indexed(IndexedVerification(VerifiedStatus.WORKS, tools=listed))
-    return Change(seq, kind, mcp_id_of("a/b"), body, b"", verified=verified)  # type: ignore[arg-type]
-
-
-def kinds(before: Change | None, *after: Change) -> list[tuple[str, ...]]:
-    known = {each.mcp_id: each for each in known_entries([before] if before else [], 1)}
-    return [each.kinds for each in read_changes(after, known).changes]
-
-
-def test_kinds_of_changes() -> None:
-    plain = logged(1)
-    assert kinds(None, logged(2, "added")) == [("added",)]
-    assert kinds(None, logged(2, "added", status="deprecated")) == [("added", "deprecated")]
-    assert kinds(plain, logged(2, version="2.0.0")) == [("changed",)]
-    assert kinds(plain, logged(2)) == [], "a flag or a check has changed"
-    assert kinds(plain, logged(2, status="deprecated")) == [("changed", "deprecated")]
-    assert kinds(logged(1, status="deprecated"), logged(2, status="deprecated", version="2")) == [("changed",)]
-    assert kinds(plain, logged(2, "removed")) == [("deleted",)]
-    assert kinds(plain, logged(2, "removed"), logged(3, "added")) == [("deleted",), ("added",)]
-    # The log has a change of an entry that was removed since.
-    assert kinds(plain, evolve(logged(2), body=None), logged(3, "removed")) == [("deleted",)]
-    assert kinds(plain, logged(2, version="2"), logged(3, version="2")) == [("changed",)]
-
-
-def test_tools_have_changed_if_both_lists_are_known() -> None:
-    assert kinds(logged(1, tools=("a",)), logged(2, tools=("a", "b"))) == [("tools_changed",)]
-    assert kinds(logged(1), logged(2, tools=("a",))) == []
-    assert kinds(logged(1, tools=("a", "b")), logged(2, tools=("b", "a"))) == []
-    # A server that is down for a while.
-    assert kinds(logged(1, tools=("a",)), logged(2, tools=()), logged(3), logged(4, tools=("b",))) == [
-        ("tools_changed",)
-    ]
 
 
 def test_a_webhook_gets_later_changes_in_their_order(directory: Directory) -> None:
@@ -119,13 +75,13 @@ def test_filters(directory: Directory) -> None:
     process.run()
     assert process.kinds(URL) == [("x/gone", ("deleted",))]
     # What no filter selects is not read again.
-    assert run_sync(directory.queue.reader()).last == run_sync(directory.webhooks.list())[0].seq
+    assert run_sync(directory.store.head()) == run_sync(directory.webhooks.list())[0].seq
 
 
 def test_a_webhook_of_a_list_gets_changes_of_its_entries_and_of_their_joining_and_leaving(
     directory: Directory,
 ) -> None:
-    lists = Lists(directory.queue._tables)
+    lists = Lists(directory.tables)
     for name in ("team", "other"):
         run_sync(lists.put(new_list(name, "", is_all=False, is_open=False, rule="", now=NOW)))
     directory.publish(entry("x/in"), entry("x/joins"), entry("x/leaves"), entry("x/out"))
@@ -155,7 +111,7 @@ def test_a_webhook_of_a_list_gets_changes_of_its_entries_and_of_their_joining_an
 
 
 def test_a_list_of_all_entries_has_their_changes(directory: Directory) -> None:
-    lists = Lists(directory.queue._tables)
+    lists = Lists(directory.tables)
     run_sync(lists.put(new_list("all", "", is_all=True, is_open=False, rule="", now=NOW)))
     directory.add(list_name="all")
     process = directory.start()
@@ -238,7 +194,7 @@ def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory: Di
     assert len(first.messages()) == 1
     # It ends without releasing the lease, and its message has no result.
     first.dispatcher._loop.stop()
-    run_sync(directory.queue.release("process 0"))
+    run_sync(LeasedTimer.release(first.dispatcher))
     directory.publish(entry("x/b"), entry("x/c"))
     second = directory.start()
     second.run()
@@ -251,12 +207,12 @@ def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory: Di
 
 def test_a_reset_whose_process_dies_has_the_same_id(directory: Directory) -> None:
     directory.add()
-    run_sync(directory.queue._tables.run("UPDATE webhook SET was_reset = 1"))
+    run_sync(directory.tables.run("UPDATE webhook SET was_reset = 1"))
     first = directory.start(StubSender(directory.clock.seconds, {URL: None}))
     directory.publish(entry("x/a"))
     first.run()
     first.dispatcher._loop.stop()
-    run_sync(directory.queue.release("process 0"))
+    run_sync(LeasedTimer.release(first.dispatcher))
     second = directory.start()
     second.run()
     assert second.messages()[0].id == first.messages()[0].id
@@ -280,7 +236,7 @@ def test_after_a_restored_backup_a_message_says_that_changes_were_lost(directory
     process = directory.start()
     directory.publish(entry("x/a"))
     process.run()
-    run_sync(directory.queue._tables.run("UPDATE log SET id = 'abcdefabcdef'"))
+    run_sync(directory.tables.run("UPDATE log SET id = 'abcdefabcdef'"))
     directory.publish(entry("x/b"))
     restarted = directory.start()
     process.dispatcher.stopService()
@@ -296,4 +252,4 @@ def test_without_webhooks_nothing_is_read(directory: Directory) -> None:
     process = directory.start()
     directory.publish(entry("x/a"))
     process.run()
-    assert not run_sync(directory.queue.reader()).holder
+    assert run_sync(directory.tables.all("SELECT * FROM follower")) == []

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from directory_server.domain.changes import Cause, Change, ChangeKind
 from directory_server.domain.errors import BadInput
 from directory_server.features.webhooks.rules import (
     DELAYS,
     KINDS,
-    WebhookChange,
     new_secret,
     new_webhook,
     signature,
@@ -66,36 +66,51 @@ def test_http_is_allowed_where_the_operator_allows_networks() -> None:
     assert new_webhook(url="http://10.0.0.1:8080/", allows_http=True, **values).kinds == KINDS
 
 
-def test_filters_of_kinds_and_names() -> None:
-    both = WebhookChange(1, "a/b", ("changed", "deprecated"))
-    assert webhook(kinds=("deprecated", "added")).kinds_of(both) == ("changed", "deprecated")
-    assert webhook(kinds=("deleted",)).kinds_of(both) == ()
-    patterns = webhook(namespaces=("com.acme/*", "x/y"))
-    assert patterns.kinds_of(WebhookChange(1, "com.acme/mail", ("added",))) == ("added",)
-    assert patterns.kinds_of(WebhookChange(1, "com.acmes/mail", ("added",))) == ()
+def logged(kind: ChangeKind = "changed", cause: Cause = "document", **options: Any) -> Change:
+    values = {"body": b"{}", "name": "a/b", **options}
+    return Change(1, kind, "id", values.pop("body"), None, cause=cause, **values)
 
 
 @pytest.mark.parametrize(
-    ("kinds", "before", "after", "sent"),
+    ("change", "status", "kinds"),
     [
-        (("changed",), "red", "red", ("changed",)),
-        (("changed",), "blue", "blue", ()),
-        (("deleted",), "red blue", "red blue", ("deleted",)),
-        (("changed", "deprecated"), "", "red", ("added",)),
-        ((), "blue", "blue red", ("added",)),
-        (("tools_changed",), "red blue", "blue", ("deleted",)),
-        ((), "red", "red blue", ()),
+        (logged("added"), "active", ("added",)),
+        (logged("added"), "deprecated", ("added", "deprecated")),
+        (logged(), "active", ("changed",)),
+        (logged(), "deprecated", ("changed",)),
+        (logged(cause="status"), "deprecated", ("changed", "deprecated")),
+        (logged("tools_changed", "tools"), "active", ("tools_changed",)),
+        (logged("removed", body=None), "", ("deleted",)),
+        # Its entry was removed since.
+        (logged(body=None), "", ()),
+        (logged("added", body=None), "", ()),
+        (logged(cause="check"), "active", ()),
+        (logged(cause="judgement"), "active", ()),
+        (logged(cause="list", joined=("red",)), "active", ()),
+        # In the log of an older version.
+        (logged(cause=""), "active", ("changed",)),
     ],
 )
-def test_a_webhook_of_a_list_gets_changes_of_its_entries(
-    kinds: tuple[str, ...], before: str, after: str, sent: tuple[str, ...]
-) -> None:
-    change = WebhookChange(1, "a/b", kinds, frozenset(before.split()), frozenset(after.split()))
+def test_kinds_of_changes(change: Change, status: str, kinds: tuple[str, ...]) -> None:
+    assert webhook().kinds_of(change, status) == kinds
+
+
+def test_an_entry_that_joins_the_list_is_added_to_it() -> None:
     of_list = webhook(list_name="red")
-    assert of_list.kinds_of(change) == sent
-    # A list of all entries has no entries of its own.
-    assert evolve(of_list, has_all=True).kinds_of(change) == kinds
-    assert webhook().kinds_of(change) == kinds
+    assert of_list.scope == frozenset({"red"})
+    assert evolve(of_list, has_all=True).scope is webhook().scope is None
+    assert of_list.kinds_of(logged(cause="list", joined=("blue", "red")), "deprecated") == ("added",)
+    assert of_list.kinds_of(logged(cause="list", joined=("blue",)), "active") == ()
+
+
+def test_filters_of_kinds_and_names() -> None:
+    both = logged(cause="status")
+    assert webhook(kinds=("deprecated", "added")).kinds_of(both, "deprecated") == ("changed", "deprecated")
+    assert webhook(kinds=("deleted",)).kinds_of(both, "deprecated") == ()
+    patterns = webhook(namespaces=("com.acme/*", "x/y"))
+    assert patterns.kinds_of(logged("added", name="com.acme/mail"), "active") == ("added",)
+    assert patterns.kinds_of(logged("added", name="com.acmes/mail"), "active") == ()
+    assert patterns.kinds_of(logged("removed", name="x/y", body=None), "") == ("deleted",)
 
 
 def test_retries_take_hours_and_a_paused_webhook_is_tried_four_times_a_day() -> None:

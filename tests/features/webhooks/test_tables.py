@@ -1,4 +1,4 @@
-"""Webhooks in both databases: secrets, the log, and the lease."""
+"""Webhooks in both databases: secrets, the log, and the state."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.webhooks import tables as tables_module
-from directory_server.features.webhooks.queue import KnownEntry, WebhookQueue
-from directory_server.features.webhooks.rules import Delivery, WebhookChange
+from directory_server.features.webhooks.rules import Delivery
 from directory_server.features.webhooks.tables import Webhooks, count_paused
 from directory_server.tables import Tables
 
@@ -25,8 +24,10 @@ async def test_a_webhook_is_stored_and_removed(tables: Tables) -> None:
     webhooks = Webhooks(tables, SERVER_SECRET)
     added = webhook(kinds=("deleted",), namespaces=("a/*", "b/*"), keywords="mail -news", seq=7)
     await webhooks.add(added)
-    assert list(await webhooks.list()) == [added]
-    assert await webhooks.find(added.id) == added
+    stored = await webhooks.find(added.id)
+    assert stored == evolve(added, log=stored.log)
+    assert stored.log
+    assert list(await webhooks.list()) == [stored]
     await webhooks.remove(added.id)
     for unknown in (added.id, "\0", "\udc80"):
         with pytest.raises(NotFound):
@@ -83,43 +84,15 @@ async def test_the_last_attempts_are_stored(tables: Tables, monkeypatch: pytest.
 
 
 @awaited
-async def test_only_the_holder_of_the_lease_writes(tables: Tables) -> None:
-    webhooks, queue, added = Webhooks(tables, SERVER_SECRET), WebhookQueue(tables), webhook()
-    await webhooks.add(added)
-    assert await queue.hold("one", seconds=60)
-    assert not await queue.hold("two", seconds=60)
-    known = KnownEntry("1", "a/b", b"d", b"", "active")
-    change = WebhookChange(3, "a/b", ("changed", "deprecated"))
-    assert not await queue.advance("two", "log", 5, changes=[change])
-    assert not await queue.keep("two", [known])
-    assert not await queue.reset("two", "log", 5)
-    assert not await queue.skip("two", added.id, 3)
-    assert not await queue.delivered("two", added.id, delivery(3))
-    assert not await queue.failed("two", added.id, delivery(3), NOW)
-    assert (await queue.reader()).seq == 0
-    assert await queue.keep("one", [known])
-    assert await queue.advance("one", "log", 5, changes=[change])
-    reader = await queue.reader()
-    assert (reader.log, reader.seq, reader.is_complete, reader.holder, reader.is_held, reader.last) == (
-        *("log", 5, True, "one", True),
-        3,
-    )
-    assert list(await queue.changes(2, 10)) == [change]
-    assert list(await queue.changes(2, 10, 2)) == []
-    assert await queue.known(["1", "2"]) == {"1": known}
-    await queue.release("one")
-    assert await queue.hold("two", seconds=60)
-
-
-@awaited
 async def test_attempts_change_the_state(tables: Tables) -> None:
-    webhooks, queue, added = Webhooks(tables, SERVER_SECRET), WebhookQueue(tables), webhook()
+    webhooks, added = Webhooks(tables, SERVER_SECRET), webhook()
     await webhooks.add(added)
-    await queue.hold("one", seconds=60)
-    assert await queue.begin("one", added.id, 3)
-    assert not await queue.begin("two", added.id, 4)
+    assert await webhooks.begin(added, 3)
+    # A message that is being sent ends with the same change.
+    assert not await webhooks.begin(added, 4)
+    assert await webhooks.begin(added, 3)
     for at in (NOW, NOW + 10):
-        assert await queue.failed("one", added.id, evolve(delivery(3, 500, "It fails."), at=at), at + 60)
+        assert await webhooks.record(added, evolve(delivery(3, 500, "It fails."), at=at), at + 60)
     # By the clock of the database, these attempts are in the future.
     assert await count_paused(tables) == 0
     await tables.run("UPDATE webhook SET failing_since = failing_since - 900000000.0")
@@ -128,39 +101,21 @@ async def test_attempts_change_the_state(tables: Tables) -> None:
     failing = await webhooks.find(added.id)
     assert (failing.failures, failing.failing_since, failing.next_at) == (2, NOW, NOW + 70)
     assert (failing.pending, failing.seq, failing.error) == (3, 0, "It fails.")
-    assert await queue.delivered("one", added.id, delivery(3))
+    assert await webhooks.record(added, delivery(3), 0.0)
     active = await webhooks.find(added.id)
-    assert active == evolve(added, seq=3, delivered_at=NOW)
+    assert active == evolve(added, seq=3, delivered_at=NOW, log=active.log)
     assert [each.status for each in await webhooks.deliveries(added.id)] == [200, 500, 500]
 
 
 @awaited
-async def test_changes_that_all_have_received_are_deleted(tables: Tables) -> None:
-    webhooks, queue = Webhooks(tables, SERVER_SECRET), WebhookQueue(tables)
-    slow, fast = webhook(), webhook(seq=8)
-    await webhooks.add(slow)
-    await webhooks.add(fast)
-    await queue.hold("one", seconds=60)
-    changes = [WebhookChange(seq, "a/b", ("changed",)) for seq in range(1, 11)]
-    await queue.advance("one", "log", 10, changes=changes)
-    await queue.skip("one", slow.id, 4)
-    await queue.prune()
-    assert [each.seq for each in await queue.changes(0, 100)] == [5, 6, 7, 8, 9, 10]
-    # The slow one loses what exceeds the limit, and is told.
-    await queue.prune(3)
-    assert [each.seq for each in await queue.changes(0, 100)] == [8, 9, 10]
-    assert [(each.was_reset, each.seq) for each in (await webhooks.find(slow.id), await webhooks.find(fast.id))] == [
-        (True, 7),
-        (False, 8),
-    ]
-
-
-@awaited
-async def test_without_webhooks_nothing_is_known(tables: Tables) -> None:
-    webhooks, queue, added = Webhooks(tables, SERVER_SECRET), WebhookQueue(tables), webhook()
+async def test_nothing_is_written_once_another_process_has_sent(tables: Tables) -> None:
+    webhooks, added = Webhooks(tables, SERVER_SECRET), webhook()
     await webhooks.add(added)
-    await queue.hold("one", seconds=60)
-    await queue.advance("one", "log", 5, entries=[KnownEntry("1", "a/b", b"d", b"", "active")])
-    await webhooks.remove(added.id)
-    assert await queue.known(["1"]) == {}
-    assert not (await queue.reader()).log
+    assert await webhooks.skip(added, 5)
+    assert not await webhooks.skip(added, 4)
+    assert not await webhooks.begin(added, 6)
+    assert not await webhooks.reset(added, "log", 9)
+    assert not await webhooks.record(added, delivery(3), 0.0)
+    assert not await webhooks.record(added, delivery(3, 500, "It fails."), NOW)
+    assert (await webhooks.find(added.id)).seq == 5
+    assert list(await webhooks.deliveries(added.id)) == []

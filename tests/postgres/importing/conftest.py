@@ -77,9 +77,6 @@ _ROWS = """
         VALUES ('w', 'chat', 'https://chat.example/', 'added', 'io.acme/*', 'rain', 'red', 999990.0, 3, x'01', x'02');
     INSERT INTO webhook_delivery (number, webhook, at, message, seq, changes, status, error, seconds)
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
-    INSERT INTO webhook_reader (id, log, seq, is_complete) VALUES (1, 'log', 3, 1);
-    INSERT INTO webhook_entry (mcp_id, name, document, tools, status) VALUES ('id', 'x/a', x'01', x'02', 'active');
-    INSERT INTO webhook_change (seq, name, kinds) VALUES (3, 'x/a', 'added');
     INSERT INTO used_proof (digest, expires_at) VALUES (x'01', 999990.0);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
     INSERT INTO accepted_marks VALUES ('id', 'a b');
@@ -90,7 +87,7 @@ _ROWS = """
     INSERT INTO list_request_event VALUES ('r', 0, 999990.0, 'requested', NULL, 'For mail.');
     INSERT INTO unresolved VALUES ('x/y');
     INSERT INTO list_pick VALUES ('red', 'x/y');
-    INSERT INTO list_entry VALUES ('id', 'red', NULL);
+    INSERT INTO list_entry VALUES ('id', 'red', NULL, 7);
     INSERT INTO reader_group VALUES ('team', 999990.0);
     INSERT INTO group_member VALUES ('reader', 'team');
     INSERT INTO group_claim VALUES ('https://login.example.org', 'cn=team', 'team');
