@@ -27,7 +27,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
-from directory_server.web.routes import ROUTES
+from directory_server.web.account import ConnectPage, KeyPages, SessionPages, SettingsPages
 
 DOCS = Path(__file__).resolve().parent
 PAGE = "/?q=read+and+write+my+calendar"
@@ -43,9 +43,6 @@ PUBLIC = (
     *("/docs", "/docs/browse", "/docs/api", "/nowhere", "/account/sign-in", "/account/register"),
 )
 """Pages that need no sign-in, beside those of an entry."""
-
-CURATED = "?name=io.github.github/github-mcp-server"
-"""The entry of the sample on the curation pages."""
 
 COMMANDS = Path(sys.executable).parent
 START = 60.0
@@ -137,9 +134,10 @@ def _take_all(url: str, link: str, folder: Path) -> None:
         member.locator("form[action='/account/keys'] button[type=submit]").click()
         cookies = member.context.cookies()
         own = [
-            route.path + CURATED * route.path.startswith("/admin/entry")
-            for route in ROUTES
-            if route.method == "GET" and route.is_exact and route.path.startswith(("/account/", "/admin"))
+            route.path
+            for pages_of in (KeyPages, SettingsPages, SessionPages, ConnectPage)
+            for route in pages_of.app.routes
+            if route.method == "GET" and route.is_exact and route.path.startswith("/account/")
         ]
         pages = [*PUBLIC, entry, f"{entry}/report", *(each for each in own if each not in PUBLIC)]
         for (size, viewport), scheme, (language, locale) in product(SIZES.items(), SCHEMES, LOCALES.items()):
@@ -157,7 +155,7 @@ def _take_all(url: str, link: str, folder: Path) -> None:
 
 def _name(path: str, entry: str) -> str:
     """Return the beginning of the names of the screenshots of a page."""
-    return re.sub(r"[^a-z0-9]+", "-", path.removesuffix(CURATED).replace(entry, "entry").lower()).strip("-") or "start"
+    return re.sub(r"[^a-z0-9]+", "-", path.replace(entry, "entry").lower()).strip("-") or "start"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,6 @@ Importing this package installs the reactor, because the web layer uses Klein.
 
 from ._application import Application, build
 from ._core import Runtime, machine_runtime
-from ._features import all_routes, extensions
+from ._features import extensions
 from ._people import preload
 from ._publishers import max_streams

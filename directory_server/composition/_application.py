@@ -227,7 +227,7 @@ def _metrics_endpoint(core: Core, layout: Layout) -> list[IService]:
     # Names of the public endpoints do not restrict a listener in a private network.
     origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
     handlers = metrics.MetricsHandlers(core.metrics, core.runtime.offload)
-    routes = Routes(metrics.ROUTES, {"metrics": handlers}, layout)
+    routes = Routes([handlers.app], layout)
     # Without an access log: a scraper sends a request every few seconds.
     access = AccessRecorder(core.runtime.now, [], core.runtime.turn)
     site = MetricsSite(routes, origins, connections, access, core.reactor)

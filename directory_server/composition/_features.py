@@ -13,7 +13,6 @@ from ..features import FEATURES
 from ..web.pages import Extension
 from ..web.parts import WebPart
 from ..web.resource_pages import with_resources
-from ..web.routes import ROUTES, Route
 
 T = TypeVar("T")
 
@@ -31,12 +30,6 @@ def web_parts() -> tuple[WebPart, ...]:
         for feature in FEATURES
         if feature.web or feature.resources
     )
-
-
-@cache
-def all_routes() -> tuple[Route, ...]:
-    """Return the rows of the kernel and of all features."""
-    return (*ROUTES, *(route for part in web_parts() for route in part.routes))
 
 
 def extensions() -> tuple[Extension, ...]:

@@ -19,6 +19,7 @@ from ..services.user_keys import Pending, UserKeys
 from ..web import account, mcp, pages
 from ..web.pages import Brand
 from ..web.parts import Endpoints
+from ..web.routes import App
 from ..web.throttling import AddressLimiter
 from ._core import Core
 from ._features import extensions, first
@@ -79,8 +80,8 @@ def account_pages(
     endpoint: mcp.McpEndpoint,
     key_parts: Sequence[pages.KeyPart],
     endpoints: Sequence[Endpoints],
-) -> account.AccountPages:
-    """Return the pages of an account."""
+) -> list[App]:
+    """Return the applications of the pages of an account."""
 
     async def read_parts(key_ids: Sequence[str]) -> pages.KeyPartValues:
         return await pages.read_key_parts(key_parts, storage, core.runtime.now(), key_ids)
@@ -110,13 +111,14 @@ def account_pages(
     connect = account.ConnectPage(requests, endpoint, config.web.search == "public", registrations.is_open)
     changes = Limiter(now, rate=limit.rate, burst=limit.burst)
     methods = [method for served in endpoints for method in served.sign_in_methods]
-    return account.AccountPages(
+    handlers = (
         account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
         account.KeyPages(requests, user_keys, connect, changes, now, read_parts),
         connect,
         account.SessionPages(requests, storage.sessions, limits.session_clients),
         account.SettingsPages(requests, people.accounts, attempts, user_keys),
     )
+    return [handler.app for handler in handlers]
 
 
 def brand_of(config: Config) -> Brand:

@@ -31,10 +31,11 @@ from ..web.openapi import document
 from ..web.operator_requests import OperatorRequests
 from ..web.origins import Origins
 from ..web.parts import Endpoints, Kernel, Upstream
+from ..web.routes import App
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import all_routes, first, web_parts
+from ._features import first, web_parts
 from ._people import People, account_pages
 from ._publishers import Publishers
 
@@ -93,10 +94,10 @@ def build_web(
         hides_counts=core.search.catalogue.scopes is not None,
         faults=[feature.faults for feature in core.running],
     )
-    groups = {"health": checks, **_handlers(core, publishers, people, kernel, endpoints)}
+    apps = [checks.app, *_apps(core, publishers, people, kernel, endpoints)]
     trail = first(feature.trail for feature in core.running)
     auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
-    routes = routing.Routes(all_routes(), groups, people.pages.layout, auditor, core.trace)
+    routes = routing.Routes(apps, people.pages.layout, auditor, core.trace)
     log = build_access_log(core)
     allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
@@ -106,47 +107,44 @@ def build_web(
     return Web(site, connections, log, key_uses)
 
 
-def _handlers(
+def _apps(
     core: Core,
     publishers: Publishers,
     people: People,
     kernel: Kernel,
     endpoints: Sequence[Endpoints],
-) -> dict[str, object]:
-    """Return the groups of handlers of the APIs, of the pages, and of the `endpoints` of features."""
+) -> list[App]:
+    """Return the applications of the APIs, of the pages, and of the `endpoints` of features."""
     config, storage, catalogue = core.config, core.storage, core.search.catalogue
     hub, offload, authenticator = publishers.hub, core.runtime.offload, kernel.authenticator
     access, readers = kernel.registry_access, kernel.registry_access.readers
     sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, catalogue, *announced, search_tools=config.mcp.search_tools)
-    groups: dict[str, object] = {
-        "common": routing.CommonHandlers(
-            people.pages.layout, kernel.openapi, first(served.oauth_hint or None for served in endpoints) or ""
-        ),
-        "rest": rest.RestHandlers(authenticator, catalogue, offload, core.runtime.now),
-        "changes": changes.ChangesHandler(
+    hint = first(served.oauth_hint or None for served in endpoints) or ""
+    handlers = (
+        routing.CommonHandlers(people.pages.layout, kernel.openapi, hint),
+        rest.RestHandlers(authenticator, catalogue, offload, core.runtime.now),
+        changes.ChangesHandler(
             authenticator, catalogue, storage.store, percolate, offload, hub, publishers.broadcaster
         ),
-        "mcp": endpoint,
-        "registry": registry.RegistryHandlers(access, catalogue, config.registry.listed == "curated", offload),
-        "status": registry.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
-        "pages": people.pages,
-        "search": _search_page(core, people),
-        "account": account_pages(core, people, endpoint, kernel.key_parts, endpoints),
-        "publisher": pages.PublisherPage(
+        endpoint,
+        registry.RegistryHandlers(access, catalogue, config.registry.listed == "curated", offload),
+        registry.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
+        people.pages,
+        _search_page(core, people),
+        _entry_page(core, people, endpoints),
+        pages.PublisherPage(
             people.pages.layout,
             people.pages.access,
             catalogue,
             _entry_parts(core),
-            core.config.registry.access == "public",
+            config.registry.access == "public",
             core.runtime.now,
         ),
-        "entry": _entry_page(core, people, endpoints),
-    }
-    for served in endpoints:
-        groups |= served.handlers
-    return groups
+    )
+    accounts = account_pages(core, people, endpoint, kernel.key_parts, endpoints)
+    return [*(handler.app for handler in handlers), *accounts, *(app for served in endpoints for app in served.apps)]
 
 
 def _search_page(core: Core, people: People) -> pages.SearchPage:

@@ -80,18 +80,28 @@ def note_error(request: Request, code: str) -> None:
     request.errors = (*request.errors, code)
 
 
-def respond_with_error(request: Request, failure: Failure, body: Callable[[ErrorResponse], Any]) -> bytes:
+def respond_with_error(
+    request: Request, failure: Failure, body: Callable[[ErrorResponse], Any], media_type: str = "application/json"
+) -> bytes:
     """Set status and headers of the response to a failed request, and return its body in the format of `body`."""
     error = error_response(failure)
     note_error(request, error.code)
     if error.status == 405 and request.method == b"OPTIONS":
         return empty_response(request, 204, **error.headers)
-    return json_response(request, body(error), error.status, **error.headers)
+    return json_response(request, body(error), error.status, **{"Content-Type": media_type, **error.headers})
 
 
 def rest_error_body(error: ErrorResponse) -> ErrorBody:
     """Return the body of an error response in the REST format."""
     return ErrorBody(error.code, error.message)
+
+
+def problem(error: ErrorResponse) -> dict[str, Any]:
+    """Return the body of an error response as a problem (RFC 9457)."""
+    errors = [{"location": f"body.{path}" if path else "body", "message": message} for path, message in error.details]
+    return {"title": error.code, "status": error.status, "detail": error.message} | (
+        {"errors": errors} if errors else {}
+    )
 
 
 def _headers(error: errors.DirectoryError) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ..domain.ports.search import Index
 from ..domain.upstreams import UpstreamState
 from ..http import Request
 from .responses import json_response
+from .routes import STATUS, App
 
 NOT_READY_REASONS = ("index", "storage", "draining")
 """Reasons for not being ready: the index is not loaded, the storage fails, the process is stopping."""
@@ -104,6 +105,8 @@ class Health:
     pages and open streams work without it.
     """
 
+    app = App(STATUS)
+
     _index: Index
     _not_ready_reasons: Callable[[], Sequence[str]] = tuple
     _is_full: bool = False
@@ -113,6 +116,7 @@ class Health:
     _hides_counts: bool = False
     _faults: Sequence[Callable[[], Mapping[str, int]]] = ()
 
+    @app.get("/healthz")
     async def live(self, request: Request) -> bytes:
         """Respond to `/healthz` with 200."""
         index = self._index
@@ -137,6 +141,7 @@ class Health:
         state = _state(upstream)
         return evolve(state, entries=0) if self._hides_counts else state
 
+    @app.get("/readyz")
     async def ready(self, request: Request) -> bytes:
         """Respond to `/readyz` with 200 if the process can serve requests, else with 503 and the reasons."""
         if reasons := self._not_ready_reasons():

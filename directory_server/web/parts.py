@@ -1,11 +1,11 @@
-"""What a feature adds to the web server: rows of the routing table, handlers, texts, templates and links."""
+"""What a feature adds to the web server: handlers, texts, templates and links."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from ..config import Config
 from ..domain.ports.access import TokenIssuer
@@ -22,7 +22,7 @@ from .openapi import OpenApiPart
 from .operator_requests import OperatorRequests, ReadNotice
 from .pages import EntryBar, EntryLink, Extension, KeyPart, Layout, PageAccess
 from .registry import RegistryAccess, RegistryReaders
-from .routes import Route
+from .routes import App
 from .throttling import AddressLimiter
 
 NO_OPENAPI = OpenApiPart()
@@ -101,13 +101,13 @@ class Kernel:
 class Endpoints:
     """What a feature serves.
 
-    `handlers` are the groups of handlers that the routes name. `entry_links` are links for the page of an entry, and
-    `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode. `issuers` are
-    those whose tokens the feature accepts. `sign_in_methods` are on the sign-in page. `oauth_hint` is the text for
-    clients that look for OAuth documents where there are none.
+    `apps` are the applications of its handlers, each bound to an object of its class. `entry_links` are links for the
+    page of an entry, and `entry_bars` are bars above it. `registry_readers` may read the registry API in every mode.
+    `issuers` are those whose tokens the feature accepts. `sign_in_methods` are on the sign-in page. `oauth_hint` is the
+    text for clients that look for OAuth documents where there are none.
     """
 
-    handlers: Mapping[str, object] = field(factory=dict)
+    apps: Sequence[App] = ()
     entry_links: Sequence[EntryLink] = ()
     entry_bars: Sequence[EntryBar] = ()
     registry_readers: Sequence[RegistryReaders] = ()
@@ -120,14 +120,13 @@ class Endpoints:
 class WebPart:
     """The web part of a feature.
 
-    `extension` adds templates, texts and links to the pages, if it has pages. `serve` has the handlers of the `routes`.
+    `extension` adds templates, texts and links to the pages, if it has pages. `serve` has its handlers.
     `public_paths` returns the paths of pages that search engines may list. `robots` returns lines of robots.txt.
     `openapi` is added to the OpenAPI document. `notices` read the notices of the feature on the overview of operators.
     `key_parts` are what the feature shows of keys.
     """
 
     extension: Extension | None = None
-    routes: tuple[Route, ...] = ()
     serve: Callable[[Kernel], Endpoints] = lambda kernel: Endpoints()
     public_paths: Callable[[], Sequence[str]] = tuple
     robots: Callable[[Config], RobotsLines] = lambda config: RobotsLines()

@@ -16,13 +16,14 @@ from ..domain.ports.runtime import Offload
 from ..domain.search import Position, Query
 from ..domain.versions import Version, VersionFilter
 from ..http import Request
-from ..http.errors import ErrorResponse, HttpError
+from ..http.errors import HttpError
 from ..http.headers import query
 from ..services.catalogue import Catalogue, decide_scope
 from ..services.directory import Directory
 from ..tables import StoredRegistryTokens
 from .authentication import Authenticator
 from .responses import SMALLEST, accepts_gzip, conditional_response, entity_tag, gzip, is_known, json_response
+from .routes import REGISTRY, App, versioned
 from .throttling import AddressLimiter
 
 FILTERED_PAGES = 10
@@ -104,23 +105,22 @@ class RegistryAccess:
         return b"authorization" in request.received or (bool(request.list_name) and self.mode == "secret-path")
 
 
-def problem(error: ErrorResponse) -> dict[str, Any]:
-    """Return the body of an error response (RFC 9457)."""
-    errors = [{"location": f"body.{path}" if path else "body", "message": message} for path, message in error.details]
-    return {"title": error.code, "status": error.status, "detail": error.message} | (
-        {"errors": errors} if errors else {}
-    )
+_VERSION = "/servers/{name:path}/versions/{version}"
 
 
 @frozen
 class RegistryHandlers:
     """Handlers of searches in the directory and of listings of the store. With `curated`, only of curated entries."""
 
+    app = App(REGISTRY)
+
     _access: RegistryAccess
     _catalogue: Catalogue
     _curated: bool
     _offload: Offload
 
+    # Some clients ask for {url}/servers, whatever the version.
+    @app.get(*versioned("/servers"), "/servers", "/r/{token}/servers")
     async def servers(self, request: Request, token: str | None = None) -> bytes:
         """Respond with a page of servers."""
         client = await self._access.authenticate(request, token)
@@ -131,6 +131,7 @@ class RegistryHandlers:
         cursor = serialization.encode_registry_cursor(parameters, position) if position else None
         return await self._page(request, versions, cursor)
 
+    @app.get(*versioned("/servers/{name:path}/versions"))
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Respond with a page of the versions of a server."""
         await self._access.authenticate(request, token)
@@ -145,6 +146,7 @@ class RegistryHandlers:
         cursor = serialization.encode_registry_cursor(parameters, (name, page[-1].version)) if more else None
         return await self._page(request, versions, cursor)
 
+    @app.get(*versioned(_VERSION))
     async def version(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Respond with one version of a server."""
         await self._access.authenticate(request, token)
@@ -155,6 +157,8 @@ class RegistryHandlers:
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
         return await self._response(request, self._encoded(request, stored))
 
+    @app.put(*versioned(_VERSION))
+    @app.delete(*versioned(_VERSION))
     async def edit(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
         """Respond that versions are neither replaced nor deleted: the contract allows that with 501."""
         await self._access.authenticate(request, token)
@@ -223,7 +227,7 @@ def path_text(part: str) -> str:
     return text
 
 
-_VERSION = {"version": __version__, "git_commit": "unknown", "build_time": "unknown"}
+_SOFTWARE = {"version": __version__, "git_commit": "unknown", "build_time": "unknown"}
 """The body of /version. A build of the official registry that does not know the last two says the same."""
 
 
@@ -231,14 +235,18 @@ _VERSION = {"version": __version__, "git_commit": "unknown", "build_time": "unkn
 class RegistryStatus:
     """Handlers of the three paths. `login_hint` says how to log in; it is empty if nobody can."""
 
+    app = App(REGISTRY)
+
     _access: RegistryAccess
     _login_hint: str
 
+    @app.get(*versioned("/ping"))
     async def ping(self, request: Request, token: str | None = None) -> bytes:
         """Respond that the server is there."""
         await self._access.authenticate(request, token)
         return json_response(request, {"pong": True})
 
+    @app.get(*versioned("/health"))
     async def health(self, request: Request, token: str | None = None) -> bytes:
         """Respond that the server works.
 
@@ -250,7 +258,8 @@ class RegistryStatus:
         await self._access.authenticate(request, token)
         return json_response(request, {"status": "ok"})
 
+    @app.get(*versioned("/version"))
     async def version(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the version of the server."""
         await self._access.authenticate(request, token)
-        return json_response(request, _VERSION)
+        return json_response(request, _SOFTWARE)

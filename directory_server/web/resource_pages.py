@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
-from types import SimpleNamespace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,7 +21,7 @@ from .forms import parameters
 from .operator_requests import PER_PAGE, Notice, OperatorRequests, ReadNotice, next_url, page_of
 from .pages import Extension
 from .parts import Endpoints, Kernel, WebPart
-from .routes import PAGES, Route
+from .routes import App
 
 MAX_ID = 100
 """Characters of the id of a record in a path."""
@@ -202,48 +200,43 @@ def with_resources(part: WebPart, name: str, package: str, resources: Sequence[R
     if not shown:
         return part
     extension = part.extension or Extension(name, package)
+    apps = [*map(_app, shown)]
     tabs = ((resource.group, resource.path, f"{resource.texts}.tab") for resource in shown)
 
     def serve(kernel: Kernel) -> Endpoints:
         served, requests = part.serve(kernel), kernel.operators.of_folder("admin")
-        pages = {_group(resource): _handlers(ResourcePages(requests, resource, kernel)) for resource in shown}
-        return evolve(served, handlers={**served.handlers, **pages})
+        pages = [ResourcePages(requests, resource, kernel) for resource in shown]
+        bound = [app.bound(of_app) for app, of_app in zip(apps, pages, strict=True)]
+        return evolve(served, apps=[*served.apps, *bound])
 
     return evolve(
         part,
         extension=evolve(extension, tabs=(*tabs, *extension.tabs)),
-        routes=(*part.routes, *(route for resource in shown for route in _routes(resource))),
         serve=serve,
         notices=(*part.notices, *(_notice(resource) for resource in shown if resource.waiting)),
     )
 
 
-def _group(resource: Resource) -> str:
-    return f"resource_{resource.name}"
-
-
-def _handlers(pages: ResourcePages) -> SimpleNamespace:
-    """Return the handlers of the rows of `_routes`."""
-    actions = {
-        f"{handler.__name__}_{action.name}": partial(handler, action)
-        for action in pages.resource.shown_actions
-        for handler in (pages.confirm, pages.act)
-    }
-    return SimpleNamespace(get=pages.get, post=pages.post, get_one=pages.get_one, secret=pages.secret, **actions)
-
-
-def _routes(resource: Resource) -> Iterator[Route]:
-    """Yield the rows of a resource; each action has its own, which the audit log names."""
-    one = f"{resource.path}/{{record_id}}"
-    rows = [(resource.path, "GET", "get"), (one, "GET", "get_one")]
+def _app(resource: Resource) -> App:
+    """Return the application of a resource; each action has a path of its own, which the audit log names."""
+    app, one = App(), f"{resource.path}/{{record_id}}"
+    app.get(resource.path)(ResourcePages.get)
+    app.get(one)(ResourcePages.get_one)
     if resource.add and resource.add.place != "command":
-        rows.append((resource.path, "POST", "post"))
+        app.post(resource.path)(ResourcePages.post)
     for action in resource.shown_actions:
-        path = f"{one}/{action.name}"
-        rows += [(path, "GET", f"confirm_{action.name}"), (path, "POST", f"act_{action.name}")]
+        app.get(f"{one}/{action.name}")(_of_action(ResourcePages.confirm, action))
+        app.post(f"{one}/{action.name}")(_of_action(ResourcePages.act, action))
     if resource.has_secret:
-        rows.append((f"{one}/secret", "GET", "secret"))
-    yield from (Route(path, method, PAGES, f"{_group(resource)}.{handler}") for path, method, handler in rows)
+        app.get(f"{one}/secret")(ResourcePages.secret)
+    return app
+
+
+def _of_action(handler: Callable[..., Awaitable[bytes]], action: Action) -> Callable[..., Awaitable[bytes]]:
+    async def handle(pages: ResourcePages, request: Request, record_id: str) -> bytes:
+        return await handler(pages, action, request, record_id)
+
+    return handle
 
 
 def _notice(resource: Resource) -> ReadNotice:

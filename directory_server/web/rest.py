@@ -16,6 +16,7 @@ from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from .authentication import Authenticator
 from .responses import json_response, list_path
+from .routes import REST, App
 
 SEARCH = "/api/open/v1/search"
 
@@ -24,11 +25,14 @@ SEARCH = "/api/open/v1/search"
 class RestHandlers:
     """Handlers of the search and entry paths below `/api/open/v1/`."""
 
+    app = App(REST)
+
     _authenticator: Authenticator
     _catalogue: Catalogue
     _offload: Offload
     _now: Callable[[], float]
 
+    @app.get("/api/open/v1/search")
     async def search(self, request: Request) -> bytes:
         """Respond with a page of hits; the Link header has the URL of the next page (RFC 8288)."""
         async with self._authenticator.authenticate(request) as authenticated:
@@ -48,6 +52,7 @@ class RestHandlers:
             request.setHeader("Link", f'<{list_path(request)}{SEARCH}?{link}>; rel="next"')
         return json_response(request, body)
 
+    @app.get("/api/open/v1/entries/{mcp_id}")
     async def entry(self, request: Request, mcp_id: str) -> bytes:
         """Respond with all fields of an entry."""
         async with self._authenticator.authenticate(request) as authenticated:

@@ -3,99 +3,76 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from operator import attrgetter
+from types import MethodType
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from attrs import frozen
-from klein import Klein
 from twisted.python.failure import Failure
 from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.routing import Map, Rule
 
 from ..domain.ports.tracing import Trace, untraced
 from ..http import Request
-from ..http.errors import ErrorResponse, HttpError
+from ..http.errors import HttpError
 from ..http.headers import query, values
 from .audit import Auditor
-from .error_responses import error_response, note_error, respond_with_error, rest_error_body
-from .mcp import rpc_body
+from .error_responses import error_response, note_error, respond_with_error
 from .pages import Layout
-from .registry import problem
 from .responses import empty_response, json_response, list_path
-from .routes import Api, ErrorFormat, Route, unmatched
+from .routes import OAUTH, PAGES, REST, Api, App, Handler, Route, unmatched
 
 _SLASHES = re.compile(rb"//+")
 
 _KEYS_NOT_OAUTH = "This server uses API keys, not OAuth. Set the header Authorization: Bearer <key>."
 
-_ERROR_BODIES: dict[ErrorFormat, Callable[[ErrorResponse], Any]] = {
-    "REST": rest_error_body,
-    "JSON-RPC": rpc_body,
-    "problem": problem,
-    # For clients of pages that do not accept HTML.
-    "page": rest_error_body,
-}
-
 
 @frozen
 class Match:
-    """The row of a request's path, its handler, and the parameters in the path.
-
-    The handler returns the body of the response, or None if it has taken over the connection.
-    """
+    """The route of a request's path, its handler, and the parameters in the path."""
 
     route: Route
-    handler: Callable[..., Coroutine[Any, Any, bytes | None]]
+    handler: Handler
     parameters: Mapping[str, Any] = {}
 
 
 @cache
-def _application(rows: tuple[Route, ...]) -> Klein:
-    """Return a Klein application with a rule for each row; its function returns the row.
+def _tree(routes: tuple[Route, ...]) -> tuple[Map, Mapping[str, int]]:
+    """Return the rules of routes as one tree, and the place of each route by its name.
 
-    All applications of a process share it, because werkzeug compiles these rules in 25 ms.
+    All servers of a process share it, because werkzeug compiles these rules in 25 ms.
     """
-    app = Klein()
-    # //healthz is not the path /healthz.
-    app.url_map.merge_slashes = False
-    for row in rows:
-        methods = None if row.method is None else [row.method]
-        app.route(row.rule, methods=methods, endpoint=f"{row.method} {row.path}")(_row_getter(row))
-    return app
-
-
-def _row_getter(row: Route) -> Callable[..., Any]:
-    def get_row(_: None) -> Route:
-        return row
-
-    return get_row
+    rules = [
+        Rule(route.rule, methods=None if route.method is None else [route.method], endpoint=route.name)
+        for route in routes
+    ]
+    return Map(rules, merge_slashes=False), {route.name: place for place, route in enumerate(routes)}
 
 
 class Routes:
-    """The rows of the server and their handlers.
+    """The routes of `apps`, whose rules are one tree. Paths without parameters are looked up in a table first.
 
-    `groups` are the objects whose attributes handle requests, by the first part of a row's handler: `rest.search` is
-    the attribute `search` of the group `rest`. The layout renders error pages. The auditor records requests, None if
-    there is no audit log. `trace` wraps all handlers.
+    The layout renders error pages. The auditor records requests, None if there is no audit log. `trace` wraps all
+    handlers.
     """
 
     def __init__(
         self,
-        rows: tuple[Route, ...],
-        groups: Mapping[str, Any],
+        apps: Sequence[App],
         layout: Layout,
         auditor: Auditor | None = None,
         trace: Trace = untraced,
     ) -> None:
-        self.rows = rows
-        self.groups = groups
+        self.apps = apps
+        self.routes = tuple(route for app in apps for route in app.routes)
+        self._owners = [app.handlers for app in apps for _ in app.routes]
         self._layout = layout
         self._auditor = auditor
         self._trace = trace
-        self.app = _application(rows)
-        self._adapter = self.app.url_map.bind("")
+        self.rules, self._places = _tree(self.routes)
+        self._adapter = self.rules.bind("")
 
     def exact(self) -> dict[tuple[bytes, bytes], Match]:
         """Return the matches of the paths without parameters, by method and path.
@@ -104,13 +81,13 @@ class Routes:
         """
         matches: dict[tuple[bytes, bytes], Match] = {}
         methods: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row.is_exact and row.method is not None:
-                path, names = row.path.encode(), ["GET", "HEAD"] if row.method == "GET" else [row.method]
-                matches |= {(name.encode(), path): Match(row, self._handler(row)) for name in names}
-                allowed = methods.setdefault(row.path, [])
+        for place, route in enumerate(self.routes):
+            if route.is_exact and route.method is not None:
+                path, names = route.path.encode(), ["GET", "HEAD"] if route.method == "GET" else [route.method]
+                matches |= {(name.encode(), path): Match(route, self._handler(place)) for name in names}
+                allowed = methods.setdefault(route.path, [])
                 allowed += names
-                matches[b"OPTIONS", path] = Match(row, _fail, {"error": MethodNotAllowed(allowed)})
+                matches[b"OPTIONS", path] = Match(route, _fail, {"error": MethodNotAllowed(allowed)})
         return matches
 
     def match(self, method: str, path: bytes) -> Match:
@@ -120,10 +97,10 @@ class Routes:
             return Match(unmatched(path), _fail, {"error": NotFound()})
         text = "/" + path[1:].decode("utf-8", "surrogateescape")
         try:
-            row, parameters = self._row(text, method)
+            place, parameters = self._find(text, method)
         except MethodNotAllowed as error:
-            row, _ = self._row(text, min(error.valid_methods or ()))
-            return Match(row, _fail, {"error": error})
+            place, _ = self._find(text, min(error.valid_methods or ()))
+            return Match(self.routes[place], _fail, {"error": error})
         except NotFound as error:
             return Match(unmatched(path), _fail, {"error": error})
         try:
@@ -131,18 +108,19 @@ class Routes:
             path.decode()
         except UnicodeDecodeError:
             reason = "The path must be UTF-8, percent-encoded."
-            return Match(row, _fail, {"error": HttpError(400, "bad_request", reason)})
-        return Match(row, self._handler(row), parameters)
+            return Match(self.routes[place], _fail, {"error": HttpError(400, "bad_request", reason)})
+        return Match(self.routes[place], self._handler(place), parameters)
 
-    def _row(self, path: str, method: str) -> tuple[Route, Mapping[str, Any]]:
+    def _find(self, path: str, method: str) -> tuple[int, Mapping[str, Any]]:
+        """Return the place of the route of a path, and the parameters in the path."""
         rule, parameters = self._adapter.match(path, method, return_rule=True)
-        row: Any = self.app.execute_endpoint(rule.endpoint, None)  # type: ignore[arg-type]  # it needs no request
-        return row, parameters
+        return self._places[rule.endpoint], parameters
 
-    def _handler(self, row: Route) -> Callable[..., Coroutine[Any, Any, bytes | None]]:
-        group, _, attribute = row.handler.partition(".")
-        handler: Callable[..., Coroutine[Any, Any, bytes | None]] = attrgetter(attribute)(self.groups[group])
-        return self._trace("request", handler if self._auditor is None else self._auditor.wrap(row, handler))
+    def _handler(self, place: int) -> Handler:
+        route = self.routes[place]
+        assert route.handler is not None
+        handler: Handler = MethodType(route.handler, self._owners[place])
+        return self._trace("request", handler if self._auditor is None else self._auditor.wrap(route, handler))
 
     def respond_with_error(self, request: Request, api: Api, failure: Failure) -> bytes:
         """Respond to a failed request in the error format of its API."""
@@ -153,10 +131,7 @@ class Routes:
             error = error_response(failure)
             note_error(request, error.code)
             return self._layout.error_page(request, error)
-        body = respond_with_error(request, failure, error_body(api))
-        if body and api.errors == "problem":
-            request.setHeader("Content-Type", "application/problem+json")
-        return body
+        return respond_with_error(request, failure, api.error_body, api.error_type)
 
     def _other_slashes(self, path: bytes) -> bytes:
         """Return the path of a route that differs from the unknown `path` in doubled or final slashes, else nothing."""
@@ -172,18 +147,23 @@ class Routes:
 class CommonHandlers:
     """Handles the OpenAPI `document`, OAuth discovery, and the static files of pages."""
 
+    app = App(OAUTH)
+
     _layout: Layout
     _document: bytes
     _oauth_hint: str = ""
 
+    @app.get("/api/open/openapi.json", api=REST)
     async def openapi(self, request: Request) -> bytes:
         """Respond with the OpenAPI document."""
         return json_response(request, self._document)
 
+    @app.any("/.well-known/{_:path}", "/api/open/mcp/.well-known/{_:path}", "/register")
     async def oauth(self, request: Request, _: str = "") -> bytes:
         """Respond to OAuth discovery and client registration (RFC 7591, section 3.2.2); clients show the text."""
         return no_oauth(request, self._oauth_hint)
 
+    @app.get("/assets/{name}", api=PAGES)
     async def asset(self, request: Request, name: str) -> bytes:
         """Respond with a style sheet, script or image of the pages."""
         return self._layout.assets.get(request, name)
@@ -194,16 +174,11 @@ def no_oauth(request: Request, hint: str = "") -> bytes:
     return json_response(request, {"error": "invalid_request", "error_description": hint or _KEYS_NOT_OAUTH}, 404)
 
 
-def error_body(api: Api) -> Callable[[ErrorResponse], Any]:
-    """Return the function that returns the JSON body of an error response of `api`."""
-    return api.error_body or _ERROR_BODIES[api.errors]
-
-
 async def _fail(_: Request, error: Exception) -> bytes:
     """Raise the error of a request without a handler."""
     raise error
 
 
 def _wants_page(api: Api, request: Request) -> bool:
-    is_page = api.errors == "page" and request.method != b"OPTIONS"
+    is_page = api.has_pages and request.method != b"OPTIONS"
     return is_page and any("text/html" in accepted for accepted in values(request, "Accept"))

@@ -24,7 +24,7 @@ from ..http.headers import value as header
 from .access_log import UNMATCHED, AccessRecorder
 from .origins import Origins, allow_any_origin, allow_origin
 from .routes import PAGES, Api
-from .routing import Routes, error_body
+from .routing import Routes
 
 LISTS = b"/r/"
 """The beginning of the paths of lists, and of those with a token of the registry API."""
@@ -122,7 +122,7 @@ class DirectorySite(Factory):
     def error_response(self, error: ErrorResponse, path: bytes) -> bytes:
         """Return and record the complete response to a malformed request; `path` is empty if it was not read."""
         route = self._routes.match("GET", path).route
-        body = serialization.encode(error_body(route.api)(error))
+        body = serialization.encode(route.api.error_body(error))
         request_id = self._new_id()
         self._access.record(UNMATCHED, route.label, error.status, len(body), 0.0, None, request_id, (error.code,))
         fields = {

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from attrs import evolve, field, frozen
 
-from directory_server.composition import all_routes
 from directory_server.web.pages import Assets
 from directory_server.web.routes import PAGES, Route
 
 from .conftest import META, POSTGRES_ID, PROTOCOL_HEADERS, Response, Server, parse_response
+from .routes import all_routes
 
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 MCP = "/api/open/mcp"
@@ -280,7 +280,7 @@ def test_the_routing_table_is_the_table_of_the_docs() -> None:
 def test_the_router_has_a_rule_for_each_row(server: Server) -> None:
     routed = {
         (rule.rule, method)
-        for rule in server.site._routes.app.url_map.iter_rules()
+        for rule in server.site._routes.rules.iter_rules()
         for method in (rule.methods or {None}) - {"HEAD", "OPTIONS"}
     }
     assert routed == {(route.rule, route.method) for route in all_routes()}

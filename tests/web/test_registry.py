@@ -14,8 +14,10 @@ from directory_server import __version__, sqlite
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.run_sync import run_sync
 from directory_server.tables import StoredRegistryTokens
+from directory_server.web.registry import RegistryHandlers
 
 from .conftest import MAIL, POSTGRES, Server, entry
+from .routes import handlers
 
 SERVERS = "/v0.1/servers"
 OWN = "io.github.mcp-directory-server/entry"
@@ -258,7 +260,7 @@ def test_a_large_body_is_compressed_in_a_thread(server: Server, monkeypatch: pyt
         return function(*arguments)
 
     monkeypatch.setattr("directory_server.web.registry.LARGE", 200_000)
-    object.__setattr__(server.site._routes.groups["registry"], "_offload", offload)
+    object.__setattr__(handlers(server, RegistryHandlers), "_offload", offload)
     for name, count in (("x%2Flarge", 1), ("x%2Fsmall", 0)):
         offloaded.clear()
         response = server.get(f"{SERVERS}/{name}/versions", key=None, headers={"Accept-Encoding": "gzip"})

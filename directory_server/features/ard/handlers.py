@@ -20,8 +20,10 @@ from ...services.catalogue import decide_scope
 from ...web.authentication import Authenticator
 from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response, list_path
+from ...web.routes import App
 from ...web.throttling import AddressLimiter
 from . import documents
+from .errors import ARD
 from .names import domain_of
 from .requests import (
     CARD_TYPE,
@@ -94,10 +96,13 @@ class ArdAccess:
 class ArdHandlers:
     """Handlers of the paths of the registry, and of the documents that lead to it."""
 
+    app = App(ARD)
+
     _access: ArdAccess
     _kernel: Kernel
     _settings: ArdConfig
 
+    @app.post(f"{documents.BASE}/search")
     async def search(self, request: Request) -> bytes:
         """Respond with the entries that match a query, best first."""
         async with self._access.caller(request) as caller:
@@ -120,6 +125,7 @@ class ArdHandlers:
             },
         )
 
+    @app.post(f"{documents.BASE}/explore")
     async def explore(self, request: Request) -> bytes:
         """Respond with the counts of the values of fields among the entries that match."""
         async with self._access.caller(request) as caller:
@@ -131,6 +137,7 @@ class ArdHandlers:
             facets = await self._kernel.offload(_facets, summary, asked.facets)
         return json_response(request, {"resultType": "facets", "facets": facets})
 
+    @app.get(f"{documents.BASE}/agents")
     async def agents(self, request: Request) -> bytes:
         """Respond with a page of the list, the best known entries first.
 
@@ -153,6 +160,7 @@ class ArdHandlers:
             request, {"results": items, "total": total, "offset": asked.offset, "pageSize": asked.size}
         )
 
+    @app.get(f"{documents.CARDS}/{{mcp_id}}")
     async def card(self, request: Request, mcp_id: str) -> bytes:
         """Respond with the server card of an entry."""
         async with self._access.caller(request) as caller:
@@ -165,11 +173,13 @@ class ArdHandlers:
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, card, CARD_TYPE, is_public=is_public)
 
+    @app.get(documents.OWN_CARD)
     async def own_card(self, request: Request) -> bytes:
         """Respond with the server card of the MCP endpoint, which needs no key."""
         self._access.check_on()
         return _document(request, documents.own_card(self._kernel.layout.base_url(request)), CARD_TYPE)
 
+    @app.get(documents.MANIFEST, "/.well-known/ard.json")
     async def manifest(self, request: Request) -> bytes:
         """Respond with the manifest, which needs no key. If it has entries, it costs what the list costs."""
         self._access.check_on()
@@ -181,6 +191,7 @@ class ArdHandlers:
                 listed = (await self._items(request, asked.query))[0] if asked.query else []
         return _document(request, documents.manifest(self._kernel.layout.base_url(request), listed))
 
+    @app.get("/.well-known/mcp/catalog.json")
     async def mcp_catalog(self, request: Request) -> bytes:
         """Respond with the catalog of MCP endpoints, which needs no key."""
         self._access.check_on()

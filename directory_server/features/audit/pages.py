@@ -14,6 +14,7 @@ from ...web.account import Sent, page
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
 from ...web.responses import json_response
+from ...web.routes import App
 from .tables import AuditLog
 
 PAGE = f"{ADMIN}/audit"
@@ -28,10 +29,13 @@ DAY = 86_400.0
 class AuditPages:
     """Handles the page of the audit log, and its download as JSON Lines. `_is_on` is whether actions are recorded."""
 
+    app = App()
+
     _requests: OperatorRequests
     _log: AuditLog
     _is_on: bool
 
+    @app.get(PAGE)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the records with the text `q`, the `outcome` and the `day`, the newest first."""
@@ -52,6 +56,7 @@ class AuditPages:
             "next_url": next_url(PAGE, found, after, q=text, outcome=outcome, day=day),
         }
 
+    @app.get(f"{PAGE}/export")
     async def export(self, request: Request) -> bytes:
         """Return records as JSON Lines, the oldest first, after the number `after`."""
         await self._requests.member(request)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
 from .pages import PAGE, AuditPages
 from .settings import AuditConfig
 from .tables import AuditLog
@@ -14,11 +13,10 @@ NAME = "audit"
 
 def _serve(kernel: Kernel) -> Endpoints:
     is_on = kernel.config.of(AuditConfig).enabled
-    return Endpoints({NAME: AuditPages(kernel.operators.of_folder(NAME), AuditLog(kernel.storage.tables), is_on)})
+    return Endpoints([AuditPages(kernel.operators.of_folder(NAME), AuditLog(kernel.storage.tables), is_on).app])
 
 
 PART = WebPart(
-    routes=(Route(PAGE, "GET", PAGES, f"{NAME}.get"), Route(f"{PAGE}/export", "GET", PAGES, f"{NAME}.export")),
     serve=_serve,
     extension=Extension(NAME, "directory_server.features.audit", tabs=(("server", PAGE, f"{NAME}.tab"),)),
 )

@@ -1,4 +1,4 @@
-"""The web part of curation: routes, handlers, tab, and the bar on the page of an entry."""
+"""The web part of curation: handlers, tab, and the bar on the page of an entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
 from ...web.pages import EntryBar, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 
 ENTRIES = f"{ADMIN}/entries"
 ENTRY = f"{ADMIN}/entry"
@@ -61,10 +61,13 @@ class CurationBar:
 class EntryPages:
     """Handles the list of curated entries, the page of an entry, and its forms."""
 
+    app = App()
+
     _requests: OperatorRequests
     _kernel: Kernel
     _curation: StoredCuration
 
+    @app.get(ENTRIES)
     @page("list")
     async def get(self, sent: Sent) -> Values:
         """Return a page of the names with the text `q` that are curated or have an entry of the operator."""
@@ -74,6 +77,7 @@ class EntryPages:
         url = next_url(ENTRIES, found, rows[-1][0].name if rows else "", q=text)
         return {"rows": rows, "text": text, "next_url": url}
 
+    @app.get(ENTRY)
     @page("entry")
     async def get_one(self, sent: Sent) -> Values:
         """Return the page of the entry `name` with its flags and the form that edits it."""
@@ -89,6 +93,7 @@ class EntryPages:
             "is_known": entry is not None,
         }
 
+    @app.post(f"{ENTRY}/mark")
     @form(_page_of_entry)
     async def mark(self, sent: Sent) -> Next:
         """Set or clear a curation flag, and go to the page of the entry."""
@@ -101,6 +106,7 @@ class EntryPages:
         self._kernel.bus.announce()
         return Next(_url(name), f"{mark}_{on}")
 
+    @app.post(f"{ENTRY}/edit")
     @form(_page_of_entry)
     async def edit(self, sent: Sent) -> Next:
         """Publish an edited entry as the operator's own, and go to its page."""
@@ -117,6 +123,7 @@ class EntryPages:
         await self._kernel.directory.publish(LOCAL, [edited])
         return Next(_url(name), "entry_edited")
 
+    @app.get(f"{ENTRY}/disown")
     @page("disown")
     async def get_disown(self, sent: Sent) -> Values:
         """Return the page that asks to confirm the removal of the operator's own entry."""
@@ -124,6 +131,7 @@ class EntryPages:
         await self._find(name)
         return {"name": name, "back_url": _url(name)}
 
+    @app.post(f"{ENTRY}/disown")
     @form(ENTRIES)
     async def disown(self, sent: Sent) -> Next:
         """Remove the operator's own entry, and go to the list of entries."""
@@ -172,18 +180,10 @@ def _serve(kernel: Kernel) -> Endpoints:
     curation = kernel.storage.curation
     pages = EntryPages(kernel.operators.of_folder(NAME), kernel, curation)
     bar = CurationBar(kernel.operators.cookies, curation)
-    return Endpoints({"curation": pages}, entry_bars=[EntryBar(f"{NAME}/bar.html", bar.read)])
+    return Endpoints([pages.app], entry_bars=[EntryBar(f"{NAME}/bar.html", bar.read)])
 
 
 PART = WebPart(
-    routes=(
-        Route(ENTRIES, "GET", PAGES, "curation.get"),
-        Route(ENTRY, "GET", PAGES, "curation.get_one"),
-        Route(f"{ENTRY}/mark", "POST", PAGES, "curation.mark"),
-        Route(f"{ENTRY}/edit", "POST", PAGES, "curation.edit"),
-        Route(f"{ENTRY}/disown", "GET", PAGES, "curation.get_disown"),
-        Route(f"{ENTRY}/disown", "POST", PAGES, "curation.disown"),
-    ),
     serve=_serve,
     extension=Extension(NAME, "directory_server.features.curation", tabs=(("entries", ENTRIES, f"{NAME}.curation"),)),
 )

@@ -18,6 +18,7 @@ from ...web.forms import parameters
 from ...web.pages import Address
 from ...web.parts import Kernel
 from ...web.responses import json_response
+from ...web.routes import App
 from .api import Api, ApiPages, api_pages, body_of, example_query, inline, kind_of
 from .search import MAX_QUERY, PARTS, contents, find
 
@@ -43,8 +44,11 @@ def paths() -> Sequence[str]:
 class DocsPages:
     """Handles `/docs`, `/docs/api`, `/docs/api/objects`, `/docs/api/publishing` and `/docs/{path}`."""
 
+    app = App()
+
     _kernel: Kernel
 
+    @app.get("/docs")
     async def index(self, request: Request) -> bytes:
         """Return the table of contents or, with `q`, the pages that have all words."""
         viewer = await self._kernel.access.identify(request)
@@ -52,18 +56,22 @@ class DocsPages:
         values = {**self._navigation(""), "words": words, "results": find(contents(), words) if words else []}
         return self._page(request, "/docs", "index", values, viewer, indexed=not words)
 
+    @app.get("/docs/api")
     async def api(self, request: Request) -> bytes:
         """Return the operations of the REST API, from the OpenAPI document."""
         return await self._api(request, API, _api(self._kernel.openapi).operations)
 
+    @app.get("/docs/api/objects")
     async def objects(self, request: Request) -> bytes:
         """Return the objects of the REST API, from the OpenAPI document."""
         return await self._api(request, _OBJECTS, _api(self._kernel.openapi).objects)
 
+    @app.get("/docs/api/publishing")
     async def publishing(self, request: Request) -> bytes:
         """Return the operations of publishers, from the OpenAPI document."""
         return await self._api(request, _PUBLISHING, _api(self._kernel.openapi).publishing)
 
+    @app.get("/docs/{path:path}")
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
         viewer = await self._kernel.access.identify(request)

@@ -13,11 +13,14 @@ from ...http import Request
 from ...http.headers import value as header
 from ...web.parts import Kernel
 from ...web.responses import conditional_response, empty_response, is_known
+from ...web.routes import REGISTRY, App
 from .builder import Dumps
 from .download import Downloads
 from .files import Dump
 
 NAME = "dump.jsonl.gz"
+
+PATH = f"/v0.1/{NAME}"
 
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 
@@ -26,10 +29,13 @@ _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 class DumpHandlers:
     """Handlers for clients of the registry API. `dumps` is None if the settings name no folder."""
 
+    app = App(REGISTRY)
+
     _kernel: Kernel
     _dumps: Dumps | None
     _downloads: Downloads
 
+    @app.get(PATH, f"/r/{{token}}{PATH}")
     async def get(self, request: Request, token: str | None = None) -> bytes | None:
         """Respond with the dump or a range of it (RFC 9110, section 14)."""
         client = await self._kernel.registry_access.authenticate(request, token)
@@ -59,6 +65,7 @@ class DumpHandlers:
         await self._downloads.send(request, client, dump.path, start, end)
         return None
 
+    @app.get(f"{PATH}.sha256", f"/r/{{token}}{PATH}.sha256")
     async def checksum(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the SHA-256 of the dump, in the form that `sha256sum --check` reads."""
         await self._kernel.registry_access.authenticate(request, token)

@@ -1,4 +1,4 @@
-"""The web part of the dump: routes and handlers."""
+"""The web part of the dump: handlers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from pathlib import Path
 
 from ...web.openapi import OpenApiPart, registry_read
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import REGISTRY, Route
 from .builder import Dumps
 from .download import Downloads
-from .handlers import NAME, DumpHandlers
+from .handlers import PATH, DumpHandlers
 from .settings import DumpConfig
 
 
@@ -30,26 +29,20 @@ def _serve(kernel: Kernel) -> Endpoints:
             curated=config.registry.listed == "curated",
         )
     handlers = DumpHandlers(kernel, dumps, Downloads(kernel.offload, clock))
-    return Endpoints({"dump": handlers})
-
-
-def _routes(prefix: str) -> tuple[Route, ...]:
-    path = f"{prefix}/v0.1/{NAME}"
-    return Route(path, "GET", REGISTRY, "dump.get"), Route(f"{path}.sha256", "GET", REGISTRY, "dump.checksum")
+    return Endpoints([handlers.app])
 
 
 PART = WebPart(
-    routes=(*_routes(""), *_routes("/r/{token}")),
     serve=_serve,
     openapi=OpenApiPart(
         paths={
-            f"/v0.1/{NAME}": registry_read(
+            PATH: registry_read(
                 "dump",
                 "Download all entries",
                 "All entries in all versions, as JSON Lines in gzip. Accepts one range. 503 while the file is made.",
                 "application/gzip",
             ),
-            f"/v0.1/{NAME}.sha256": registry_read(
+            f"{PATH}.sha256": registry_read(
                 "dumpChecksum",
                 "Read the checksum of the dump",
                 "The SHA-256 of the dump, in the form of `sha256sum`.",

@@ -17,6 +17,7 @@ from ...web.forms import parameters
 from ...web.pages import owner, plain, search_url, search_words
 from ...web.parts import Kernel
 from ...web.responses import conditional_response
+from ...web.routes import App
 
 PATH = "/feed.atom"
 
@@ -55,8 +56,11 @@ class Item:
 class Feeds:
     """Handles `/feed.atom`."""
 
+    app = App()
+
     _kernel: Kernel
 
+    @app.get("/feed.atom")
     async def get(self, request: Request) -> bytes:
         """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
         kernel = self._kernel

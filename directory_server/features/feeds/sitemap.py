@@ -13,6 +13,7 @@ from ...http import Request
 from ...web.forms import parameters
 from ...web.parts import Kernel
 from ...web.responses import accepts_gzip, conditional_response, gzip
+from ...web.routes import App
 
 PATH = "/sitemap.xml"
 
@@ -41,8 +42,11 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 class Sitemap:
     """Handles `/sitemap.xml`: an index of parts, and each part as `?page=`."""
 
+    app = App()
+
     _kernel: Kernel
 
+    @app.get("/sitemap.xml")
     async def get(self, request: Request) -> bytes:
         """Return the index, or the part `page`.
 

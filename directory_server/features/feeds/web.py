@@ -1,4 +1,4 @@
-"""The web part of feeds: routes, handlers and links."""
+"""The web part of feeds: handlers and links."""
 
 from __future__ import annotations
 
@@ -12,24 +12,17 @@ from ...http import Request
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .feed import Feeds
 from .sitemap import PATH as SITEMAP
 from .sitemap import Sitemap
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints({"feeds": Feeds(kernel), "site_files": SiteFiles(kernel), "sitemap": Sitemap(kernel)})
+    return Endpoints([Feeds(kernel).app, SiteFiles(kernel).app, Sitemap(kernel).app])
 
 
 PART = WebPart(
-    routes=(
-        Route("/feed.atom", "GET", PAGES, "feeds.get"),
-        Route("/opensearch.xml", "GET", PAGES, "site_files.opensearch"),
-        Route("/robots.txt", "GET", PAGES, "site_files.robots"),
-        Route("/sitemap.xml", "GET", PAGES, "sitemap.get"),
-        Route("/favicon.ico", "GET", PAGES, "site_files.icon"),
-    ),
     serve=_serve,
     extension=Extension(
         "feeds", "directory_server.features.feeds", head_parts=("head.html",), list_parts=("link.html",)
@@ -69,8 +62,11 @@ Disallow: /
 class SiteFiles:
     """Handles `/robots.txt`, `/favicon.ico` and `/opensearch.xml`."""
 
+    app = App()
+
     _kernel: Kernel
 
+    @app.get("/robots.txt")
     async def robots(self, request: Request) -> bytes:
         """Return the rules for robots. They need no sign-in, and do not count as a page."""
         access, url, robots = self._kernel.access, self._kernel.layout.url, self._kernel.robots
@@ -84,10 +80,12 @@ class SiteFiles:
             text += "\n" + "".join(f"{name}: {url}{path}\n" for name, path in documents)
         return conditional_response(request, text.encode(), _DAY, **{"Content-Type": "text/plain; charset=utf-8"})
 
+    @app.get("/favicon.ico")
     async def icon(self, request: Request) -> bytes:
         """Return the icon that browsers and feed readers request without a link to it."""
         return conditional_response(request, _icon(), _DAY, **{"Content-Type": "image/x-icon"})
 
+    @app.get("/opensearch.xml")
     async def opensearch(self, request: Request) -> bytes:
         """Return the description with which a browser adds the search (OpenSearch 1.1).
 

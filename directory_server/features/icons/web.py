@@ -15,7 +15,7 @@ from ...threads import OwnThreads
 from ...web.pages import ASSET_POLICY
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .service import CONCURRENCY, MAX_WAITING, NO_ICON, Icons, icons_of
 from .settings import IconsConfig
 
@@ -70,9 +70,12 @@ _DAY = "private, max-age=86400"
 class IconHandlers:
     """Serves icons to those who may see the pages. `icons` is None where icons are not fetched."""
 
+    app = App()
+
     _kernel: Kernel
     _icons: Icons | None
 
+    @app.get(PATH + "{mcp_id}")
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the icon of the entry `mcp_id`. Raises NotFound."""
         await self._kernel.access.authenticate(request)
@@ -91,7 +94,7 @@ def _serve(kernel: Kernel) -> Endpoints:
         # Entries name the hosts. A slow look-up outlives its deadline, so it must not take a thread of the reactor.
         lookup = OwnThreads(kernel.reactor, limit=CONCURRENCY, waiting=MAX_WAITING)
         icons = icons_of(kernel.reactor, lookup, kernel.now)
-    return Endpoints({"icons": IconHandlers(kernel, icons)})
+    return Endpoints([IconHandlers(kernel, icons).app])
 
 
-PART = WebPart(routes=(Route(PATH + "{mcp_id}", "GET", PAGES, "icons.get"),), serve=_serve)
+PART = WebPart(serve=_serve)

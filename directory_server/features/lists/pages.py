@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ...web.account import AccountRequests, Next, Sent, form, local_path, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.parts import Kernel
+from ...web.routes import App
 from .approvers import Approvers
 from .groups import Groups
 from .readers import name_of, reader_of
@@ -55,11 +56,14 @@ class Stored:
 class ListPages:
     """Handles the pages of operators."""
 
+    app = App()
+
     _requests: OperatorRequests
     _kernel: Kernel
     _stored: Stored
     _groups: Groups
 
+    @app.get(LISTS)
     @page("lists")
     async def get(self, sent: Sent) -> Values:
         """Return all lists and groups, and the forms that add one."""
@@ -70,6 +74,7 @@ class ListPages:
             **await self._fields(sent, LISTS, {}),
         }
 
+    @app.post(LISTS)
     @form(lambda fields: _again(LISTS, fields))
     async def post(self, sent: Sent) -> Next:
         """Create a list, and go to its page."""
@@ -77,6 +82,7 @@ class ListPages:
         await self._put(name, sent.fields, True)
         return self._changed(f"{LISTS}/{name}", "created")
 
+    @app.get(LIST)
     @page("list")
     async def get_one(self, sent: Sent, name: str) -> Values:
         """Return the page of a list."""
@@ -99,35 +105,41 @@ class ListPages:
             **await self._fields(sent, f"{LISTS}/{name}", stored),
         }
 
+    @app.post(LIST)
     @form(lambda fields: _again(f"{LISTS}/{fields['name']}", fields))
     async def save(self, sent: Sent, name: str) -> Next:
         """Change a list and the groups that see it, and go to its page."""
         await self._put(name, sent.fields, False)
         return self._changed(f"{LISTS}/{name}", "saved")
 
+    @app.post(f"{LIST}/pick")
     @form(LIST)
     async def pick(self, sent: Sent, name: str) -> Next:
         """Add an entry to a list by hand, and go to its page."""
         await self._stored.lists.pick(name, sent.text("entry"))
         return self._changed(f"{LISTS}/{name}", "picked")
 
+    @app.post(f"{LIST}/unpick")
     @form(LIST)
     async def unpick(self, sent: Sent, name: str) -> Next:
         """Undo `pick`, and go to the page of the list."""
         await self._stored.lists.unpick(name, sent.fields.get("entry", ""))
         return self._changed(f"{LISTS}/{name}", "unpicked")
 
+    @app.get(f"{LIST}/remove")
     @page("remove")
     async def get_remove(self, sent: Sent, name: str) -> Values:
         """Return the page that asks to confirm the removal of a list."""
         return {"name": (await self._stored.lists.find(name)).name, "path": LISTS}
 
+    @app.post(f"{LIST}/remove")
     @form(LISTS)
     async def remove(self, sent: Sent, name: str) -> Next:
         """Remove a list, and go to all lists."""
         await self._stored.lists.remove(name)
         return self._changed(LISTS, "removed")
 
+    @app.post(GROUPS)
     @form(LISTS)
     async def post_group(self, sent: Sent) -> Next:
         """Create a group, and go to its page, or back to the form of a list that names it."""
@@ -135,6 +147,7 @@ class ListPages:
         await self._groups.add(name, self._kernel.now())
         return self._changed(local_path(sent.fields.get("next", ""), f"{GROUPS}/{name}"), "created")
 
+    @app.get(GROUP)
     @page("group")
     async def get_group(self, sent: Sent, name: str) -> Values:
         """Return the page of a group."""
@@ -146,6 +159,7 @@ class ListPages:
             "member": "",
         }
 
+    @app.post(f"{GROUP}/{{action}}")
     @form(GROUP)
     async def change_group(self, sent: Sent, name: str, action: str) -> Next:
         """Add or remove a member or a group of an issuer, and go to the page of the group."""
@@ -163,11 +177,13 @@ class ListPages:
                 raise UnknownPath
         return self._changed(f"{GROUPS}/{name}", "saved")
 
+    @app.get(f"{GROUP}/remove")
     @page("remove")
     async def get_remove_group(self, sent: Sent, name: str) -> Values:
         """Return the page that asks to confirm the removal of a group."""
         return {"name": (await self._groups.find(name)).name, "path": GROUPS}
 
+    @app.post(f"{GROUP}/remove")
     @form(LISTS)
     async def remove_group(self, sent: Sent, name: str) -> Next:
         """Remove a group, and go to all lists."""
@@ -216,9 +232,12 @@ class ListPages:
 class OwnLists:
     """Handles `/account/lists`: the lists that a member sees, and their addresses."""
 
+    app = App()
+
     _requests: AccountRequests
     _stored: Stored
 
+    @app.get(OWN)
     @page("own")
     async def get(self, sent: Sent) -> Values:
         """Return the page."""

@@ -16,6 +16,7 @@ from ...http import Request
 from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.parts import Kernel
+from ...web.routes import App
 from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
 from .pages import Stored
@@ -39,11 +40,14 @@ class RequestPages:
     The directory of the kernel has all entries: an approver reads those that are asked for, whatever lists she sees.
     """
 
+    app = App()
+
     _requests: AccountRequests
     _kernel: Kernel
     _stored: Stored
     _mails: RequestMails
 
+    @app.get(REQUESTS)
     @page("requests")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the requests of the member, those that wait for her as an approver, and the form that adds one."""
@@ -59,6 +63,7 @@ class RequestPages:
             "reason": "",
         }
 
+    @app.post(REQUESTS)
     @form(REQUESTS, "entry", "list", "reason")
     async def post(self, sent: Sent) -> Next:
         """Store a request, and go to the list of requests."""
@@ -76,6 +81,7 @@ class RequestPages:
         await self._mails.tell_approvers([await self._stored.requests.find(added)])
         return Next(REQUESTS, "requested")
 
+    @app.get(f"{REQUESTS}/{{request_id}}")
     @page("request")
     async def get_one(self, sent: Sent, request_id: str) -> Mapping[str, Any]:
         """Return the page of a request: for its member, and for approvers with the entry and its differences."""
@@ -91,6 +97,7 @@ class RequestPages:
             **(await self._reviewed(asked) if is_approver else await self._seen(asked, account)),
         }
 
+    @app.post(f"{REQUESTS}/{{request_id}}/{{action}}")
     async def change(self, request: Request, request_id: str, action: str) -> bytes:
         """Decide on a request, ask the member, answer an approver, or withdraw; redirect to the page of the request."""
         member, form = await self._requests.member_form(request)

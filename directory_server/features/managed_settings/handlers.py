@@ -21,6 +21,7 @@ from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response
+from ...web.routes import Api, App
 from .documents import FILES, FileName, Policy
 from .selection import Selection
 from .settings import ManagedSettingsConfig
@@ -77,6 +78,8 @@ class Policies:
 class ManagedSettingsHandlers:
     """Handles the files for clients with an API key, and the page and downloads of operators."""
 
+    app = App()
+
     _requests: OperatorRequests
     _kernel: Kernel
     _policies: Policies
@@ -85,6 +88,7 @@ class ManagedSettingsHandlers:
     def _is_on(self) -> bool:
         return self._kernel.config.of(ManagedSettingsConfig).enabled
 
+    @app.get(f"{PATH}/{{file}}", api=Api("settings"))
     async def get(self, request: Request, file: str) -> bytes:
         """Respond with a file. Raises UnknownPath if the feature is off or for another name."""
         if not self._is_on:
@@ -98,6 +102,7 @@ class ManagedSettingsHandlers:
             body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
+    @app.get(PAGE)
     @page("list")
     async def page(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page with the files, and the warnings of the selected entries."""
@@ -123,6 +128,7 @@ class ManagedSettingsHandlers:
             "page_query": f"?{urlencode({'q': keywords, 'list': name})}",
         }
 
+    @app.get(f"{PAGE}/{{file}}")
     async def download(self, request: Request, file: str) -> bytes:
         """Return a file as a download of an operator."""
         await self._requests.member(request)

@@ -1,4 +1,4 @@
-"""The web part of the marketplace: routes and handlers."""
+"""The web part of the marketplace: handlers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...web.openapi import OpenApiPart, registry_read
 from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.registry import MAX_AGE
 from ...web.responses import conditional_response
-from ...web.routes import REGISTRY, Route
+from ...web.routes import REGISTRY, App
 from .documents import Plugins, marketplace
 from .repository import REFS, upload_pack
 
@@ -30,9 +30,12 @@ DEFAULT_PLUGINS, MAX_PLUGINS = 20, 100
 class MarketplaceHandlers:
     """Handlers of the marketplace for clients of the registry API, and of the repository of all plugins."""
 
+    app = App(REGISTRY)
+
     _kernel: Kernel
     _plugins: Plugins = field(factory=Plugins)
 
+    @app.get(f"{PATH}/marketplace.json", f"/r/{{token}}{PATH}/marketplace.json")
     async def get(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the marketplace of the best hits, without `q` of the best known entries."""
         kernel = self._kernel
@@ -49,10 +52,12 @@ class MarketplaceHandlers:
         is_public = kernel.registry_access.mode == "public" and b"authorization" not in request.received
         return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
 
+    @app.get(f"{REPOSITORY}/info/refs")
     async def refs(self, request: Request) -> bytes:
         """Respond with the only commit of the repository, which is the same everywhere and needs no key."""
         return self._git(request, REFS, "advertisement")
 
+    @app.post(f"{REPOSITORY}/git-upload-pack")
     async def pack(self, request: Request) -> bytes:
         """Respond with the pack of the repository."""
         return self._git(request, upload_pack(request.body), "result")
@@ -73,16 +78,10 @@ def _limit(text: str) -> int:
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints({"marketplace": MarketplaceHandlers(kernel)})
+    return Endpoints([MarketplaceHandlers(kernel).app])
 
 
 PART = WebPart(
-    routes=(
-        Route(f"{PATH}/marketplace.json", "GET", REGISTRY, "marketplace.get"),
-        Route(f"/r/{{token}}{PATH}/marketplace.json", "GET", REGISTRY, "marketplace.get"),
-        Route(f"{REPOSITORY}/info/refs", "GET", REGISTRY, "marketplace.refs"),
-        Route(f"{REPOSITORY}/git-upload-pack", "POST", REGISTRY, "marketplace.pack"),
-    ),
     serve=_serve,
     openapi=OpenApiPart(
         paths={

@@ -1,4 +1,4 @@
-"""The web part of the operator pages: routes, handlers and tabs."""
+"""The web part of the operator pages: handlers and tabs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 
 UPSTREAMS = f"{ADMIN}/upstreams"
 
@@ -30,11 +30,14 @@ class ServerPages:
     without secrets.
     """
 
+    app = App()
+
     _requests: OperatorRequests
     _started_at: float
     _kernel: Kernel
     _place: str
 
+    @app.get(ADMIN)
     @page("overview")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the overview."""
@@ -56,6 +59,7 @@ class ServerPages:
             "max_error": MAX_ERROR,
         }
 
+    @app.get(UPSTREAMS)
     @page("upstreams")
     async def get_upstreams(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of upstreams."""
@@ -63,6 +67,7 @@ class ServerPages:
         runs = {name: await self._kernel.storage.mirrors.runs(name) for name in names}
         return {"upstreams": self._kernel.upstreams, "runs": runs, "max_error": MAX_ERROR}
 
+    @app.post(f"{UPSTREAMS}/sync")
     @form(UPSTREAMS)
     async def sync(self, sent: Sent) -> Next:
         """Start a sync run of an upstream, and go to the list."""
@@ -78,18 +83,13 @@ NAME = "operators"
 def _serve(kernel: Kernel) -> Endpoints:
     requests = kernel.operators.of_folder(NAME)
     return Endpoints(
-        {
-            "operator_server": ServerPages(requests, kernel.now(), kernel, place(kernel.config)),
-        }
+        [
+            ServerPages(requests, kernel.now(), kernel, place(kernel.config)).app,
+        ]
     )
 
 
 PART = WebPart(
-    routes=(
-        Route(ADMIN, "GET", PAGES, "operator_server.get"),
-        Route(UPSTREAMS, "GET", PAGES, "operator_server.get_upstreams"),
-        Route(f"{UPSTREAMS}/sync", "POST", PAGES, "operator_server.sync"),
-    ),
     serve=_serve,
     extension=Extension(
         NAME,

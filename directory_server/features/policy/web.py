@@ -13,7 +13,7 @@ from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .settings import PolicyConfig, check_rule
 from .tables import MAX_SHOWN, DryRun, RuledNames
 
@@ -24,10 +24,13 @@ POLICY = f"{ADMIN}/policy"
 class OperatorPages:
     """Handles the list of rules with what they hide, and the dry run of a rule."""
 
+    app = App()
+
     _requests: OperatorRequests
     _kernel: Kernel
     _dry_run: DryRun
 
+    @app.get(POLICY)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page of the rules; with a query in `require` or `hide`, also what such a rule would hide."""
@@ -55,11 +58,10 @@ NAME = "policy"
 
 def _serve(kernel: Kernel) -> Endpoints:
     dry_run = DryRun(RuledNames.of(kernel.storage.background_tables, kernel.config))
-    return Endpoints({NAME: OperatorPages(kernel.operators.of_folder(NAME), kernel, dry_run)})
+    return Endpoints([OperatorPages(kernel.operators.of_folder(NAME), kernel, dry_run).app])
 
 
 PART = WebPart(
-    routes=(Route(POLICY, "GET", PAGES, f"{NAME}.get"),),
     serve=_serve,
     extension=Extension(NAME, "directory_server.features.policy", tabs=(("rules", POLICY, f"{NAME}.tab"),)),
 )

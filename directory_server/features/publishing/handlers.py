@@ -21,6 +21,7 @@ from ...web.authentication import bearer_secret, check_url
 from ...web.parts import Kernel
 from ...web.registry import PAGE_BYTES, path_text
 from ...web.responses import json_response
+from ...web.routes import REGISTRY, App, versioned
 from .documents import (
     changed_response,
     login_token,
@@ -100,11 +101,14 @@ class PublisherAccess:
 class PublishHandlers:
     """Handlers of what publishers write. The limit of reads of an address is that of its validations and logins too."""
 
+    app = App(REGISTRY)
+
     _access: PublisherAccess
     _service: PublishingService
     _logins: LoginService
     _kernel: Kernel
 
+    @app.post(*versioned("/publish", of_lists=False))
     async def publish(self, request: Request) -> bytes:
         """Publish the server.json in the body as a new version."""
         publisher = await self._access.authenticate(request)
@@ -121,16 +125,19 @@ class PublishHandlers:
         published = await self._service.publish(publisher, entry)
         return json_response(request, self._item(published))
 
+    @app.patch(*versioned("/servers/{name:path}/versions/{version}/status", of_lists=False))
     async def status(self, request: Request, name: str, version: str) -> bytes:
         """Change the status of a version."""
         (changed,) = await self._change(request, path_text(name), path_text(version))
         return json_response(request, self._item(changed))
 
+    @app.patch(*versioned("/servers/{name:path}/status", of_lists=False))
     async def all_status(self, request: Request, name: str) -> bytes:
         """Change the status of all versions of a name; respond with their number and the first of them."""
         changed = await self._change(request, path_text(name), None)
         return json_response(request, await self._kernel.offload(self._changed, changed))
 
+    @app.post(*versioned("/validate", of_lists=False))
     async def validate(self, request: Request) -> bytes:
         """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
         self._access.check_enabled()
@@ -138,6 +145,7 @@ class PublishHandlers:
         issues = await self._kernel.offload(server_issues, _body(request))
         return json_response(request, validation_result(issues))
 
+    @app.post(*versioned("/auth/{method}", of_lists=False))
     async def login(self, request: Request, method: str) -> bytes:
         """Respond to a login of `mcp-publisher` with a token.
 

@@ -10,9 +10,8 @@ from ...domain import errors
 from ...domain.entries import MAX_NAME, MAX_VERSION
 from ...domain.shapes import Issue
 from ...serialization import Schema
-from ...web.error_responses import error_response
+from ...web.error_responses import error_response, problem
 from ...web.openapi import OpenApiPart
-from ...web.registry import problem
 from .documents import MAX_MESSAGE, STATUSES
 from .server_json import SCHEMAS
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
+from ...web.routes import App
 from .tables import PublicationLog
 
 PUBLICATIONS = f"{ADMIN}/publications"
@@ -18,9 +19,12 @@ PUBLICATIONS = f"{ADMIN}/publications"
 class PublicationPages:
     """Handles the audit log of publisher tokens."""
 
+    app = App()
+
     _requests: OperatorRequests
     _log: PublicationLog
 
+    @app.get(PUBLICATIONS)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the audit log, the newest records first."""

@@ -1,4 +1,4 @@
-"""The web part of publishing: routes, handlers, the page of the audit log, and operations of the OpenAPI document."""
+"""The web part of publishing: handlers, the page of the audit log, and operations of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from ...domain.throttling import AttemptLimit
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, REGISTRY, Route
 from .handlers import PublisherAccess, PublishHandlers
 from .logins import AllowedLogin, LoginService
 from .openapi import PART as OPENAPI
@@ -42,10 +41,10 @@ def _serve(kernel: Kernel) -> Endpoints:
     )
     access = PublisherAccess(settings.enabled, service, kernel, logins.methods)
     return Endpoints(
-        handlers={
-            "publish": PublishHandlers(access, service, logins, kernel),
-            "publications": PublicationPages(kernel.operators.of_folder(NAME), log),
-        },
+        apps=[
+            PublishHandlers(access, service, logins, kernel).app,
+            PublicationPages(kernel.operators.of_folder(NAME), log).app,
+        ],
         registry_readers=[access] if settings.enabled else [],
         issuers=logins.issuers,
     )
@@ -61,22 +60,10 @@ def _logins(kernel: Kernel, settings: PublishConfig) -> Mapping[str, AllowedLogi
     return allowed_logins(kernel)
 
 
-def _routes(version: str) -> list[Route]:
-    servers = f"/{version}/servers"
-    return [
-        Route(f"/{version}/publish", "POST", REGISTRY, "publish.publish"),
-        Route(f"/{version}/validate", "POST", REGISTRY, "publish.validate"),
-        Route(f"/{version}/auth/{{method}}", "POST", REGISTRY, "publish.login"),
-        Route(f"{servers}/{{name:path}}/versions/{{version}}/status", "PATCH", REGISTRY, "publish.status"),
-        Route(f"{servers}/{{name:path}}/status", "PATCH", REGISTRY, "publish.all_status"),
-    ]
-
-
 PART = WebPart(
     extension=Extension(
         NAME, "directory_server.features.publishing", tabs=(("entries", PUBLICATIONS, f"{NAME}.publications"),)
     ),
-    routes=(*_routes("v0.1"), *_routes("v0"), Route(PUBLICATIONS, "GET", PAGES, "publications.get")),
     serve=_serve,
     openapi=OPENAPI,
 )

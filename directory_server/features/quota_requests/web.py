@@ -1,4 +1,4 @@
-"""The web part of quota requests: routes, handlers, tabs and notice."""
+"""The web part of quota requests: handlers, tabs and notice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.operator_requests import ADMIN, PER_PAGE, Notice, OperatorRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .tables import MAX_REASON, QuotaRequest, QuotaRequests
 
 REQUESTS = f"{ADMIN}/quota-requests"
@@ -25,10 +25,13 @@ REQUESTS = f"{ADMIN}/quota-requests"
 class OperatorPages:
     """Handles the list of open requests, and the forms that decide."""
 
+    app = App()
+
     _requests: OperatorRequests
     _asked: QuotaRequests
     _kernel: Kernel
 
+    @app.get(REQUESTS)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the oldest open requests. The next ones follow when these are decided."""
@@ -39,6 +42,7 @@ class OperatorPages:
                 rows.append((asked, listed, listed.account.key_limit(self._kernel.config.quota.limit)))
         return {"rows": rows, "count": await self._asked.count(), "own_id": sent.member.account.id}
 
+    @app.post(f"{REQUESTS}/{{account_id}}/grant")
     @form(REQUESTS)
     async def grant(self, sent: Sent, account_id: str) -> Next:
         """Set the limit of all keys of an account, and go to the list."""
@@ -50,6 +54,7 @@ class OperatorPages:
         await self._kernel.storage.accounts.set_limit(account_id, limit)
         return Next(REQUESTS, "granted")
 
+    @app.post(f"{REQUESTS}/{{account_id}}/decline")
     @form(REQUESTS)
     async def decline(self, sent: Sent, account_id: str) -> Next:
         """Decline a request, and go to the list."""
@@ -66,10 +71,13 @@ _BY_ACCOUNT = AttemptLimit("quota request", rate=5 / 86_400.0, burst=5)
 class MemberPages:
     """Handles `/account/quota`."""
 
+    app = App()
+
     _requests: AccountRequests
     _asked: QuotaRequests
     _kernel: Kernel
 
+    @app.get(QUOTA)
     @page("member")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page."""
@@ -84,6 +92,7 @@ class MemberPages:
             "reason": "",
         }
 
+    @app.post(QUOTA)
     @form(QUOTA, "limit", "reason")
     async def post(self, sent: Sent) -> Next:
         """Store a request, and go to the page."""
@@ -102,10 +111,10 @@ def _serve(kernel: Kernel) -> Endpoints:
     requests = QuotaRequests(kernel.storage.tables)
     members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
     return Endpoints(
-        {
-            "quota": MemberPages(members, requests, kernel),
-            "quota_requests": OperatorPages(kernel.operators.of_folder(NAME), requests, kernel),
-        }
+        [
+            MemberPages(members, requests, kernel).app,
+            OperatorPages(kernel.operators.of_folder(NAME), requests, kernel).app,
+        ]
     )
 
 
@@ -115,13 +124,6 @@ async def _open_requests(storage: Any) -> Notice | None:
 
 
 PART = WebPart(
-    routes=(
-        Route(QUOTA, "GET", PAGES, "quota.get"),
-        Route(QUOTA, "POST", PAGES, "quota.post"),
-        Route(REQUESTS, "GET", PAGES, "quota_requests.get"),
-        Route(f"{REQUESTS}/{{account_id}}/grant", "POST", PAGES, "quota_requests.grant"),
-        Route(f"{REQUESTS}/{{account_id}}/decline", "POST", PAGES, "quota_requests.decline"),
-    ),
     serve=_serve,
     extension=Extension(
         NAME,

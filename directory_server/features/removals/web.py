@@ -8,7 +8,7 @@ from ...domain.versions import REMOVED
 from ...http import Request
 from ...web.pages import Address, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .rules import removal_of
 from .settings import RemovalsConfig
 
@@ -22,8 +22,11 @@ MAX_SHOWN = 1_000
 class RemovalPage:
     """Handles `/removals`."""
 
+    app = App()
+
     _kernel: Kernel
 
+    @app.get(PATH)
     async def get(self, request: Request) -> bytes:
         """Return the page of removed entries, for everybody who may read the pages."""
         kernel = self._kernel
@@ -37,11 +40,10 @@ class RemovalPage:
 
 
 def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints({"removals": RemovalPage(kernel)})
+    return Endpoints([RemovalPage(kernel).app])
 
 
 PART = WebPart(
     extension=Extension(NAME, "directory_server.features.removals", list_parts=("link.html",)),
-    routes=(Route(PATH, "GET", PAGES, "removals.get"),),
     serve=_serve,
 )

@@ -16,6 +16,7 @@ from ...web.forms import same_site_fields
 from ...web.pages import plain
 from ...web.parts import Kernel
 from ...web.responses import empty_response
+from ...web.routes import App
 from .tables import MAX_TEXT, REASONS, Report, Reports
 
 DAY = 86_400.0
@@ -35,15 +36,19 @@ class ReaderPages:
     shown again in the response, because its text is too long for a cookie.
     """
 
+    app = App()
+
     _kernel: Kernel
     _reports: Reports
     _is_on: bool
 
+    @app.get("/servers/{mcp_id}/report")
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the form. Raises NotFound."""
         viewer, detail = await self._entry(request, mcp_id)
         return self._form(request, viewer, detail)
 
+    @app.post("/servers/{mcp_id}/report")
     async def post(self, request: Request, mcp_id: str) -> bytes:
         """Store a report, and redirect to the confirmation. Raises NotFound, Forbidden, BadInput."""
         viewer, detail = await self._entry(request, mcp_id)
@@ -66,6 +71,7 @@ class ReaderPages:
         location = f"/servers/{detail.mcp_id}/report/sent"
         return empty_response(request, 303, Location=location, **{"Cache-Control": "no-store"})
 
+    @app.get("/servers/{mcp_id}/report/sent")
     async def sent(self, request: Request, mcp_id: str) -> bytes:
         """Return the confirmation. Raises NotFound."""
         viewer, detail = await self._entry(request, mcp_id)

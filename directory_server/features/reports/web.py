@@ -1,4 +1,4 @@
-"""The web part of reports: routes, handlers, tab, link and notice."""
+"""The web part of reports: handlers, tab, link and notice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, Notice, OperatorRequests
 from ...web.pages import EntryLink, Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
+from ...web.routes import App
 from .reader_pages import ReaderPages
 from .settings import ReportsConfig
 from .tables import MAX_OPEN, Reports
@@ -26,10 +26,13 @@ REPORTS_PER_PAGE = 6
 class OperatorPages:
     """Handles the list of reports, and the form that closes one."""
 
+    app = App()
+
     _requests: OperatorRequests
     _reports: Reports
     _now: Callable[[], float]
 
+    @app.get(f"{ADMIN}/reports")
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the open reports, or of the closed ones."""
@@ -44,6 +47,7 @@ class OperatorPages:
             "next_url": f"{REPORTS}?{state}page={number + 1}" if len(found) > first + REPORTS_PER_PAGE else "",
         }
 
+    @app.post(f"{ADMIN}/reports/close")
     @form(REPORTS)
     async def close(self, sent: Sent) -> Next:
         """Close a report, and go to the open ones."""
@@ -63,10 +67,10 @@ NAME = "reports"
 def _serve(kernel: Kernel) -> Endpoints:
     reports, is_enabled = Reports(kernel.storage.tables), kernel.config.of(ReportsConfig).enabled
     return Endpoints(
-        handlers={
-            "reports": ReaderPages(kernel, reports, is_enabled),
-            "report_list": OperatorPages(kernel.operators.of_folder(NAME), reports, kernel.now),
-        },
+        apps=[
+            ReaderPages(kernel, reports, is_enabled).app,
+            OperatorPages(kernel.operators.of_folder(NAME), reports, kernel.now).app,
+        ],
         entry_links=[EntryLink("report", f"{NAME}.link")] if is_enabled else [],
     )
 
@@ -77,13 +81,6 @@ async def _open_reports(storage: Any) -> Notice | None:
 
 
 PART = WebPart(
-    routes=(
-        Route("/servers/{mcp_id}/report", "GET", PAGES, "reports.get"),
-        Route("/servers/{mcp_id}/report", "POST", PAGES, "reports.post"),
-        Route("/servers/{mcp_id}/report/sent", "GET", PAGES, "reports.sent"),
-        Route(f"{ADMIN}/reports", "GET", PAGES, "report_list.get"),
-        Route(f"{ADMIN}/reports/close", "POST", PAGES, "report_list.close"),
-    ),
     serve=_serve,
     notices=(_open_reports,),
     extension=Extension(NAME, "directory_server.features.reports", tabs=(("entries", REPORTS, f"{NAME}.tab"),)),

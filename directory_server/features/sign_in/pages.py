@@ -24,12 +24,13 @@ from ...tables import StoredIdentities
 from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
 from ...web.parts import Kernel
 from ...web.responses import conditional_response
+from ...web.routes import Api, App
 from ...web.routing import no_oauth
 from .attempts import Attempt, delete_attempt, read_attempt
 from .providers import Provider, SignInFailed
 from .rules import NotAllowed, Person
 from .settings import IssuerConfig
-from .tokens import metadata
+from .tokens import METADATA, RESOURCES, metadata
 
 MAX_CODE = 4_096
 """Characters of an authorization code."""
@@ -67,12 +68,15 @@ class Method:
 class SignInPages:
     """Handles the sign-ins of `_providers`, by their names."""
 
+    app = App()
+
     _log = Logger()
 
     _requests: AccountRequests
     _providers: Mapping[str, Provider]
     _kernel: Kernel
 
+    @app.get(f"{SIGN_IN}/{{issuer}}")
     async def start(self, request: Request, issuer: str) -> bytes:
         """Redirect to the issuer, and set a cookie that binds its response to this browser."""
         provider, back = self._provider(issuer), local_path(_parameters(request).get("next", KEYS), KEYS)
@@ -84,6 +88,7 @@ class SignInPages:
         attempt.set(request, secure=self._requests.cookies.is_secure(request))
         return self._requests.redirect(request, url)
 
+    @app.get(f"{SIGN_IN}/{{issuer}}/callback", changes=True)
     async def finish(self, request: Request, issuer: str) -> bytes:
         """Check the response of the issuer, start a session and redirect to the page that was asked for."""
         provider, secure = self._provider(issuer), self._requests.cookies.is_secure(request)
@@ -107,6 +112,7 @@ class SignInPages:
         self._requests.cookies.set(request, session)
         return self._requests.redirect(request, back)
 
+    @app.get(f"{SIGN_IN}/{{issuer}}/sign-out")
     async def signed_out(self, request: Request, issuer: str) -> bytes:
         """Return the page for somebody who has signed out here, with a link to sign out of the issuer as well."""
         provider = self._provider(issuer)
@@ -153,17 +159,24 @@ class SignInPages:
             return self._requests.form_error(request, f"{SIGN_IN}?{urlencode({'next': back})}")
 
 
+OAUTH = Api("OAuth", any_origin="read")
+
+
 @frozen
 class TokenMetadata:
     """Handles the metadata for clients that look for the issuers of access tokens (RFC 9728)."""
 
+    app = App(OAUTH)
+
     _issuers: tuple[IssuerConfig, ...]
     _base_url: str
 
+    @app.any(METADATA)
     async def root(self, request: Request) -> bytes:
         """Respond with the metadata of the directory."""
         return self._respond(request, "")
 
+    @app.any(METADATA + RESOURCES[1])
     async def mcp(self, request: Request) -> bytes:
         """Respond with the metadata of the MCP endpoint."""
         return self._respond(request, request.path.decode("latin-1").partition("protected-resource")[2])

@@ -1,4 +1,4 @@
-"""The web part of sign-in with other servers: routes and handlers."""
+"""The web part of sign-in with other servers: handlers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from ...issuers import issuer_of
 from ...web.account import SIGN_IN, AccountRequests
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Api, Route
 from .pages import Method, SignInPages, TokenMetadata
 from .providers import Client, GitHubProvider, OpenIdProvider, Provider
 from .settings import IssuerConfig, SignInConfig
-from .tokens import METADATA, RESOURCES
+from .tokens import METADATA
 
 NAME = "sign_in"
-
-OAUTH = Api("OAuth", any_origin="read")
-"""The API of the metadata. Clients in web pages of other origins read it, too."""
 
 
 def _serve(kernel: Kernel) -> Endpoints:
@@ -28,7 +24,7 @@ def _serve(kernel: Kernel) -> Endpoints:
     issuers = tuple(settings.token_issuers)
     hint = f"The authorization servers of this directory are listed in {base_url}{METADATA}."
     return Endpoints(
-        handlers={"issuers": pages, "token_metadata": TokenMetadata(issuers, base_url)},
+        apps=[pages.app, TokenMetadata(issuers, base_url).app],
         issuers=[provider.issuer for provider in providers.values() if isinstance(provider, OpenIdProvider)],
         sign_in_methods=[Method(provider, storage.identities) for provider in providers.values()],
         oauth_hint=hint if issuers else "",
@@ -49,12 +45,5 @@ def _provider(kernel: Kernel, settings: IssuerConfig, base_url: str) -> Provider
 
 PART = WebPart(
     extension=Extension(NAME, "directory_server.features.sign_in"),
-    routes=(
-        Route(f"{SIGN_IN}/{{issuer}}", "GET", PAGES, "issuers.start"),
-        Route(f"{SIGN_IN}/{{issuer}}/callback", "GET", PAGES, "issuers.finish", changes=True),
-        Route(f"{SIGN_IN}/{{issuer}}/sign-out", "GET", PAGES, "issuers.signed_out"),
-        Route(METADATA, None, OAUTH, "token_metadata.root"),
-        Route(METADATA + RESOURCES[1], None, OAUTH, "token_metadata.mcp"),
-    ),
     serve=_serve,
 )

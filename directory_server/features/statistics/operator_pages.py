@@ -15,6 +15,7 @@ from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import ASSETS_PATH
 from ...web.parts import Kernel
+from ...web.routes import App
 from .charts import chart, date_of
 from .rules import LEAST, Count, Total, day_of
 from .settings import StatisticsConfig
@@ -22,6 +23,8 @@ from .tables import Statistics
 
 PERIODS = (30, 7, 90)
 """Days that the page can show; the first is the default."""
+
+PAGE = f"{ADMIN}/usage"
 
 MAX_ROUTES = 40
 """Routes on the page, the most frequent first."""
@@ -52,11 +55,14 @@ class Row:
 class OperatorPages:
     """Handles the page."""
 
+    app = App()
+
     _requests: OperatorRequests
     _statistics: Statistics
     _kernel: Kernel
     _settings: StatisticsConfig
 
+    @app.get(PAGE)
     async def get(self, request: Request) -> bytes:
         """Return the numbers of the last `days`, or of the `day` in the query."""
         member = await self._requests.member(request)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from ...web.operator_requests import ADMIN
 from ...web.pages import Extension
 from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import PAGES, Route
 from .charts import KEY_PART
-from .operator_pages import OperatorPages
+from .operator_pages import PAGE, OperatorPages
 from .settings import StatisticsConfig
 from .tables import Statistics
 
 NAME = "statistics"
 
-PAGE = f"{ADMIN}/usage"
-
 
 def _serve(kernel: Kernel) -> Endpoints:
     settings = kernel.config.of(StatisticsConfig)
     requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
-    return Endpoints({"usage": OperatorPages(requests, statistics, kernel, settings)})
+    return Endpoints([OperatorPages(requests, statistics, kernel, settings).app])
 
 
 PART = WebPart(
-    routes=(Route(PAGE, "GET", PAGES, "usage.get"),),
     serve=_serve,
     key_parts=(KEY_PART,),
     extension=Extension(NAME, "directory_server.features.statistics", tabs=(("server", PAGE, f"{NAME}.tab"),)),

@@ -15,6 +15,7 @@ from ...domain.withholding import entry_marks
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.parts import Kernel
+from ...web.routes import App
 from .tables import AcceptedMarks
 
 MARKS = f"{ADMIN}/marks"
@@ -30,10 +31,13 @@ MAX_PAGE = 500
 class OperatorPages:
     """Handles the list of entries with marks that are not accepted, and the forms that accept or withdraw."""
 
+    app = App()
+
     _requests: OperatorRequests
     _accepted: AcceptedMarks
     _kernel: Kernel
 
+    @app.get(MARKS)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return a page of the entries with marks."""
@@ -60,6 +64,7 @@ class OperatorPages:
         marks = await self._kernel.offload(entry_marks, entry)
         return entry, detail.marks, {mark.id: mark.excerpt for mark in marks}
 
+    @app.post(f"{MARKS}/accept")
     @form(MARKS)
     async def accept(self, sent: Sent) -> Next:
         """Accept a mark, and go to the list."""
@@ -67,6 +72,7 @@ class OperatorPages:
         self._kernel.bus.announce()
         return Next(MARKS, "accepted")
 
+    @app.post(f"{MARKS}/withdraw")
     @form(MARKS)
     async def withdraw(self, sent: Sent) -> Next:
         """Withdraw the accepted marks of an entry, and go to the list."""

@@ -16,6 +16,7 @@ from ...services.user_keys import UserKeys
 from ..audit import Values, changing
 from ..mcp import PATH, McpEndpoint
 from ..pages import KeyPartValues
+from ..routes import App
 from ._limits import DAY, pending_limits
 from ._member_pages import Next, Sent, form, page, shown_once
 from ._requests import KEYS, AccountRequests, Member
@@ -33,6 +34,8 @@ ReadKeyParts = Callable[[Sequence[str]], Awaitable[KeyPartValues]]
 class KeyPages:
     """Handles the pages of a member's keys; `_changes` limits how often a member creates, rotates and renames keys."""
 
+    app = App()
+
     _requests: AccountRequests
     _keys: UserKeys
     _connect: ConnectPage
@@ -40,6 +43,7 @@ class KeyPages:
     _now: Callable[[], float]
     _read_parts: ReadKeyParts
 
+    @app.get(KEYS)
     @page("keys")
     async def get(self, sent: Sent) -> Mapping[str, object]:
         """Return the list of keys and the form that creates a key."""
@@ -59,11 +63,13 @@ class KeyPages:
             **pending_limits(self._keys),
         }
 
+    @app.get("/account")
     async def get_account(self, request: Request) -> bytes:
         """Redirect to the list of keys, the first page of an account."""
         await self._requests.member(request)
         return self._requests.redirect(request, KEYS)
 
+    @app.post(KEYS)
     @form(KEYS, "label", "expires")
     async def post(self, sent: Sent) -> Next:
         """Create a key, and go to the page that shows its secret."""
@@ -75,6 +81,7 @@ class KeyPages:
             request.audit.set_values({}, {"id": key.id, "label": key.label, "expires": expiry, "limit": key.limit})
         return Next(_path(key.id, "secret"))
 
+    @app.post(f"{KEYS}/{{key_id}}/rotate")
     @form(KEYS)
     async def rotate(self, sent: Sent, key_id: str) -> Next:
         """Rotate the secret of a key, and go to the page that shows the new secret."""
@@ -82,11 +89,13 @@ class KeyPages:
         key = await self._keys.rotate(sent.member.account, sent.member.session.identifier, key_id)
         return Next(_path(key.id, "secret"))
 
+    @app.get(f"{KEYS}/{{key_id}}/rotate")
     async def get_rotate(self, request: Request, key_id: str) -> bytes:
         """Redirect to the list of keys."""
         await self._requests.member(request)
         return self._requests.redirect(request, KEYS)
 
+    @app.get(f"{KEYS}/{{key_id}}/secret")
     async def secret(self, request: Request, key_id: str) -> bytes:
         """Return the new secret once, to the session that created it; afterwards a page with status 410."""
         member = await self._requests.member(request)
@@ -105,12 +114,14 @@ class KeyPages:
         }
         return self._requests.page(request, member.session, "key", values)
 
+    @app.get(f"{KEYS}/{{key_id}}/rename")
     @page("rename")
     async def get_rename(self, sent: Sent, key_id: str) -> Mapping[str, object]:
         """Return the form that changes the label of a key."""
         key = await self._keys.find(sent.member.account, key_id)
         return {"key": key, "label": key.label}
 
+    @app.post(f"{KEYS}/{{key_id}}/rename")
     async def rename(self, request: Request, key_id: str) -> bytes:
         """Change the label of a key, and redirect to the list of keys."""
         member, form = await self._requests.member_form(request)
@@ -126,11 +137,13 @@ class KeyPages:
             return self._requests.form_error(request, KEYS)
         return self._requests.redirect(request, KEYS, "key_renamed")
 
+    @app.get(f"{KEYS}/{{key_id}}/revoke")
     @page("revoke")
     async def confirm_revoke(self, sent: Sent, key_id: str) -> Mapping[str, object]:
         """Return the page that asks to confirm the revocation of a key."""
         return {"key": await self._keys.find(sent.member.account, key_id)}
 
+    @app.post(f"{KEYS}/{{key_id}}/revoke")
     @form(KEYS)
     async def revoke(self, sent: Sent, key_id: str) -> Next:
         """Revoke a key and go to the list of keys."""
@@ -185,17 +198,21 @@ def input_prefix(url: str) -> str:
 class ConnectPage:
     """Handles /account/connect: for everybody if `_is_public`, else for members. `_is_open`: anyone can register."""
 
+    app = App()
+
     _requests: AccountRequests
     _mcp: McpEndpoint
     _is_public: bool
     _is_open: bool
 
+    @app.get("/account/connect")
     async def get(self, request: Request) -> bytes:
         """Return the editor configurations with a placeholder for the key."""
         session = await self._session(request)
         values = {"setups": self.setups(request), "endpoint": PATH.decode(), "is_open": self._is_open}
         return self._requests.page(request, session, "connect", values)
 
+    @app.post("/account/connect/test")
     async def test(self, request: Request) -> bytes:
         """List the tools with the key in the form, and redirect to the result."""
         if not self._is_public:
@@ -207,6 +224,7 @@ class ConnectPage:
             return self._requests.form_error(request, TEST)
         return self._requests.redirect(request, TEST, "test_passed", tools=", ".join(tools))
 
+    @app.get("/account/connect/test")
     async def get_test(self, request: Request) -> bytes:
         """Return the result of the last test. Without one, redirect to the editor configurations."""
         session = await self._session(request)

@@ -1,4 +1,4 @@
-"""Pages for the account itself: the password, the deletion and the browser sessions; and the handlers of all pages."""
+"""Pages for the account itself: the password, the deletion and the browser sessions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...domain.errors import BadInput
 from ...services.accounts import AccountService
 from ...services.user_keys import UserKeys
 from ...tables import StoredSessions
-from ._key_pages import ConnectPage, KeyPages
+from ..routes import App
 from ._limits import AttemptLimits
 from ._member_pages import Next, Sent, form, page
 from ._requests import KEYS, SIGN_IN, AccountRequests
-from ._sign_in_pages import PASSWORD_LENGTHS, SignInPages
+from ._sign_in_pages import PASSWORD_LENGTHS
 
 PASSWORD = "/account/password"
 DELETE = "/account/delete"
@@ -25,11 +25,14 @@ DELETE = "/account/delete"
 class SettingsPages:
     """Handles the pages; `_attempts` limits how often a password is checked."""
 
+    app = App()
+
     _requests: AccountRequests
     _accounts: AccountService
     _attempts: AttemptLimits
     _keys: UserKeys
 
+    @app.get(PASSWORD)
     @page("password")
     async def get_password(self, sent: Sent) -> Mapping[str, Any]:
         """Return the page of the account with the form that changes the password."""
@@ -37,6 +40,7 @@ class SettingsPages:
         has_password = await self._accounts.has_password(account)
         return {"created": account.created_at, "has_password": has_password, **PASSWORD_LENGTHS}
 
+    @app.post(PASSWORD)
     @form(PASSWORD, of_sign_in=True)
     async def post_password(self, sent: Sent) -> Next:
         """Change the password, end all sessions and start a new one."""
@@ -47,6 +51,7 @@ class SettingsPages:
         self._requests.cookies.set(request, session)
         return Next(KEYS, "password_changed")
 
+    @app.get(DELETE)
     @page("delete")
     async def get_delete(self, sent: Sent) -> Mapping[str, Any]:
         """Return the form that deletes the account. It says what is deleted and what remains."""
@@ -54,6 +59,7 @@ class SettingsPages:
         keys = len((await self._keys.list(account)).keys)
         return {"keys": keys, "has_password": await self._accounts.has_password(account)}
 
+    @app.post(DELETE)
     @form(DELETE)
     async def post_delete(self, sent: Sent) -> Next:
         """Delete the account with its keys and sessions, and go to the sign-in form."""
@@ -73,10 +79,13 @@ SESSIONS = "/account/sessions"
 class SessionPages:
     """Handles the list of sessions and its forms. `_records_clients` is whether sessions have the clients."""
 
+    app = App()
+
     _requests: AccountRequests
     _sessions: StoredSessions
     _records_clients: bool
 
+    @app.get(SESSIONS)
     @page("sessions")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of sessions, the session of the request first."""
@@ -84,25 +93,16 @@ class SessionPages:
         sessions = sorted(await self._sessions.list(sent.member.account.id), key=lambda session: session.id != current)
         return {"sessions": sessions, "current": current, "recorded": self._records_clients}
 
+    @app.post(f"{SESSIONS}/{{session_id}}/end")
     @form(SESSIONS, of_sign_in=True)
     async def end(self, sent: Sent, session_id: str) -> Next:
         """End another session. The session of the request ends with the form that signs out."""
         await self._sessions.end(sent.member.account.id, session_id)
         return Next(SESSIONS, "session_ended")
 
+    @app.post(f"{SESSIONS}/end-others")
     @form(SESSIONS, of_sign_in=True)
     async def end_others(self, sent: Sent) -> Next:
         """End all sessions except that of the request."""
         await self._sessions.end_others(sent.member.session.identifier)
         return Next(SESSIONS, "sessions_ended")
-
-
-@frozen
-class AccountPages:
-    """The handlers of the account pages."""
-
-    sign_in: SignInPages
-    keys: KeyPages
-    connect: ConnectPage
-    sessions: SessionPages
-    settings: SettingsPages

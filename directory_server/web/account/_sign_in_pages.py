@@ -14,6 +14,7 @@ from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
 from ...services.user_keys import UserKeys
+from ..routes import App
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
 from ._requests import KEYS, SIGN_IN, AccountRequests, local_path
 
@@ -27,6 +28,8 @@ PASSWORD_LENGTHS = {"shortest": SHORTEST, "longest": LONGEST}
 class SignInPages:
     """Handles the pages; `_attempts` and `_registrations` limit how often."""
 
+    app = App()
+
     _requests: AccountRequests
     _accounts: AccountService
     _attempts: AttemptLimits
@@ -35,6 +38,7 @@ class SignInPages:
     _first: FirstAccount
     _methods: Sequence[SignInMethod]
 
+    @app.get(SIGN_IN)
     async def get(self, request: Request) -> bytes:
         """Return the sign-in form."""
         session = await self._requests.cookies.load_or_create(request)
@@ -49,6 +53,7 @@ class SignInPages:
         }
         return self._requests.page(request, session, "sign_in", values)
 
+    @app.post(SIGN_IN)
     async def post(self, request: Request) -> bytes:
         """Check the password, start a new session and redirect to the page that `next` names."""
         _, form = await self._requests.form(request)
@@ -62,6 +67,7 @@ class SignInPages:
         self._requests.cookies.set(request, new_session)
         return self._requests.redirect(request, back)
 
+    @app.post("/account/sign-out")
     async def sign_out(self, request: Request) -> bytes:
         """End the session and redirect to the sign-in form."""
         member, _ = await self._requests.member_form(request, of_sign_in=True)
@@ -72,6 +78,7 @@ class SignInPages:
                 return self._requests.redirect(request, path)
         return self._requests.redirect(request, SIGN_IN, "signed_out")
 
+    @app.get("/account/invitation/{token}")
     async def get_invitation(self, request: Request, token: str) -> bytes:
         """Return the form that sets a password. The link stays valid, because programs also open links."""
         session = await self._requests.cookies.load_or_create(request)
@@ -80,6 +87,7 @@ class SignInPages:
         values = {"email": account.email, "passwords": self._accounts.has_passwords, **PASSWORD_LENGTHS}
         return self._requests.page(request, session, "invitation", values)
 
+    @app.post("/account/invitation/{token}")
     async def post_invitation(self, request: Request, token: str) -> bytes:
         """Set the password, if there are passwords, which uses up the link, and sign in."""
         _, form = await self._requests.form(request)
@@ -93,6 +101,7 @@ class SignInPages:
         self._requests.cookies.set(request, new_session)
         return self._requests.redirect(request, KEYS, "password_set" if self._accounts.has_passwords else "")
 
+    @app.get("/account/register")
     async def get_registration(self, request: Request) -> bytes:
         """Return the registration form. Raises NotFound if registration is by invitation only."""
         self._check_open()
@@ -101,6 +110,7 @@ class SignInPages:
             request, session, "registration", {"email": "", **PASSWORD_LENGTHS, **pending_limits(self._keys)}
         )
 
+    @app.post("/account/register")
     async def post_registration(self, request: Request) -> bytes:
         """Create an account and sign in. Raises NotFound if registration is by invitation only."""
         self._check_open()

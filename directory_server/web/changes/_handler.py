@@ -24,6 +24,7 @@ from ...services.feed import check_position
 from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..responses import json_response, list_path
+from ..routes import REST, App
 from ._broadcaster import Broadcaster
 from ._log_pages import Watch, encode_matching
 
@@ -48,6 +49,8 @@ and pages without keywords must not wait for it."""
 class ChangesHandler:
     """Handler of `/api/open/v1/changes`. `_store` has the whole log, whose numbers and bounds all readers share."""
 
+    app = App(REST)
+
     _authenticator: Authenticator
     _catalogue: Catalogue
     _store: Store
@@ -58,6 +61,7 @@ class ChangesHandler:
     _page_slots: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(MAX_CONCURRENT_PAGES))
     _scan_slots: DeferredSemaphore = field(init=False, factory=lambda: DeferredSemaphore(MAX_CONCURRENT_SCANS))
 
+    @app.get("/api/open/v1/changes")
     async def get(self, request: Request) -> bytes | None:
         """Respond with a page of changes, or with a stream if `Accept` prefers event streams."""
         async with self._authenticator.authenticate(request) as authenticated:

@@ -20,7 +20,8 @@ from ...streams import Hub
 from ..authentication import AuthenticatedRequest, Authenticator
 from ..error_responses import error_response, respond_with_error
 from ..responses import empty_response, json_response
-from ._errors import INVALID_PARAMS, INVALID_REQUEST, RESOURCE_NOT_FOUND, RpcError, error_object, rpc_code
+from ..routes import App
+from ._errors import INVALID_PARAMS, INVALID_REQUEST, MCP, RESOURCE_NOT_FOUND, RpcError, rpc_body
 from ._methods import CHARGED, Methods, NewestEntries
 from ._notifications import Announcements, accepted_notifications, acknowledgement, final_result
 from ._stateful import DEFAULT_VERSION, McpSessions, StatefulProtocol
@@ -40,14 +41,11 @@ BATCH_BYTES = 4 * 1_048_576
 """Bytes of responses to a batch after which its remaining requests are rejected."""
 
 
-def rpc_body(error: ErrorResponse, identity: serialization.Id | None = None) -> dict[str, Any]:
-    """Return the JSON-RPC body of an error response; `error` in its data is the error code of the REST API."""
-    return error_object(rpc_code(error), error.message, identity, {"error": error.code})
-
-
 @frozen
 class McpEndpoint:
     """Handler of the endpoint's HTTP methods."""
+
+    app = App(MCP)
 
     _authenticator: Authenticator
     _catalogue: Catalogue
@@ -57,6 +55,7 @@ class McpEndpoint:
     _hub: Hub
     _announcements: Announcements
 
+    @app.post("/api/open/mcp")
     async def post(self, request: Request) -> bytes | None:
         """Respond to a message, or to a batch of messages in the protocol version that has batches."""
         async with self._authenticator.authenticate(request) as authenticated:
@@ -76,6 +75,7 @@ class McpEndpoint:
                     request, Failure(), partial(rpc_body, identity=serialization.message_id(value))
                 )
 
+    @app.get("/api/open/mcp")
     async def get(self, request: Request) -> bytes | None:
         """Open an event stream, which ends when the client disconnects, its key is revoked or the server stops."""
         async with self._authenticator.authenticate(request) as authenticated:
@@ -94,6 +94,7 @@ class McpEndpoint:
             self._hub.open(request, authenticated.key.id, channel, is_scoped=scope is not None)
             return None
 
+    @app.delete("/api/open/mcp")
     async def delete(self, request: Request) -> bytes:
         """Reject the request: the server stores no sessions."""
         async with self._authenticator.authenticate(request):

@@ -1,4 +1,4 @@
-"""Errors of the MCP endpoint: JSON-RPC codes and HTTP statuses."""
+"""Errors of the MCP endpoint: JSON-RPC codes and HTTP statuses, and its API for the tree of routes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from ...domain.errors import without_keys
 from ...http.errors import ErrorResponse
 from ...serialization import Id
+from ..routes import Api
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -72,3 +73,11 @@ def rpc_code(error: ErrorResponse) -> int:
             return INTERNAL_ERROR
         case _:
             return INVALID_REQUEST
+
+
+def rpc_body(error: ErrorResponse, identity: Id | None = None) -> dict[str, Any]:
+    """Return the JSON-RPC body of an error response; `error` in its data is the error code of the REST API."""
+    return error_object(rpc_code(error), error.message, identity, {"error": error.code})
+
+
+MCP = Api("MCP", rpc_body)

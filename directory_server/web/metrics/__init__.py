@@ -1,4 +1,4 @@
 """Prometheus metrics: counters, gauges collected at each scrape, and the handler that serves them."""
 
-from ._listener import CONNECTIONS, ROUTES, MetricsHandlers
+from ._listener import CONNECTIONS, MetricsHandlers
 from ._metrics import DatabaseGauges, Gauges, Lag, Metrics

@@ -13,10 +13,8 @@ from ...http import Request
 from ...http.headers import query
 from ...http.headers import value as header
 from ..responses import json_response
-from ..routes import Api, Route
+from ..routes import Api, App
 from ._metrics import Metrics
-
-ROUTES = (Route("/metrics", "GET", Api("status"), "metrics.get"),)
 
 CONNECTIONS = 20
 """The most connections of this listener. A scraper uses one."""
@@ -29,14 +27,17 @@ _UNREADABLE_VERSION = re.compile(r"version=(?!\d{1,3}(\.\d{1,3}){0,3}\s*([;,]|$)
 class MetricsHandlers:
     """Handles `/metrics`, in the text formats of Prometheus and OpenMetrics. `_offload` runs a scrape."""
 
+    app = App(Api("status"))
+
     _metrics: Metrics
     _offload: Offload
-    _app: Any = field(init=False)
+    _wsgi: Any = field(init=False)
 
-    @_app.default
+    @_wsgi.default
     def _wsgi_app(self) -> Any:
         return make_wsgi_app(self._metrics.registry)
 
+    @app.get("/metrics")
     async def get(self, request: Request) -> bytes:
         """Respond with the metrics."""
         accept = header(request, "Accept") or ""
@@ -53,5 +54,5 @@ class MetricsHandlers:
     def _collect(self, environ: dict[str, str]) -> tuple[str, list[tuple[str, str]], bytes]:
         """Return status, headers and body of the response of the library's WSGI application (PEP 3333)."""
         started: list[tuple[str, list[tuple[str, str]]]] = []
-        body = b"".join(self._app(environ, lambda status, headers: started.append((status, headers))))
+        body = b"".join(self._wsgi(environ, lambda status, headers: started.append((status, headers))))
         return *started[0], body

@@ -19,6 +19,7 @@ from ...domain.views import Detail, Hit
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
+from ..routes import App
 from ._access import PageAccess
 from ._additions import EntryPart
 from ._entries import fact_marks
@@ -99,6 +100,8 @@ class SimilarServers:
 class EntryPage:
     """Handles `/servers/{mcp_id}`."""
 
+    app = App()
+
     _layout: Layout
     _access: PageAccess
     _catalogue: Catalogue
@@ -110,6 +113,7 @@ class EntryPage:
     _similar: SimilarServers
     _now: Callable[[], float]
 
+    @app.get("/servers/{mcp_id}")
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)

@@ -14,6 +14,7 @@ from ...domain.scopes import Scope, change_within
 from ...http import Request
 from ...http.proxies import Proxies
 from ...streams import Channel, Hub
+from ..routes import App
 from ._access import PageAccess
 from ._layout import Layout
 
@@ -76,10 +77,13 @@ class NewEntriesNotifier:
 class PageHandlers:
     """Handles `/news`."""
 
+    app = App()
+
     layout: Layout
     notifier: NewEntriesNotifier
     access: PageAccess
 
+    @app.get("/news")
     async def notifications(self, request: Request) -> bytes | None:
         """Open the stream of notifications about new entries."""
         await self.access.authenticate(request)

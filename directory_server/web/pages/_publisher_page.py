@@ -14,6 +14,7 @@ from ...domain.filters import with_filter
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ..forms import parameters
+from ..routes import App
 from ._access import PageAccess
 from ._additions import EntryPart, checks_of
 from ._cards import json_url
@@ -28,6 +29,8 @@ PER_PAGE = 50
 class PublisherPage:
     """Handles `/publishers/{namespace}`."""
 
+    app = App()
+
     _layout: Layout
     _access: PageAccess
     _catalogue: Catalogue
@@ -35,6 +38,7 @@ class PublisherPage:
     _has_open_registry: bool
     _now: Callable[[], float]
 
+    @app.get("/publishers/{namespace}")
     async def get(self, request: Request, namespace: str) -> bytes:
         """Return a page of the entries in a namespace, by name. Raises NotFound if it has none."""
         viewer = await self._access.authenticate(request)

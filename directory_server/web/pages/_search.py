@@ -20,6 +20,7 @@ from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ..forms import parameters
+from ..routes import App
 from ._access import PageAccess
 from ._additions import EntryPart, checks_of
 from ._cards import json_url, search_url
@@ -48,6 +49,8 @@ Card = tuple[Entry, Hit, Sequence[OfferedTool]]
 class SearchPage:
     """Handles `/`. `_generation` changes with the entries, `_now` is the Unix time."""
 
+    app = App()
+
     _layout: Layout
     _access: PageAccess
     _catalogue: Catalogue
@@ -57,6 +60,7 @@ class SearchPage:
     _has_open_registry: bool
     _homes: dict[Scope, HomeRows] = field(factory=dict, init=False)
 
+    @app.get("/")
     async def get(self, request: Request) -> bytes:
         """Return the start page, or a list of entries."""
         viewer = await self._access.authenticate(request)

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from attrs import define
 
-from directory_server.composition import all_routes
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import Browser, account_of
 from ...web.conftest import POSTGRES_ID, parse_response
+from ...web.routes import all_routes
 from ...web.test_every_route import VALID_REQUESTS, ValidRequest, modern, post, rpc
 from .conftest import SECRET, SECRET_ID, Listed, open_listed
 

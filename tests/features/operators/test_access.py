@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
 from directory_server.run_sync import run_sync
 from directory_server.web import routes as web_routes
@@ -15,6 +14,7 @@ from directory_server.web import routes as web_routes
 from ...logs import captured_lines
 from ...web.browsers import AUDITOR, PASSWORD, Browser
 from ...web.conftest import POSTGRES, POSTGRES_ID, Server
+from ...web.routes import all_routes
 
 PAGES = [route for route in all_routes() if route.path == "/admin" or route.path.startswith("/admin/")]
 GETS = [route.path for route in PAGES if route.method == "GET"]

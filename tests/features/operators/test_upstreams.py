@@ -5,10 +5,12 @@ from __future__ import annotations
 from attrs import evolve, field, frozen
 
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
+from directory_server.features.operators.web import ServerPages
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import Server
+from ...web.routes import handlers
 from ._pages import HOSTILE
 
 
@@ -26,7 +28,7 @@ class FakeUpstream:
 
 
 def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser) -> None:
-    pages = server.site._routes.groups["operator_server"]
+    pages = handlers(server, ServerPages)
     failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
     upstream = FakeUpstream(failing)
     run_sync(
@@ -55,7 +57,7 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
 
 
 def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
-    pages = server.site._routes.groups["operator_server"]
+    pages = handlers(server, ServerPages)
     state = UpstreamState("a", error="It cannot be reached (<b>{n1}: refused).", failures=1)
     run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
     run_sync(pages._kernel.storage.mirrors.put(state, run=run))

@@ -6,18 +6,20 @@ import re
 
 import pytest
 
+from directory_server.features.reports.reader_pages import ReaderPages
 from directory_server.features.reports.tables import REASONS, Report
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import POSTGRES, POSTGRES_ID, Server
+from ...web.routes import handlers
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
 def report(server: Server, text: str, reason: str = "broken") -> Report:
     """Store a report."""
-    reports = server.site._routes.groups["reports"]._reports
+    reports = handlers(server, ReaderPages)._reports
     added: Report = run_sync(
         reports.add(Report(POSTGRES_ID, POSTGRES.name, "1.0.0", reason, text, server.clock.seconds()))
     )

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from directory_server.composition import all_routes
 from directory_server.domain.accounts import Account
 from directory_server.web.account._requests import COOKIE, _mark
 
 from ..conftest import Server
+from ..routes import all_routes
 from .conftest import Browser, invite, set_cookies
 
 FORMS = [route.path for route in all_routes() if route.method == "POST" and route.path.startswith("/account/")]

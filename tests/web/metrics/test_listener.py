@@ -15,7 +15,7 @@ from directory_server.http.proxies import Proxies
 from directory_server.run_sync import inline
 from directory_server.turn import ImmediateTurn
 from directory_server.web.access_log import AccessRecorder
-from directory_server.web.metrics import CONNECTIONS, ROUTES, Metrics, MetricsHandlers
+from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsHandlers
 from directory_server.web.origins import Origins
 from directory_server.web.routing import Routes
 from directory_server.web.site import MetricsSite
@@ -64,7 +64,7 @@ def listener(offload: Any) -> Iterator[Listener]:
     connections.startService()
     turn: Any = ImmediateTurn()
     # The layout renders errors for browsers.
-    routes = Routes(ROUTES, {"metrics": MetricsHandlers(Metrics(), offload)}, None)  # type: ignore[arg-type]
+    routes = Routes([MetricsHandlers(Metrics(), offload).app], None)  # type: ignore[arg-type]
     access = AccessRecorder(clock.seconds, [], turn)
     yield Listener(
         MetricsSite(routes, Origins(["localhost"], frozenset()), connections, access, clock), connections, clock
