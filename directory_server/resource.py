@@ -1,6 +1,6 @@
 """Resources: what operators manage. One declaration is the pages, the command, its JSON and the values for the audit.
 
-`web.resource_pages` and `cli.resource_command` make the pages and the command of a declaration.
+`feature.resource_pages` and `cli.resource_command` make the pages and the command of a declaration.
 """
 
 from __future__ import annotations

@@ -41,6 +41,9 @@ ONLY_IN = {
 }
 """Libraries, and the only packages that may import them."""
 
+OF_WEB = {f"{OURS}.feature.parts", f"{OURS}.feature.resource_pages"}
+"""Modules for the web parts of features."""
+
 INSTALLS_REACTOR = ("twisted.internet.reactor", f"{OURS}.web", f"{OURS}.composition", "klein")
 """Modules that install a reactor when they are imported."""
 
@@ -69,7 +72,8 @@ def is_inside_a_feature(name: str) -> bool:
 
 
 def nothing_installs_a_reactor_when_imported(module: Module) -> Iterator[str]:
-    if module.name.split(".")[1:2] in (["composition"], ["web"]) or is_inside_a_feature(module.name):
+    of_web = module.name.split(".")[1:2] in (["composition"], ["web"]) or module.name in OF_WEB
+    if of_web or is_inside_a_feature(module.name):
         return
     for statement in module.tree.body:
         runs = not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)

@@ -89,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.health": _WEB | {"__init__"},
     "web.key_uses": _WEB | {"sanitize"},
     "web.authentication": _WEB | {"web.key_uses", "fair_queue"},
-    "web.routes": {"http", "web.access_log", "web.error_responses"},
+    "web.routes": {"domain.ports", "http", "web.access_log", "web.error_responses"},
     "web.audit": _WEB,
     "web.rest": _WEB | {"web.authentication"},
     "web.changes": _WEB | {"web.authentication"},
@@ -99,27 +99,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.pages": _WEB | {"threads"},
     "web.account": _WEB | {"web.audit", "web.mcp", "web.pages", "web.key_uses"},
     "web.operator_requests": _WEB | {"web.account"},
-    "web.parts": _WEB
-    | {
-        "config",
-        "web.account",
-        "web.authentication",
-        "web.health",
-        "web.openapi",
-        "web.operator_requests",
-        "web.pages",
-        "web.registry",
-    },
     "resource": {"config", "domain", "domain.errors", "tables"},
-    "web.resource_pages": _WEB
-    | {
-        *("resource", "web.account", "web.audit", "web.operator_requests", "web.pages", "web.parts"),
-    },
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.audit", "web.pages"},
     "web.site": _WEB | {"web.routing", "web.origins"},
     "main_reactor": set(),
-    "feature": {"config", "domain.ports", "tables", "web.access_log", "web.authentication", "web.pages", "web.parts"},
+    "feature.server": {
+        *("config", "domain.ports", "http", "services", "tables"),
+        *("web.authentication", "web.operator_requests", "web.pages", "web.registry", "web.throttling"),
+    },
+    "feature.parts": {"domain", "domain.ports", "feature.server", "web.openapi", "web.pages", "web.routes"},
+    "feature.resource_pages": _WEB
+    | {"feature.parts", "feature.server", "resource"}
+    | {"web.account", "web.audit", "web.operator_requests", "web.pages", "web.routes"},
+    "feature": {"config", "domain.ports", "feature.server", "tables"},
     "config": {"files"},
     "sample": set(),
     "cli": _SERVICES

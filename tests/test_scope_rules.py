@@ -17,7 +17,7 @@ from .modules import MODULES, OURS, Module
 ALL_ENTRIES = {"Store", "Directory"}
 """Types that have all entries."""
 
-RECORD = "Kernel"
+RECORD = "Server"
 """The record of all parts of a server. What its holders read of it counts, in place of what it has."""
 
 OF_SCOPES = {"Dumps", "NewestEntries", "Policies"}
@@ -51,11 +51,11 @@ class Class:
 
     @cached_property
     def has_all(self) -> bool:
-        """Whether it has all entries. `storage.store` and `kernel.directory` have them too."""
+        """Whether it has all entries. `storage.store` and `server.directory` have them too."""
         return bool(self.fields & ALL_ENTRIES) or any(
             isinstance(node, ast.Attribute) and name_of(node.value).endswith(holder) and node.attr == name
             for node in ast.walk(self.node)
-            for holder, name in (("storage", "store"), ("kernel", "directory"))
+            for holder, name in (("storage", "store"), ("server", "directory"))
         )
 
     @cached_property
@@ -107,7 +107,7 @@ def classes_of(modules: Iterable[Module]) -> Mapping[str, Sequence[Class]]:
     """Return the classes of the web package and of features, by their names."""
     found: dict[str, list[Class]] = {}
     for module in modules:
-        if module.name.startswith((f"{OURS}.web.", f"{OURS}.features.")):
+        if module.name.startswith((f"{OURS}.web.", f"{OURS}.feature.", f"{OURS}.features.")):
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.ClassDef):
                     found.setdefault(node.name, []).append(class_of(module, node))
@@ -146,7 +146,7 @@ GET = "    async def get(self, request: Request) -> bytes: ..."
 def test_other_ways_to_entries_are_found() -> None:
     assert is_broken(f"class Handler:\n    _store: Store\n{GET}")
     assert is_broken(f"class Handler:\n    _storage: Any\n{GET}\n    def read(self): return self._storage.store")
-    assert is_broken(f"class Handler:\n    _kernel: Kernel\n{GET}\n    def read(self): return self._kernel.directory")
+    assert is_broken(f"class Handler:\n    _server: Server\n{GET}\n    def read(self): return self._server.directory")
     assert is_broken(f"class Rows:\n    _directory: Directory\nclass Handler:\n    _rows: Rows | None\n{GET}")
     assert is_broken(f"class Dumps:\n    _store: Store\nclass Handler:\n    _dumps: Dumps\n{GET}")
     scoped = "class Rows:\n    _store: Store\n    def read(self, scope): return self._store.within(scope).count()"

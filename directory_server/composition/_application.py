@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ from ..config import Config, endpoints
 from ..domain.errors import Unavailable
 from ..domain.ports.search import Announcer
 from ..domain.upstreams import UpstreamState
-from ..feature import Running
+from ..feature.server import LOADS, SERVICES, WRITES, Server
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
@@ -81,7 +81,7 @@ class Application:
     publishers: Publishers
     people: People
     web: Web
-    running: Sequence[Running]
+    server: Server
     feed: Feed
     readiness: Readiness
     bus: IService
@@ -102,16 +102,16 @@ class Application:
                 "There is no account. To create the first operator, use: "
                 "directory-server account add --role operator you@example.org"
             )
-        for feature in self.running:
+        for load in self.server.all(LOADS):
             # Timers of the feature read it again.
             with suppress(Unavailable):
-                await feature.load()
+                await load()
 
     async def write_counts(self) -> None:
         """Write the access log, the uses of keys and what features have counted since their last writes."""
         self.web.log.recorder.flush()
-        for feature in self.running:
-            await feature.write()
+        for write in self.server.all(WRITES):
+            await write()
         await self.web.key_uses.flush()
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ def build(
     database was deleted or replaced. Raises Unavailable.
     """
     core = build_core(config, reactor, runtime or machine_runtime(reactor), lost)
-    storage, search, now = core.storage, core.search, core.runtime.now
+    storage, search, now = core.server.storage, core.search, core.runtime.now
     publishers = build_publishers(core, sockets)
     people = build_people(core, publishers)
     subscribers = [core.metrics.builds(search.index, reactor.seconds), publishers.newest]
@@ -158,7 +158,7 @@ def build(
         publishers,
         people,
         web,
-        core.running,
+        core.server,
         feed,
         readiness,
         bus=core.serving.bus_service,
@@ -170,9 +170,9 @@ def build(
             *_index_file(search.keeper, feed, reactor),
             Timer(FLUSH_INTERVAL, web.key_uses.flush, reactor),
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),
-            *(service for feature in core.running for service in feature.services),
+            *core.server.all(SERVICES),
             *upstreams,
-            metrics.Lag(core.reactor, core.metrics.lag.observe),
+            metrics.Lag(core.server.reactor, core.metrics.lag.observe),
         ),
         clients=(publishers.hub, publishers.page_hub, web.connections, *_metrics_endpoint(core, people.pages.layout)),
         ports=_ports(config, reactor, web),
@@ -183,18 +183,24 @@ def build(
 
 def _upstreams(core: Core) -> list[UpstreamService]:
     """Return a service for each configured upstream."""
-    if not core.config.upstream:
+    if not core.server.config.upstream:
         return []
     # The HTTP client takes 3 MB and .1 seconds.
     from .. import mirror
 
-    runtime, publish = core.runtime, core.search.directory.publish
+    server, runtime = core.server, core.runtime
     following = mirror.mirror(
-        core.reactor, publish, core.storage.mirrors, runtime.offload, runtime.now, os.environ, core.trace
+        server.reactor,
+        server.directory.publish,
+        server.storage.mirrors,
+        runtime.offload,
+        runtime.now,
+        os.environ,
+        server.trace,
     )
     return [
-        mirror.UpstreamService(following, mirror.Upstream(**asdict(settings)), core.reactor, runtime.now)
-        for settings in core.config.upstream
+        mirror.UpstreamService(following, mirror.Upstream(**asdict(settings)), server.reactor, runtime.now)
+        for settings in server.config.upstream
     ]
 
 
@@ -210,28 +216,28 @@ def _index_file(keeper: IndexKeeper | None, feed: Feed, reactor: Any) -> list[IS
 
 def _metrics_endpoint(core: Core, layout: Layout) -> list[IService]:
     """Return the connections and the port of the metrics endpoint, if one is configured."""
-    listen = core.config.metrics.listen
+    listen = core.server.config.metrics.listen
     if not listen:
         return []
     connections = http.Connections(
-        core.reactor,
-        core.proxies,
+        core.server.reactor,
+        core.server.proxies,
         limit=metrics.CONNECTIONS,
         per_address=metrics.CONNECTIONS,
-        grace=core.config.streams.grace,
-        queued=core.config.http.queued,
+        grace=core.server.config.streams.grace,
+        queued=core.server.config.http.queued,
         sockets=metrics.CONNECTIONS,
         at_end=core.runtime.turn.at_end,
     )
-    limits, hosts = core.config.http, loopback_hosts(core.config, [listen])
+    limits, hosts = core.server.config.http, loopback_hosts(core.server.config, [listen])
     # Names of the public endpoints do not restrict a listener in a private network.
     origins = Origins(hosts and hosts.union(limits.allowed_hosts), frozenset(limits.allowed_origins))
     handlers = metrics.MetricsHandlers(core.metrics, core.runtime.offload)
     routes = Routes([handlers.app], layout)
     # Without an access log: a scraper sends a request every few seconds.
     access = AccessRecorder(core.runtime.now, [], core.runtime.turn)
-    site = MetricsSite(routes, origins, connections, access, core.reactor)
-    return [connections, strports.service(listen, site, reactor=core.reactor)]
+    site = MetricsSite(routes, origins, connections, access, core.server.reactor)
+    return [connections, strports.service(listen, site, reactor=core.server.reactor)]
 
 
 def _ports(config: Config, reactor: Any, web: Web) -> tuple[IService, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -12,10 +12,11 @@ from attrs import evolve, field, frozen
 from .. import threads
 from ..config import Config, index_folder
 from ..domain.accounts import Account
+from ..domain.ports.access import SCOPES
 from ..domain.ports.accounts import Passwords
-from ..domain.ports.additions import none_accepted
-from ..domain.ports.tracing import Trace, untraced
-from ..feature import Host, Running
+from ..domain.ports.additions import ACCEPTED, ADDITIONS, PUBLISHED_CHECKS
+from ..domain.ports.search import LIKENESS, OPENED, SEARCHED
+from ..feature.server import Server
 from ..http.proxies import Proxies, network_of
 from ..machine import anchored, machine_time
 from ..passwords import Argon2Passwords
@@ -23,12 +24,12 @@ from ..search import ImpactIndex, MappedIndexFile
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
-from ..storage import Environment, Serving, Storage, open_storage
+from ..storage import Environment, Serving, open_storage
 from ..threads import Limited
 from ..turn import ReactorTurn, TurnPace
 from ..web.metrics import Metrics
 from ..web.pages import STREAMS
-from ._features import first, run_features
+from ._features import register_features
 
 SEARCHES = 2
 """Searches that run in threads at once. More of them take several times the processor time each: they wait for the
@@ -52,17 +53,11 @@ class Search:
 class Core:
     """The parts that all others use. The index is empty until the feed loads it."""
 
-    config: Config
-    reactor: Any
+    server: Server
     runtime: Runtime
-    proxies: Proxies
     metrics: Metrics
-    storage: Storage
     serving: Serving
     search: Search
-    running: Sequence[Running]
-    """The features that do something in a server."""
-    trace: Trace
 
 
 def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[str], None]) -> Core:
@@ -72,60 +67,43 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         config, evolve(runtime, database_timer=lambda link: metrics.database.labels(link).observe, lost=lost)
     )
     serving = storage.serving()
-    running = run_features(
-        Host(
-            config=config,
-            storage=storage,
-            reactor=reactor,
-            now=runtime.now,
-            offload=runtime.offload,
-            bus=serving.bus,
-            metrics=metrics.registry,
-            replaced=runtime.replaced,
-        )
+    server = Server(
+        config=config,
+        storage=storage,
+        reactor=reactor,
+        now=runtime.now,
+        offload=runtime.offload,
+        bus=serving.bus,
+        metrics=metrics.registry,
+        replaced=runtime.replaced,
     )
-    trace = first(feature.trace for feature in running) or untraced
+    server.proxies = Proxies(config.http.trusted_proxies)
+    register_features(server)
     index = ImpactIndex(
         runtime.offload,
         pace=TurnPace(reactor, runtime.turn),
-        searches=trace("threads", Limited(runtime.offload, SEARCHES)),
-        trace=trace,
+        searches=server.trace("threads", Limited(runtime.offload, SEARCHES)),
+        trace=server.trace,
     )
-    folder = index_folder(config)
-    scopes = first(feature.scopes for feature in running)
-    additions = [feature.additions for feature in running if feature.additions is not None]
-    directory = Directory(
+    scopes, folder = server.get(SCOPES), index_folder(config)
+    server.directory = Directory(
         storage.store,
-        trace("search", index),
+        server.trace("search", index),
         serving.bus,
-        searched=[feature.searched for feature in running],
-        additions=additions,
-        likeness=first(feature.likeness for feature in running),
-        opened=[feature.opened for feature in running],
-        checks=[feature.check_published for feature in running if feature.check_published is not None],
-        accepted=first(feature.accepted for feature in running) or none_accepted,
+        searched=server.all(SEARCHED),
+        additions=server.all(ADDITIONS),
+        likeness=server.get(LIKENESS),
+        opened=server.all(OPENED),
+        checks=server.all(PUBLISHED_CHECKS),
+        accepted=server.get(ACCEPTED),
         offload=runtime.offload,
         hides_names=scopes is not None,
     )
-    return Core(
-        config=config,
-        reactor=reactor,
-        runtime=runtime,
-        proxies=Proxies(config.http.trusted_proxies),
-        metrics=metrics,
-        storage=storage,
-        serving=serving,
-        search=Search(
-            index,
-            directory,
-            Catalogue(directory, scopes),
-            IndexKeeper(index, MappedIndexFile(index, folder), storage.store, runtime.offload, reactor.seconds)
-            if folder
-            else None,
-        ),
-        running=running,
-        trace=trace,
-    )
+    server.catalogue = Catalogue(server.directory, scopes)
+    keeper = None
+    if folder is not None:
+        keeper = IndexKeeper(index, MappedIndexFile(index, folder), storage.store, runtime.offload, reactor.seconds)
+    return Core(server, runtime, metrics, serving, Search(index, server.directory, server.catalogue, keeper))
 
 
 FindViewer = Callable[[Any], Awaitable[Account | None]]

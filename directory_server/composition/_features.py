@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
-from typing import TypeVar
 
-from attrs import evolve
-
-from ..feature import Host, Running
+from ..feature.parts import WebPart
+from ..feature.resource_pages import with_resources
+from ..feature.server import Server
 from ..features import FEATURES
 from ..web.pages import Extension
-from ..web.parts import WebPart
-from ..web.resource_pages import with_resources
-
-T = TypeVar("T")
 
 
 @cache
@@ -37,18 +31,7 @@ def extensions() -> tuple[Extension, ...]:
     return tuple(part.extension for part in web_parts() if part.extension is not None)
 
 
-def run_features(host: Host) -> tuple[Running, ...]:
-    """Return what the features do in a server, without those that do nothing: each costs time at each request."""
-    features = []
+def register_features(server: Server) -> None:
+    """Add what all features do in a server."""
     for feature in FEATURES:
-        running = feature.running(host)
-        if running.trace is not None:
-            host = evolve(host, trace=running.trace)
-        if running != Running():
-            features.append(running)
-    return tuple(features)
-
-
-def first(parts: Iterable[T | None]) -> T | None:
-    """Return the part of the first feature that has it, None if none has."""
-    return next((part for part in parts if part is not None), None)
+        feature.register(server)

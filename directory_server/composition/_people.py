@@ -18,11 +18,10 @@ from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
 from ..web import account, mcp, pages
 from ..web.pages import Brand
-from ..web.parts import Endpoints
 from ..web.routes import App
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import extensions, first
+from ._features import extensions
 from ._publishers import Publishers
 
 
@@ -38,7 +37,8 @@ class People:
 
 def build_people(core: Core, publishers: Publishers) -> People:
     """Return the accounts and the search pages."""
-    storage, runtime, web, limits = core.storage, core.runtime, core.config.web, core.config.accounts
+    server, runtime = core.server, core.runtime
+    storage, web, limits = server.storage, server.config.web, server.config.accounts
     service = AccountService(
         storage.accounts,
         storage.sessions,
@@ -47,9 +47,9 @@ def build_people(core: Core, publishers: Publishers) -> People:
         limits.session_clients,
         limits.passwords,
     )
-    cookies = account.SessionCookies(service, core.proxies, limits.absolute)
+    cookies = account.SessionCookies(service, server.proxies, limits.absolute)
     layout = pages.Layout(
-        core.proxies,
+        server.proxies,
         searchable=web.search != "off",
         is_public=web.search == "public",
         sign_in=account.SIGN_IN,
@@ -57,19 +57,19 @@ def build_people(core: Core, publishers: Publishers) -> People:
         hsts=int(web.hsts),
         url=web.url.rstrip("/"),
         extensions=extensions(),
-        entry_image=first(feature.entry_image for feature in core.running) or pages.no_image,
-        brand=brand_of(core.config),
+        entry_image=server.get(pages.ENTRY_IMAGE),
+        brand=brand_of(server.config),
     )
-    rate, seconds = web.per_minute / 60, core.reactor.seconds
+    rate, seconds = web.per_minute / 60, server.reactor.seconds
     access = pages.PageAccess(
         web.search,
-        AddressLimiter(core.proxies, seconds, rate=rate, burst=web.per_minute),
+        AddressLimiter(server.proxies, seconds, rate=rate, burst=web.per_minute),
         Limiter(seconds, rate=rate, burst=web.per_minute),
         runtime.wrap_viewer(cookies.account),
         account.SIGN_IN,
         core.search.catalogue.scopes,
     )
-    notifier = pages.NewEntriesNotifier(publishers.page_hub, core.proxies)
+    notifier = pages.NewEntriesNotifier(publishers.page_hub, server.proxies)
     handlers = pages.PageHandlers(layout, notifier, access)
     return People(service, FirstAccount(storage.roster), cookies, handlers)
 
@@ -78,15 +78,13 @@ def account_pages(
     core: Core,
     people: People,
     endpoint: mcp.McpEndpoint,
-    key_parts: Sequence[pages.KeyPart],
-    endpoints: Sequence[Endpoints],
 ) -> list[App]:
     """Return the applications of the pages of an account."""
 
     async def read_parts(key_ids: Sequence[str]) -> pages.KeyPartValues:
-        return await pages.read_key_parts(key_parts, storage, core.runtime.now(), key_ids)
+        return await pages.read_key_parts(core.server.all(pages.KEY_PARTS), storage, core.runtime.now(), key_ids)
 
-    storage, config, limits = core.storage, core.config, core.config.accounts
+    storage, config, limits = core.server.storage, core.server.config, core.server.config.accounts
     user_keys = UserKeys(
         storage.keys,
         storage.quota,
@@ -100,9 +98,9 @@ def account_pages(
     )
     now, limit = core.runtime.now, account.KEY_CHANGES
     requests = account.AccountRequests(people.cookies, people.pages.layout)
-    attempts = account.AttemptLimits(core.proxies, storage.attempts)
+    attempts = account.AttemptLimits(core.server.proxies, storage.attempts)
     registrations = account.RegistrationLimits(
-        core.proxies,
+        core.server.proxies,
         now,
         is_open=limits.registration == "open" and limits.passwords,
         per_address=limits.per_address,
@@ -110,7 +108,7 @@ def account_pages(
     )
     connect = account.ConnectPage(requests, endpoint, config.web.search == "public", registrations.is_open)
     changes = Limiter(now, rate=limit.rate, burst=limit.burst)
-    methods = [method for served in endpoints for method in served.sign_in_methods]
+    methods = core.server.all(account.SIGN_IN_METHODS)
     handlers = (
         account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
         account.KeyPages(requests, user_keys, connect, changes, now, read_parts),

@@ -33,19 +33,20 @@ class Publishers:
 
 def build_publishers(core: Core, sockets: int) -> Publishers:
     """Return the publishers. Streams take at most three quarters of the `sockets`; the others are for requests."""
-    config, runtime, storage = core.config, core.runtime, core.storage
+    server, runtime = core.server, core.runtime
+    config, storage = server.config, server.storage
     total = max_streams(config, sockets)
     keyed = {**asdict(config.streams), "total": total}
     anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
-    hub = streams.Hub(storage.keys, core.serving.bus, core.reactor, runtime.new_random(), **keyed)
-    page_hub = streams.Hub(pages.AnonymousOwners(), core.serving.bus, core.reactor, runtime.new_random(), **anonymous)
-    log_id = run_until_done(storage.store.log_id(), lambda: core.reactor)
+    hub = streams.Hub(storage.keys, server.bus, server.reactor, runtime.new_random(), **keyed)
+    page_hub = streams.Hub(pages.AnonymousOwners(), server.bus, server.reactor, runtime.new_random(), **anonymous)
+    log_id = run_until_done(storage.store.log_id(), lambda: server.reactor)
     log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)
     return Publishers(
         hub=hub,
         page_hub=page_hub,
         broadcaster=changes.Broadcaster(hub, log_pages, percolate, runtime.offload, log_id),
-        announcements=mcp.Announcements(hub, core.reactor, SETTLING if storage.is_shared else 0.0),
+        announcements=mcp.Announcements(hub, server.reactor, SETTLING if storage.is_shared else 0.0),
         newest=mcp.NewestEntries(storage.store),
     )
 

@@ -10,7 +10,10 @@ from attrs import frozen
 
 from .. import hosts, http
 from ..config import Config, endpoints
+from ..domain.ports.audit import TRAIL
 from ..domain.upstreams import UpstreamState
+from ..feature.parts import NUMBERS, UPSTREAMS, Upstream
+from ..feature.server import FAULTS
 from ..run_sync import run_until_done
 from ..search import percolate
 from ..web import (
@@ -23,6 +26,7 @@ from ..web import (
     pages,
     registry,
     rest,
+    routes,
     routing,
 )
 from ..web.audit import Auditor
@@ -30,12 +34,11 @@ from ..web.key_uses import KeyUseRecorder
 from ..web.openapi import document
 from ..web.operator_requests import OperatorRequests
 from ..web.origins import Origins
-from ..web.parts import Endpoints, Kernel, Upstream
 from ..web.routes import App
 from ..web.site import DirectorySite
 from ..web.throttling import AddressLimiter
 from ._core import Core
-from ._features import first, web_parts
+from ._features import web_parts
 from ._people import People, account_pages
 from ._publishers import Publishers
 
@@ -59,92 +62,82 @@ def build_web(
     upstreams: Sequence[Upstream],
 ) -> Web:
     """Return the site. `obstacles` returns why the process is not ready; /readyz lists these reasons."""
-    limits = core.config.http
+    limits = core.server.config.http
 
     def states() -> list[UpstreamState]:
         return [upstream.state for upstream in upstreams]
 
     connections = http.Connections(
-        core.reactor,
-        core.proxies,
+        core.server.reactor,
+        core.server.proxies,
         limit=limits.connections,
         per_address=limits.per_address,
-        grace=core.config.streams.grace,
+        grace=core.server.config.streams.grace,
         queued=limits.queued,
         sockets=sockets,
         at_end=core.runtime.turn.at_end,
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
-    away_since = core.storage.away_since if core.storage.is_shared else None
-    key_uses = KeyUseRecorder(core.storage.key_uses, core.proxies, core.runtime.now, core.config.keys.last_use)
-    readers: list[registry.RegistryReaders] = []
-    kernel = _kernel(core, publishers, people, connections, key_uses, upstreams, readers)
-    endpoints = [part.serve(kernel) for part in web_parts()]
-    readers += [reader for served in endpoints for reader in served.registry_readers]
-    tokens = first(feature.access_tokens for feature in core.running)
-    issuers = [issuer for served in endpoints for issuer in served.issuers]
-    issuers += () if tokens is None else tokens.issuers
+    server, storage = core.server, core.server.storage
+    away_since = storage.away_since if storage.is_shared else None
+    key_uses = KeyUseRecorder(storage.key_uses, server.proxies, server.now, server.config.keys.last_use)
+    _complete(core, publishers, people, connections, key_uses, upstreams)
     checks = health.Health(
         core.search.index,
         obstacles,
         limits.health == "full",
         states,
         away_since,
-        issuers,
-        hides_counts=core.search.catalogue.scopes is not None,
-        faults=[feature.faults for feature in core.running],
+        server.all(health.ISSUERS),
+        hides_counts=server.catalogue.scopes is not None,
+        faults=server.all(FAULTS),
     )
-    apps = [checks.app, *_apps(core, publishers, people, kernel, endpoints)]
-    trail = first(feature.trail for feature in core.running)
-    auditor = None if trail is None else Auditor(trail, core.proxies, core.runtime.now)
-    routes = routing.Routes(apps, people.pages.layout, auditor, core.trace)
+    apps = [checks.app, *_apps(core, publishers, people)]
+    trail = server.get(TRAIL)
+    auditor = None if trail is None else Auditor(trail, server.proxies, server.now)
+    table = routing.Routes(apps, people.pages.layout, auditor, server.trace)
     log = build_access_log(core)
-    allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(core.config, core.config.listen)
+    allowed_hosts = frozenset(limits.allowed_hosts) or loopback_hosts(server.config, server.config.listen)
     origins = Origins(allowed_hosts, frozenset(limits.allowed_origins))
     site = DirectorySite(
-        routes, origins, connections, log.recorder, core.reactor, has_lists=core.search.catalogue.scopes is not None
+        table, origins, connections, log.recorder, server.reactor, has_lists=server.catalogue.scopes is not None
     )
     return Web(site, connections, log, key_uses)
 
 
-def _apps(
-    core: Core,
-    publishers: Publishers,
-    people: People,
-    kernel: Kernel,
-    endpoints: Sequence[Endpoints],
-) -> list[App]:
-    """Return the applications of the APIs, of the pages, and of the `endpoints` of features."""
-    config, storage, catalogue = core.config, core.storage, core.search.catalogue
-    hub, offload, authenticator = publishers.hub, core.runtime.offload, kernel.authenticator
-    access, readers = kernel.registry_access, kernel.registry_access.readers
-    sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: core.reactor))
+def _apps(core: Core, publishers: Publishers, people: People) -> list[App]:
+    """Return the applications of the APIs, of the pages, and of features."""
+    server, hub = core.server, publishers.hub
+    config, storage, catalogue, authenticator = server.config, server.storage, server.catalogue, server.authenticator
+    readers = server.all(registry.REGISTRY_READERS)
+    sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: server.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, catalogue, *announced, search_tools=config.mcp.search_tools)
-    hint = first(served.oauth_hint or None for served in endpoints) or ""
     handlers = (
-        routing.CommonHandlers(people.pages.layout, kernel.openapi, hint),
-        rest.RestHandlers(authenticator, catalogue, offload, core.runtime.now),
+        routing.CommonHandlers(people.pages.layout, server.openapi, server.get(routes.OAUTH_HINT)),
+        rest.RestHandlers(authenticator, catalogue, server.offload, server.now),
         changes.ChangesHandler(
-            authenticator, catalogue, storage.store, percolate, offload, hub, publishers.broadcaster
+            authenticator, catalogue, storage.store, percolate, server.offload, hub, publishers.broadcaster
         ),
         endpoint,
-        registry.RegistryHandlers(access, catalogue, config.registry.listed == "curated", offload),
-        registry.RegistryStatus(access, next((reader.login_hint for reader in readers), "")),
+        registry.RegistryHandlers(
+            server.registry_access, catalogue, config.registry.listed == "curated", server.offload
+        ),
+        registry.RegistryStatus(server.registry_access, next((reader.login_hint for reader in readers), "")),
         people.pages,
         _search_page(core, people),
-        _entry_page(core, people, endpoints),
         pages.PublisherPage(
             people.pages.layout,
             people.pages.access,
             catalogue,
-            _entry_parts(core),
+            server.all(pages.ENTRY_PARTS),
             config.registry.access == "public",
-            core.runtime.now,
+            server.now,
         ),
+        _entry_page(core, people),
     )
-    accounts = account_pages(core, people, endpoint, kernel.key_parts, endpoints)
-    return [*(handler.app for handler in handlers), *accounts, *(app for served in endpoints for app in served.apps)]
+    accounts = account_pages(core, people, endpoint)
+    return [*(handler.app for handler in handlers), *accounts, *server.all(routes.APPS)]
 
 
 def _search_page(core: Core, people: People) -> pages.SearchPage:
@@ -155,54 +148,60 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
         core.search.catalogue,
         lambda: core.search.index.generation,
         core.runtime.now,
-        _entry_parts(core),
-        core.config.registry.access == "public",
+        core.server.all(pages.ENTRY_PARTS),
+        core.server.config.registry.access == "public",
     )
 
 
-def _entry_page(core: Core, people: People, endpoints: Sequence[Endpoints]) -> pages.EntryPage:
+def _entry_page(core: Core, people: People) -> pages.EntryPage:
     """Return the page of an entry."""
     return pages.EntryPage(
         people.pages.layout,
         people.pages.access,
         core.search.catalogue,
         pages.Readmes(core.runtime.offload, core.runtime.monotonic, time.thread_time),
-        [bar for served in endpoints for bar in served.entry_bars],
-        [link for served in endpoints for link in served.entry_links],
-        _entry_parts(core),
-        core.config.registry.access == "public",
+        core.server.all(pages.ENTRY_BARS),
+        core.server.all(pages.ENTRY_LINKS),
+        core.server.all(pages.ENTRY_PARTS),
+        core.server.config.registry.access == "public",
         pages.SimilarServers(lambda: core.search.index.generation),
         core.runtime.now,
     )
 
 
-def _entry_parts(core: Core) -> Sequence[pages.EntryPart]:
-    """Return what features show of entries on pages."""
-    return [feature.entry_part for feature in core.running if feature.entry_part is not None]
-
-
-def _kernel(
+def _complete(
     core: Core,
     publishers: Publishers,
     people: People,
     connections: http.Connections,
     key_uses: KeyUseRecorder,
     upstreams: Sequence[Upstream],
-    readers: Sequence[registry.RegistryReaders],
-) -> Kernel:
-    """Return the parts that features use. `readers` of the registry API may be added later."""
-    parts, storage = web_parts(), core.storage
-    failed_keys = _limiter(core, core.config.http.failed_keys)
-    registry_reads = _limiter(core, core.config.registry.per_minute)
-    authenticator = authentication.Authenticator(
-        storage.keys,
-        core.trace("charge", storage.quota),
-        failed_keys,
+) -> None:
+    """Add the parts that handlers use to the server, then the handlers of features."""
+    server, parts = core.server, web_parts()
+    server.layout, server.access = people.pages.layout, people.pages.access
+    server.operators = OperatorRequests(people.cookies, people.pages.layout)
+    server.openapi = document(tuple(part.openapi for part in parts))
+    server.failed_keys = _limiter(core, server.config.http.failed_keys)
+    server.registry_reads = _limiter(core, server.config.registry.per_minute)
+    server.authenticator = authentication.Authenticator(
+        server.storage.keys,
+        server.trace("charge", server.storage.quota),
+        server.failed_keys,
         key_uses,
         core.metrics.quota_errors.inc,
-        authentication.admission(core.reactor),
-        first(feature.access_tokens for feature in core.running),
-        core.search.catalogue.scopes,
+        authentication.admission(server.reactor),
+        server.get(authentication.ACCESS_TOKENS),
+        server.catalogue.scopes,
+    )
+    server.registry_access = registry.RegistryAccess(
+        mode=server.config.registry.access,
+        authenticator=server.authenticator,
+        tokens=server.storage.registry_tokens,
+        reads=server.registry_reads,
+        failures=server.failed_keys,
+        readers=server.all(registry.REGISTRY_READERS),
+        scopes=server.catalogue.scopes,
     )
 
     def numbers() -> dict[str, int]:
@@ -213,45 +212,14 @@ def _kernel(
             "connections": len(connections),
         }
 
-    return Kernel(
-        config=core.config,
-        authenticator=authenticator,
-        replaced=core.runtime.replaced,
-        trace=core.trace,
-        storage=storage,
-        catalogue=core.search.catalogue,
-        directory=core.search.directory,
-        proxies=core.proxies,
-        reactor=core.reactor,
-        now=core.runtime.now,
-        offload=core.runtime.offload,
-        layout=people.pages.layout,
-        access=people.pages.access,
-        operators=OperatorRequests(people.cookies, people.pages.layout),
-        failed_keys=failed_keys,
-        registry_reads=registry_reads,
-        registry_access=registry.RegistryAccess(
-            mode=core.config.registry.access,
-            authenticator=authenticator,
-            tokens=storage.registry_tokens,
-            reads=registry_reads,
-            failures=failed_keys,
-            readers=readers,
-            scopes=core.search.catalogue.scopes,
-        ),
-        public_paths=lambda: [path for part in parts for path in part.public_paths()],
-        openapi=document(tuple(part.openapi for part in parts)),
-        bus=core.serving.bus,
-        numbers=numbers,
-        upstreams=upstreams,
-        notices=[notice for part in parts for notice in part.notices],
-        key_parts=[key_part for part in parts for key_part in part.key_parts],
-        robots=[part.robots(core.config) for part in parts],
-    )
+    server.set(NUMBERS, numbers)
+    server.add(UPSTREAMS, *upstreams)
+    for part in parts:
+        part.serve(server)
 
 
 def _limiter(core: Core, per_minute: int) -> AddressLimiter:
-    return AddressLimiter(core.proxies, core.reactor.seconds, rate=per_minute / 60, burst=per_minute)
+    return AddressLimiter(core.server.proxies, core.server.reactor.seconds, rate=per_minute / 60, burst=per_minute)
 
 
 @frozen
@@ -264,8 +232,8 @@ class AccessLogging:
 
 def build_access_log(core: Core) -> AccessLogging:
     """Return the recorder of requests: metrics always, log lines unless log.access is off."""
-    config = core.config.log
-    observers: list[access_log.Observer] = [core.metrics.observe, *(feature.observe for feature in core.running)]
+    config = core.server.config.log
+    observers: list[access_log.Observer] = [core.metrics.observe, *core.server.all(access_log.OBSERVERS)]
     # The reactor's clock is monotonic and does not show the time of day.
     recorder = access_log.AccessRecorder(core.runtime.now, observers, core.runtime.turn)
     if config.access == "off":

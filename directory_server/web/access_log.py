@@ -11,6 +11,7 @@ from attrs import frozen
 from twisted.logger import Logger, formatTime
 
 from .. import serialization
+from ..domain.ports.points import Point
 from ..domain.ports.runtime import Turn
 
 NAMESPACE = "directory_server.access"
@@ -68,6 +69,10 @@ class AccessRecord(NamedTuple):
 
 Observer = Callable[[Sequence[AccessRecord]], None]
 """Receives the records of the requests that ended in one reactor turn."""
+
+
+OBSERVERS = Point[Observer]()
+"""Get the finished requests of each reactor turn."""
 
 
 class AccessRecorder:

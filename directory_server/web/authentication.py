@@ -14,6 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 from ..domain.errors import BadInput, NoAccess, QuotaExceeded, Unauthorized, Unavailable
 from ..domain.keys import ApiKey
 from ..domain.ports.access import Quota, Scopes, TokenIssuer
+from ..domain.ports.points import Single
 from ..domain.publishing import SubjectPublisher
 from ..domain.quota import Allowance
 from ..fair_queue import FairQueue
@@ -222,3 +223,7 @@ def bearer_secret(request: Request) -> str:
     # Some clients send the header twice, or join both values: "Bearer k, Bearer k". Equal keys are one key.
     secrets = {_BEARER.sub("", part.strip()) for value in values(request, "Authorization") for part in value.split(",")}
     return secrets.pop() if len(secrets) == 1 else ""
+
+
+ACCESS_TOKENS = Single[AccessTokens | None](None)
+"""Authenticate clients in place of API keys."""

@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 
 from .. import __version__, serialization
 from ..domain.ports.access import TokenIssuer
+from ..domain.ports.points import Point
 from ..domain.ports.search import Index
 from ..domain.upstreams import UpstreamState
 from ..http import Request
@@ -158,3 +159,7 @@ def _state(upstream: UpstreamState) -> UpstreamHealth:
     last_success = None if upstream.last_success is None else serialization.rfc3339(upstream.last_success)
     status: Literal["new", "ok", "failing"] = "failing" if upstream.error else "ok" if last_success else "new"
     return UpstreamHealth(status, upstream.entries, last_success)
+
+
+ISSUERS = Point[TokenIssuer]()
+"""Those whose tokens features accept."""

@@ -10,6 +10,7 @@ from attrs import frozen
 from twisted.logger import Logger
 from werkzeug.exceptions import NotFound
 
+from ..domain.ports.points import Point
 from ..http import Request
 from ..sanitize import clean_line
 from .account import CSRF, AccountRequests, Member
@@ -82,3 +83,7 @@ def next_url(path: str, rows: Sequence[object], after: str, **values: str) -> st
     if len(rows) <= PER_PAGE:
         return ""
     return f"{path}?{urlencode({**{name: text for name, text in values.items() if text}, 'after': after})}"
+
+
+NOTICES = Point[ReadNotice]()
+"""Read the notices on the overview of operators."""

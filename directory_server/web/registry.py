@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from .. import __version__, serialization
 from ..domain.errors import NotFound
 from ..domain.ports.access import Scopes
+from ..domain.ports.points import Point
 from ..domain.ports.runtime import Offload
 from ..domain.search import Position, Query
 from ..domain.versions import Version, VersionFilter
@@ -56,6 +57,10 @@ class RegistryReaders(Protocol):
 
     async def authenticate(self, request: Request) -> object:
         """Authenticate a request by the secret in its Authorization header. Raises Unauthorized and Throttled."""
+
+
+REGISTRY_READERS = Point[RegistryReaders]()
+"""They may read the registry API in every mode."""
 
 
 @frozen

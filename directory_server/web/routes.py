@@ -13,6 +13,7 @@ from klein.resource import KleinResource
 from twisted.internet.interfaces import IAddress, IProtocol
 from twisted.python.failure import Failure
 
+from ..domain.ports.points import Point, Single
 from ..http import Message, Request
 from ..http.errors import ErrorResponse, HttpError
 from .access_log import UNMATCHED
@@ -260,3 +261,10 @@ _UNMATCHED = tuple(
 def unmatched(path: bytes) -> Route:
     """Return a route without a handler for a path that has none: its API decides the format of the error."""
     return next(route for prefix, route in _UNMATCHED if path.startswith(prefix))
+
+
+APPS = Point[App]()
+"""The applications of handlers of features, each bound to an object of its class."""
+
+OAUTH_HINT = Single("")
+"""The text for clients that look for OAuth documents where there are none."""

@@ -25,6 +25,7 @@ from directory_server import sqlite
 from directory_server.config import Config
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.runtime import MachineTime
+from directory_server.feature.server import LOADS, SERVICES
 from directory_server.features import sections
 from directory_server.features.publishing.login_methods import NETWORK
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
@@ -186,8 +187,8 @@ class Server:
                 service.startService()
                 self.clock.pump([1.0] * seconds)
                 service.stopService()
-        for running in self.application.running:
-            run_sync(running.load())
+        for load in self.application.server.all(LOADS):
+            run_sync(load())
 
     def publish(self, *entries: Entry) -> None:
         """Publish entries and update the index."""
@@ -356,5 +357,4 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
 
 
 def _recorder(application: Any) -> StatisticsRecorder:
-    services = [service for running in application.running for service in running.services]
-    return next(service for service in services if isinstance(service, StatisticsRecorder))
+    return next(service for service in application.server.all(SERVICES) if isinstance(service, StatisticsRecorder))

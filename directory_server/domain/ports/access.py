@@ -7,6 +7,7 @@ from typing import Protocol
 from ..quota import Allowance
 from ..scopes import Scope
 from ..throttling import AttemptLimit
+from .points import Single
 
 
 class Attempts(Protocol):
@@ -59,3 +60,7 @@ class Scopes(Protocol):
         With the `name` of a list, return the scope of this list. Raises NotFound if the client may not see the list, or
         there is none.
         """
+
+
+SCOPES = Single[Scopes | None](None)
+"""Decide which entries a request may see. Without them every reader sees all."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..entries import Entry
 from ..views import Detail
+from .points import Point, Single
 
 AcceptedMarks = Callable[[str], Collection[str]]
 """Returns the ids of the marks of the texts of an entry that an operator has accepted. It reads no database."""
@@ -41,3 +42,13 @@ class EntryAdditions(Protocol):
 
 PublishedCheck = Callable[[Entry], Awaitable[None]]
 """Raises BadInput if an entry may not be published by this directory, whoever publishes it."""
+
+
+ADDITIONS = Point[EntryAdditions]()
+"""What features add to the views of entries."""
+
+PUBLISHED_CHECKS = Point[PublishedCheck]()
+"""Check new versions that are published to this directory."""
+
+ACCEPTED = Single[AcceptedMarks](none_accepted)
+"""Returns the accepted marks of an entry."""

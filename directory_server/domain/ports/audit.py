@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..audit import AuditEvent
+from .points import Single
 
 
 class AuditTrail(Protocol):
@@ -24,3 +25,7 @@ class AuditTrail(Protocol):
 
     def note_read(self, event: AuditEvent) -> None:
         """Record a request that read, some seconds later."""
+
+
+TRAIL = Single[AuditTrail | None](None)
+"""Records what operators, members and publishers do."""

@@ -10,6 +10,7 @@ from ..changes import Change
 from ..entries import Entry
 from ..search import Likeness, Page, Query, ToolHit
 from ..views import Hit
+from .points import Point, Single
 
 LikenessSource = Callable[[Query], "Awaitable[Likeness | None]"]
 """Returns the likeness for a query, None if there is none for it now. It never raises, and answers soon."""
@@ -103,3 +104,13 @@ class IndexFile(Protocol):
 
         Return False if another process is writing it.
         """
+
+
+SEARCHED = Point[Callable[[str, str, str, bool], None]]()
+"""Get each search: its API, client and keywords, and whether it had hits."""
+
+OPENED = Point[Callable[[str], None]]()
+"""Get the id of each entry that was opened."""
+
+LIKENESS = Single[LikenessSource | None](None)
+"""Takes part in the order of the first hits of searches."""

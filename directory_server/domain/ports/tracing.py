@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, TypeVar
 
+from .points import Single
+
 T = TypeVar("T")
 
 Traced = Literal["request", "charge", "search", "plan", "rank", "threads", "upstream"]
@@ -21,3 +23,7 @@ class Trace(Protocol):
 def untraced(kind: Traced, part: T, /) -> T:
     """Return `part`, which records nothing."""
     return part
+
+
+TRACE = Single[Trace](untraced)
+"""Wraps parts of the server and of later features."""

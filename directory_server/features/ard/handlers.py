@@ -13,12 +13,12 @@ from ... import serialization
 from ...domain.errors import QuotaExceeded
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
+from ...feature.server import Server
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query as query_string
 from ...services.catalogue import decide_scope
 from ...web.authentication import Authenticator
-from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response, list_path
 from ...web.routes import App
 from ...web.throttling import AddressLimiter
@@ -99,7 +99,7 @@ class ArdHandlers:
     app = App(ARD)
 
     _access: ArdAccess
-    _kernel: Kernel
+    _server: Server
     _settings: ArdConfig
 
     @app.post(f"{documents.BASE}/search")
@@ -133,8 +133,8 @@ class ArdHandlers:
             await caller.charge()
             summary = None
             if asked.query is not None:
-                summary = (await self._kernel.catalogue.of(request).search(asked.query)).summary
-            facets = await self._kernel.offload(_facets, summary, asked.facets)
+                summary = (await self._server.catalogue.of(request).search(asked.query)).summary
+            facets = await self._server.offload(_facets, summary, asked.facets)
         return json_response(request, {"resultType": "facets", "facets": facets})
 
     @app.get(f"{documents.BASE}/agents")
@@ -145,13 +145,13 @@ class ArdHandlers:
         """
         async with self._access.caller(request) as caller:
             asked = list_request(
-                serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._kernel.now()
+                serialization.url_parameters(query_string(request), *_LIST_PARAMETERS), self._server.now()
             )
             await caller.charge()
             items: list[dict[str, Any]] = []
             total, token = 0, None
             if asked.query is not None:
-                summary = (await self._kernel.catalogue.of(request).search(asked.query)).summary
+                summary = (await self._server.catalogue.of(request).search(asked.query)).summary
                 total = 0 if summary is None else summary.total
                 items, token = await self._items(request, asked.query)
         if asked.offset is None:
@@ -167,8 +167,8 @@ class ArdHandlers:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query_string(request))
             await caller.charge()
-            directory = self._kernel.catalogue.of(request)
-            detail = await self._kernel.offload(directory.summary_of, await directory.entry(entry_id))
+            directory = self._server.catalogue.of(request)
+            detail = await self._server.offload(directory.summary_of, await directory.entry(entry_id))
             card = documents.server_card(detail, self._base_url(request))
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, card, CARD_TYPE, is_public=is_public)
@@ -177,7 +177,7 @@ class ArdHandlers:
     async def own_card(self, request: Request) -> bytes:
         """Respond with the server card of the MCP endpoint, which needs no key."""
         self._access.check_on()
-        return _document(request, documents.own_card(self._kernel.layout.base_url(request)), CARD_TYPE)
+        return _document(request, documents.own_card(self._server.layout.base_url(request)), CARD_TYPE)
 
     @app.get(documents.MANIFEST, "/.well-known/ard.json")
     async def manifest(self, request: Request) -> bytes:
@@ -187,19 +187,19 @@ class ArdHandlers:
         if (size := self._settings.manifest_entries) and self._access.mode == "public":
             async with self._access.caller(request) as caller:
                 await caller.charge()
-                asked = list_request({"pageSize": str(size)}, self._kernel.now())
+                asked = list_request({"pageSize": str(size)}, self._server.now())
                 listed = (await self._items(request, asked.query))[0] if asked.query else []
-        return _document(request, documents.manifest(self._kernel.layout.base_url(request), listed))
+        return _document(request, documents.manifest(self._server.layout.base_url(request), listed))
 
     @app.get("/.well-known/mcp/catalog.json")
     async def mcp_catalog(self, request: Request) -> bytes:
         """Respond with the catalog of MCP endpoints, which needs no key."""
         self._access.check_on()
-        return _document(request, documents.mcp_catalog(self._kernel.layout.base_url(request)))
+        return _document(request, documents.mcp_catalog(self._server.layout.base_url(request)))
 
     async def _results(self, request: Request, query: Query, client: str) -> tuple[list[dict[str, Any]], str | None]:
         """Return the results of a page of a search, and the token of the next page."""
-        directory = self._kernel.catalogue.of(request)
+        directory = self._server.catalogue.of(request)
         query = await directory.prepare(query)
         page = await directory.search(query, ("ARD", client))
         relevance = dict(zip((hit.mcp_id for hit in page.hits), page.relevance, strict=True))
@@ -213,17 +213,17 @@ class ArdHandlers:
 
     async def _items(self, request: Request, query: Query) -> tuple[list[dict[str, Any]], str | None]:
         """Return the entries of a page of the list, and the token of the next page."""
-        versions, position = await self._kernel.catalogue.of(request).search_versions(query)
+        versions, position = await self._server.catalogue.of(request).search_versions(query)
         return await self._entries(request, versions), next_token(query, position)
 
     async def _entries(self, request: Request, versions: Sequence[Version]) -> list[dict[str, Any]]:
-        return await self._kernel.offload(
-            _catalog_entries, versions, self._base_url(request), self._kernel.catalogue.of(request).summary_of
+        return await self._server.offload(
+            _catalog_entries, versions, self._base_url(request), self._server.catalogue.of(request).summary_of
         )
 
     def _base_url(self, request: Request) -> str:
         """Return the URL of the server, or of the list that a request names."""
-        return f"{self._kernel.layout.base_url(request)}{list_path(request)}"
+        return f"{self._server.layout.base_url(request)}{list_path(request)}"
 
 
 def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Callable[..., Any]) -> list[Any]:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from ...config import Config
+from ...feature.parts import ROBOTS, RobotsLines, WebPart
+from ...feature.server import Server
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, RobotsLines, WebPart
+from ...web.routes import APPS
 from .documents import CARDS, MANIFEST, OWN_CARD
 from .handlers import ArdAccess, ArdHandlers
 from .settings import ArdConfig
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    settings = kernel.config.of(ArdConfig)
-    access = ArdAccess(settings.access, kernel.authenticator, kernel.registry_reads)
-    return Endpoints([ArdHandlers(access, kernel, settings).app])
-
-
-def _robots(config: Config) -> RobotsLines:
-    if config.of(ArdConfig).access == "off":
-        return RobotsLines()
-    return RobotsLines((MANIFEST, f"{CARDS}/", OWN_CARD), [("Agentmap", MANIFEST)])
+def _serve(server: Server) -> None:
+    settings = server.config.of(ArdConfig)
+    access = ArdAccess(settings.access, server.authenticator, server.registry_reads)
+    server.add(APPS, ArdHandlers(access, server, settings).app)
+    if settings.access != "off":
+        server.add(ROBOTS, RobotsLines((MANIFEST, f"{CARDS}/", OWN_CARD), [("Agentmap", MANIFEST)]))
 
 
 PART = WebPart(
     extension=Extension("ard", "directory_server.features.ard", head_parts=("head.html",)),
     serve=_serve,
-    robots=_robots,
 )

@@ -16,7 +16,7 @@ FEATURE = Feature(
     web="web:PART",
     commands={"audit": "Verify, list and export the log of what operators, members, publishers and commands did."},
     command="command:audit",
-    run="service:running",
+    run="service:run",
     runs_if="enabled",
     trail="service:command_trail",
 )

@@ -11,8 +11,8 @@ from twisted.logger import Logger
 from ...config import Config
 from ...domain.audit import Actor, AuditEvent
 from ...domain.errors import Unavailable
-from ...domain.ports.audit import AuditTrail
-from ...feature import Host, Running
+from ...domain.ports.audit import TRAIL, AuditTrail
+from ...feature.server import SERVICES, WRITES, Server
 from ...timers import Timer
 from .head_file import HeadKeeper
 from .settings import UPKEEP, AuditConfig
@@ -82,24 +82,28 @@ class Trail:
                 self._lost -= lost
 
 
-def running(host: Host) -> Running:
-    """Return the audit log of a server."""
-    settings, log = host.config.of(AuditConfig), AuditLog(host.storage.tables)
+def run(server: Server) -> None:
+    """Add the audit log."""
+    settings, log = server.config.of(AuditConfig), AuditLog(server.storage.tables)
     trail, key = Trail(log, settings.reads), settings.key()
 
     async def keep_up_audit() -> None:
         """Write a checkpoint, finish abandoned actions, and delete old records."""
-        if abandoned := await log.finish_abandoned(host.now()):
+        if abandoned := await log.finish_abandoned(server.now()):
             _logger.warn("Actions with an unknown outcome in the audit log: {count}", count=abandoned)
-        for problem in await log.forget(host.now(), settings.keep, settings.max_records, key):
+        for problem in await log.forget(server.now(), settings.keep, settings.max_records, key):
             _logger.error("No old records of the audit log are deleted: {problem}", problem=problem)
-        head = await log.check(host.now(), key)
+        head = await log.check(server.now(), key)
         _logger.info("Head of the audit log: {head}", head=f"{head.number}:{head.hash}:{head.at}:{head.signature}")
 
-    heads = HeadKeeper(settings.head_path(host.config.data_dir), log, key, host.offload)
-    services = [Timer(FLUSH, trail.flush, host.reactor)] if settings.reads else []
-    services += [Timer(FLUSH, lambda: heads.write(host.now()), host.reactor)] if key else []
-    return Running([*services, Timer(UPKEEP, keep_up_audit, host.reactor)], write=trail.flush, trail=trail)
+    heads = HeadKeeper(settings.head_path(server.config.data_dir), log, key, server.offload)
+    if settings.reads:
+        server.add(SERVICES, Timer(FLUSH, trail.flush, server.reactor))
+    if key:
+        server.add(SERVICES, Timer(FLUSH, lambda: heads.write(server.now()), server.reactor))
+    server.add(SERVICES, Timer(UPKEEP, keep_up_audit, server.reactor))
+    server.add(WRITES, trail.flush)
+    server.set(TRAIL, trail)
 
 
 def command_trail(config: Config, storage: Any) -> AuditTrail | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import APPS
 from .pages import PAGE, AuditPages
 from .settings import AuditConfig
 from .tables import AuditLog
@@ -11,9 +13,9 @@ from .tables import AuditLog
 NAME = "audit"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    is_on = kernel.config.of(AuditConfig).enabled
-    return Endpoints([AuditPages(kernel.operators.of_folder(NAME), AuditLog(kernel.storage.tables), is_on).app])
+def _serve(server: Server) -> None:
+    is_on = server.config.of(AuditConfig).enabled
+    server.add(APPS, AuditPages(server.operators.of_folder(NAME), AuditLog(server.storage.tables), is_on).app)
 
 
 PART = WebPart(

@@ -14,14 +14,15 @@ from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, NotFound
 from ...domain.versions import LOCAL
 from ...domain.visibility import CuratedName, Mark
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...http import Request
 from ...tables import StoredCuration
 from ...web.account import Next, Sent, SessionCookies, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
-from ...web.pages import EntryBar, Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.pages import ENTRY_BARS, EntryBar, Extension
+from ...web.routes import APPS, App
 
 ENTRIES = f"{ADMIN}/entries"
 ENTRY = f"{ADMIN}/entry"
@@ -64,7 +65,7 @@ class EntryPages:
     app = App()
 
     _requests: OperatorRequests
-    _kernel: Kernel
+    _server: Server
     _curation: StoredCuration
 
     @app.get(ENTRIES)
@@ -103,7 +104,7 @@ class EntryPages:
         await self._find(name)
         async with changing(sent.request, lambda: self._flags(name)):
             await self._curation.mark(name, mark, on == "yes")
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return Next(_url(name), f"{mark}_{on}")
 
     @app.post(f"{ENTRY}/edit")
@@ -120,7 +121,7 @@ class EntryPages:
             return Next(_url(name), "entry_unchanged")
         if sent.request.audit is not None:
             sent.request.audit.set_values(_fields(entry), _fields(edited))
-        await self._kernel.directory.publish(LOCAL, [edited])
+        await self._server.directory.publish(LOCAL, [edited])
         return Next(_url(name), "entry_edited")
 
     @app.get(f"{ENTRY}/disown")
@@ -138,7 +139,7 @@ class EntryPages:
         name = sent.fields.get("name", "")
         async with changing(sent.request, lambda: self._flags(name)):
             await self._curation.disown(name)
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return Next(ENTRIES, "entry_removed")
 
     async def _flags(self, name: str) -> Values:
@@ -150,7 +151,7 @@ class EntryPages:
 
         Raises NotFound for other names.
         """
-        version = await self._kernel.storage.store.version(name, "latest", include_hidden=True)
+        version = await self._server.storage.store.version(name, "latest", include_hidden=True)
         if version is not None and not version.deleted:
             return serialization.restore_entry(version.body)
         if _is_curated(await self._curation.find(name)):
@@ -176,11 +177,12 @@ def _fields(entry: Entry) -> Values:
 NAME = "curation"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    curation = kernel.storage.curation
-    pages = EntryPages(kernel.operators.of_folder(NAME), kernel, curation)
-    bar = CurationBar(kernel.operators.cookies, curation)
-    return Endpoints([pages.app], entry_bars=[EntryBar(f"{NAME}/bar.html", bar.read)])
+def _serve(server: Server) -> None:
+    curation = server.storage.curation
+    pages = EntryPages(server.operators.of_folder(NAME), server, curation)
+    bar = CurationBar(server.operators.cookies, curation)
+    server.add(APPS, pages.app)
+    server.add(ENTRY_BARS, EntryBar(f"{NAME}/bar.html", bar.read))
 
 
 PART = WebPart(

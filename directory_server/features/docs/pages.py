@@ -12,11 +12,11 @@ from markupsafe import Markup, escape
 from ... import serialization
 from ...domain.accounts import Account
 from ...domain.errors import NotFound
+from ...feature.server import Server
 from ...http import Request
 from ...web.account import input_prefix
 from ...web.forms import parameters
 from ...web.pages import Address
-from ...web.parts import Kernel
 from ...web.responses import json_response
 from ...web.routes import App
 from .api import Api, ApiPages, api_pages, body_of, example_query, inline, kind_of
@@ -46,12 +46,12 @@ class DocsPages:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
 
     @app.get("/docs")
     async def index(self, request: Request) -> bytes:
         """Return the table of contents or, with `q`, the pages that have all words."""
-        viewer = await self._kernel.access.identify(request)
+        viewer = await self._server.access.identify(request)
         words = parameters(request).get("q", "")[:MAX_QUERY].strip()
         values = {**self._navigation(""), "words": words, "results": find(contents(), words) if words else []}
         return self._page(request, "/docs", "index", values, viewer, indexed=not words)
@@ -59,29 +59,29 @@ class DocsPages:
     @app.get("/docs/api")
     async def api(self, request: Request) -> bytes:
         """Return the operations of the REST API, from the OpenAPI document."""
-        return await self._api(request, API, _api(self._kernel.openapi).operations)
+        return await self._api(request, API, _api(self._server.openapi).operations)
 
     @app.get("/docs/api/objects")
     async def objects(self, request: Request) -> bytes:
         """Return the objects of the REST API, from the OpenAPI document."""
-        return await self._api(request, _OBJECTS, _api(self._kernel.openapi).objects)
+        return await self._api(request, _OBJECTS, _api(self._server.openapi).objects)
 
     @app.get("/docs/api/publishing")
     async def publishing(self, request: Request) -> bytes:
         """Return the operations of publishers, from the OpenAPI document."""
-        return await self._api(request, _PUBLISHING, _api(self._kernel.openapi).publishing)
+        return await self._api(request, _PUBLISHING, _api(self._server.openapi).publishing)
 
     @app.get("/docs/{path:path}")
     async def get(self, request: Request, path: str) -> bytes:
         """Return a page or an image. Raises NotFound."""
-        viewer = await self._kernel.access.identify(request)
+        viewer = await self._server.access.identify(request)
         found = contents()
         if path in found.images:
             return json_response(request, found.images[path], 200, **{"Content-Type": "image/svg+xml"})
         page = found.pages.get(path)
         if page is None:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
-        html = _with_url(page.html, self._kernel.layout.base_url(request)) if page.part == "use" else page.html
+        html = _with_url(page.html, self._server.layout.base_url(request)) if page.part == "use" else page.html
         sections = found.sections(page.parent)[1:]
         level = page.parent.count("/") + 1
         links, chapters = (
@@ -109,14 +109,14 @@ class DocsPages:
         indexed: bool = True,
     ) -> bytes:
         address = Address(path, indexed=indexed)
-        return self._kernel.layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
+        return self._server.layout.page(request, f"docs/{template}.html", values, account=viewer, address=address)
 
     async def _api(self, request: Request, path: str, api: Api) -> bytes:
-        viewer = await self._kernel.access.identify(request)
+        viewer = await self._server.access.identify(request)
         values = {
             **self._navigation(API),
             "api": api,
-            "base_url": self._kernel.layout.base_url(request),
+            "base_url": self._server.layout.base_url(request),
             **{"kind_of": kind_of, "body_of": body_of, "inline": inline, "example_query": example_query},
         }
         return self._page(request, f"/docs/{path}", "api", values, viewer)

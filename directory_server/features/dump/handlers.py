@@ -9,9 +9,9 @@ from attrs import frozen
 from twisted.web.http import datetimeToString, stringToDatetime
 
 from ...domain.errors import NotFound
+from ...feature.server import Server
 from ...http import Request
 from ...http.headers import value as header
-from ...web.parts import Kernel
 from ...web.responses import conditional_response, empty_response, is_known
 from ...web.routes import REGISTRY, App
 from .builder import Dumps
@@ -31,14 +31,14 @@ class DumpHandlers:
 
     app = App(REGISTRY)
 
-    _kernel: Kernel
+    _server: Server
     _dumps: Dumps | None
     _downloads: Downloads
 
     @app.get(PATH, f"/r/{{token}}{PATH}")
     async def get(self, request: Request, token: str | None = None) -> bytes | None:
         """Respond with the dump or a range of it (RFC 9110, section 14)."""
-        client = await self._kernel.registry_access.authenticate(request, token)
+        client = await self._server.registry_access.authenticate(request, token)
         dump = await self._current(request)
         etag, modified = f'"{dump.sha256}"', datetimeToString(dump.date).decode()
         fields = {
@@ -68,7 +68,7 @@ class DumpHandlers:
     @app.get(f"{PATH}.sha256", f"/r/{{token}}{PATH}.sha256")
     async def checksum(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the SHA-256 of the dump, in the form that `sha256sum --check` reads."""
-        await self._kernel.registry_access.authenticate(request, token)
+        await self._server.registry_access.authenticate(request, token)
         dump = await self._current(request)
         body = f"{dump.sha256}  {NAME}\n".encode("ascii")
         return conditional_response(
@@ -76,14 +76,14 @@ class DumpHandlers:
         )
 
     async def _current(self, request: Request) -> Dump:
-        if self._kernel.catalogue.scope_of(request) is not None:
+        if self._server.catalogue.scope_of(request) is not None:
             raise NotFound("There is no dump: it would have all entries, and you may read those of some lists.")
         if self._dumps is None:
             raise NotFound("There is no dump: the operator has not set dump.folder.")
         return await self._dumps.current()
 
     def _scope(self, request: Request) -> str:
-        is_public = self._kernel.registry_access.mode == "public" and b"authorization" not in request.received
+        is_public = self._server.registry_access.mode == "public" and b"authorization" not in request.received
         return "public" if is_public else "private"
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.openapi import OpenApiPart, registry_read
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import APPS
 from .builder import Dumps
 from .download import Downloads
 from .handlers import PATH, DumpHandlers
 from .settings import DumpConfig
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    config, settings, clock = kernel.config, kernel.config.of(DumpConfig), kernel.reactor
+def _serve(server: Server) -> None:
+    config, settings, clock = server.config, server.config.of(DumpConfig), server.reactor
     parent = config.index_dir or ("" if config.database else config.data_dir)
     folder = Path(settings.folder) if settings.folder else Path(parent) / "dump" if parent else None
     dumps = None
@@ -21,15 +23,15 @@ def _serve(kernel: Kernel) -> Endpoints:
         dumps = Dumps(
             folder,
             settings,
-            kernel.storage.store,
-            kernel.directory,
-            kernel.offload,
+            server.storage.store,
+            server.directory,
+            server.offload,
             clock,
-            kernel.now,
+            server.now,
             curated=config.registry.listed == "curated",
         )
-    handlers = DumpHandlers(kernel, dumps, Downloads(kernel.offload, clock))
-    return Endpoints([handlers.app])
+    handlers = DumpHandlers(server, dumps, Downloads(server.offload, clock))
+    server.add(APPS, handlers.app)
 
 
 PART = WebPart(

@@ -2,4 +2,4 @@
 
 from ...feature import Feature
 
-FEATURE = Feature("embeddings", __name__, settings="settings:EmbeddingsConfig", run="service:running", runs_if="url")
+FEATURE = Feature("embeddings", __name__, settings="settings:EmbeddingsConfig", run="service:run", runs_if="url")

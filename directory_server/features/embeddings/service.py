@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ...config import ConfigError, read_secret
-from ...feature import Host, Running
+from ...domain.ports.search import LIKENESS
+from ...feature.server import SERVICES, Server
 from ...timers import Timer
 from .builder import INTERVAL, VectorBuilder
 from .endpoint import endpoint_of
@@ -18,28 +19,29 @@ from .texts import model_id
 from .vectors import Vectors
 
 
-def running(host: Host) -> Running:
-    """Return the service that makes vectors, and the likeness for searches. Raises ConfigError without the key."""
-    settings = host.config.of(EmbeddingsConfig)
-    metrics = EmbeddingMetrics(host.metrics)
+def run(server: Server) -> None:
+    """Add the vectors of entries, and the likeness to searches. Raises ConfigError without the key."""
+    settings = server.config.of(EmbeddingsConfig)
+    metrics = EmbeddingMetrics(server.metrics)
     key = read_secret("embeddings.key_file", settings.key_file)
     if not key.isascii():
         raise ConfigError("embeddings.key_file: must be ASCII.")
-    endpoint = endpoint_of(host.reactor, host.offload, settings, key, host.trace)
-    embeddings = Embeddings(host.storage.tables)
-    builder = VectorBuilder(model_id(settings), settings.batch, endpoint, embeddings, host.offload, metrics.made)
+    endpoint = endpoint_of(server.reactor, server.offload, settings, key, server.trace)
+    embeddings = Embeddings(server.storage.tables)
+    builder = VectorBuilder(model_id(settings), settings.batch, endpoint, embeddings, server.offload, metrics.made)
     queries = QueryVectors(
         endpoint,
         builder.vectors,
-        host.reactor,
+        server.reactor,
         settings.timeout,
         lambda: builder.is_complete,
         metrics.count,
         metrics.observe,
     )
     metrics.watch(builder.vectors, lambda: builder.is_complete)
-    reader = Timer(INTERVAL, builder.read, host.reactor, finish=builder.close)
-    return Running((builder.follower(host.storage, host.reactor), reader, queries), likeness=queries)
+    reader = Timer(INTERVAL, builder.read, server.reactor, finish=builder.close)
+    server.add(SERVICES, builder.follower(server.storage, server.reactor), reader, queries)
+    server.set(LIKENESS, queries)
 
 
 LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)

@@ -11,11 +11,11 @@ from ... import serialization
 from ...domain.entries import mcp_id_of
 from ...domain.versions import Version
 from ...domain.withholding import shown_entry
+from ...feature.server import Server
 from ...http import Request
 from ...services.directory import Directory
 from ...web.forms import parameters
 from ...web.pages import owner, plain, search_url, search_words
-from ...web.parts import Kernel
 from ...web.responses import conditional_response
 from ...web.routes import App
 
@@ -58,18 +58,18 @@ class Feeds:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
 
     @app.get("/feed.atom")
     async def get(self, request: Request) -> bytes:
         """Return the feed of the newest entries, or of the matches of `q`. Raises BadInput."""
-        kernel = self._kernel
-        viewer = await kernel.access.authenticate(request)
+        server = self._server
+        viewer = await server.access.authenticate(request)
         keywords = search_words(parameters(request))
-        directory = kernel.catalogue.of(request)
+        directory = server.catalogue.of(request)
         versions = await directory.store.latest(await self._ids(directory, keywords))
-        language = kernel.layout.translations(request).language
-        items = await kernel.offload(_items, versions, language)
+        language = server.layout.translations(request).language
+        items = await server.offload(_items, versions, language)
         values: dict[str, Any] = {
             "keywords": keywords,
             # The id of a feed never changes, also when the server moves (RFC 4287, section 4.2.6).
@@ -79,15 +79,15 @@ class Feeds:
             "items": items,
             "updated": max((item.updated for item in items), default=serialization.rfc3339(0.0)),
         }
-        body = kernel.layout.render(request, "feeds/feed.xml", values)
-        scope = "public" if kernel.access.is_public and viewer is None else "private"
+        body = server.layout.render(request, "feeds/feed.xml", values)
+        scope = "public" if server.access.is_public and viewer is None else "private"
         return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", **HEADERS)
 
     async def _ids(self, directory: Directory, keywords: str) -> Sequence[str]:
         """Return the ids of the entries of a feed, in order."""
         if not keywords:
             return await directory.store.newest(ITEMS, lambda entry: entry.mcp_id)
-        query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._kernel.now())
+        query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._server.now())
         return [hit.mcp_id for hit in (await directory.search(query)).hits]
 
 

@@ -9,9 +9,10 @@ from attrs import frozen
 
 from ...domain.errors import NotFound
 from ...domain.ports.storage import Store
+from ...feature.parts import PUBLIC_PATHS
+from ...feature.server import Server
 from ...http import Request
 from ...web.forms import parameters
-from ...web.parts import Kernel
 from ...web.responses import accepts_gzip, conditional_response, gzip
 from ...web.routes import App
 
@@ -44,7 +45,7 @@ class Sitemap:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
 
     @app.get("/sitemap.xml")
     async def get(self, request: Request) -> bytes:
@@ -53,11 +54,11 @@ class Sitemap:
         Raises NotFound for an unknown part, without public pages, and without the setting web.url: sitemaps have
         absolute URLs.
         """
-        kernel = self._kernel
-        viewer = await kernel.access.identify(request)
-        if not kernel.access.is_public or not kernel.layout.url:
+        server = self._server
+        viewer = await server.access.identify(request)
+        if not server.access.is_public or not server.layout.url:
             raise NotFound("The sitemap needs the setting web.url and public pages.")
-        store = kernel.catalogue.of(request).store
+        store = server.catalogue.of(request).store
         parts = max(1, -(-await store.count() // USUAL_URLS))
         page = parameters(request).get("page")
         if page is None:
@@ -68,14 +69,14 @@ class Sitemap:
             paths = await self._paths(store, page, parts)
         is_gzip = accepts_gzip(request)
         # A part has 450 KB, which take 20 ms to write and compress.
-        body = await kernel.offload(_document, root, item, kernel.layout.url, paths, is_gzip)
+        body = await server.offload(_document, root, item, server.layout.url, paths, is_gzip)
         headers = HEADERS | ({"Content-Encoding": "gzip"} if is_gzip else {})
         return conditional_response(request, body, _HOUR if viewer is None else "private, no-cache", **headers)
 
     async def _paths(self, store: Store, page: str, parts: int) -> list[str]:
         """Return the paths of a part. Raises NotFound."""
         if page == _DOCS:
-            return ["/", *self._kernel.public_paths()]
+            return ["/", *(path for paths in self._server.all(PUBLIC_PATHS) for path in paths())]
         number = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 0
         if not 1 <= number <= parts:
             raise NotFound("The sitemap has no such part.")

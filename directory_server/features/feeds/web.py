@@ -8,18 +8,19 @@ from importlib.resources import files
 from attrs import frozen
 
 from ...domain.errors import NotFound
+from ...feature.parts import ROBOTS, WebPart
+from ...feature.server import Server
 from ...http import Request
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.responses import conditional_response
-from ...web.routes import App
+from ...web.routes import APPS, App
 from .feed import Feeds
 from .sitemap import PATH as SITEMAP
 from .sitemap import Sitemap
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints([Feeds(kernel).app, SiteFiles(kernel).app, Sitemap(kernel).app])
+def _serve(server: Server) -> None:
+    server.add(APPS, Feeds(server).app, SiteFiles(server).app, Sitemap(server).app)
 
 
 PART = WebPart(
@@ -64,12 +65,12 @@ class SiteFiles:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
 
     @app.get("/robots.txt")
     async def robots(self, request: Request) -> bytes:
         """Return the rules for robots. They need no sign-in, and do not count as a page."""
-        access, url, robots = self._kernel.access, self._kernel.layout.url, self._kernel.robots
+        access, url, robots = self._server.access, self._server.layout.url, self._server.all(ROBOTS)
         text = _OPEN if access.is_public else _OFF if access.is_off else _CLOSED
         allowed = [path for lines in robots for path in lines.allowed]
         documents = [("Sitemap", SITEMAP)] if access.is_public else []
@@ -91,10 +92,10 @@ class SiteFiles:
 
         Raises NotFound without the setting web.url: the URLs in it must be absolute.
         """
-        await self._kernel.access.identify(request)
-        if not self._kernel.layout.url:
+        await self._server.access.identify(request)
+        if not self._server.layout.url:
             raise NotFound("The search description needs the setting web.url.")
-        body = self._kernel.layout.render(request, "feeds/opensearch.xml", {})
+        body = self._server.layout.render(request, "feeds/opensearch.xml", {})
         kind = "application/opensearchdescription+xml; charset=utf-8"
         headers = {"Content-Type": kind, "Vary": "Accept-Language, Cookie"}
         return conditional_response(request, body, _DAY, **headers)

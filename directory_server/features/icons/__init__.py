@@ -2,6 +2,4 @@
 
 from ...feature import Feature
 
-FEATURE = Feature(
-    "icons", __name__, settings="settings:IconsConfig", web="web:PART", run="web:running", runs_if="fetch"
-)
+FEATURE = Feature("icons", __name__, settings="settings:IconsConfig", web="web:PART", run="web:run", runs_if="fetch")

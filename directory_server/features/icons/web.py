@@ -8,14 +8,14 @@ from attrs import frozen
 
 from ...domain.entries import Entry
 from ...domain.errors import DirectoryError, NotFound
-from ...feature import Host, Running
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...http import Request
 from ...http_client import target_of
 from ...threads import OwnThreads
-from ...web.pages import ASSET_POLICY
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.pages import ASSET_POLICY, ENTRY_IMAGE
 from ...web.responses import conditional_response
-from ...web.routes import App
+from ...web.routes import APPS, App
 from .service import CONCURRENCY, MAX_WAITING, NO_ICON, Icons, icons_of
 from .settings import IconsConfig
 
@@ -28,9 +28,9 @@ _OTHER_TYPES = (".svg", ".ico")
 """Endings of files that are not served: an SVG is a document with links of its own, an ICO holds images of any size."""
 
 
-def running(host: Host) -> Running:
-    """Return what pages read of icons."""
-    return Running(entry_image=image_path)
+def run(server: Server) -> None:
+    """Add the icons to pages."""
+    server.set(ENTRY_IMAGE, image_path)
 
 
 def image_path(entry: Entry) -> str:
@@ -72,14 +72,14 @@ class IconHandlers:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
     _icons: Icons | None
 
     @app.get(PATH + "{mcp_id}")
     async def get(self, request: Request, mcp_id: str) -> bytes:
         """Return the icon of the entry `mcp_id`. Raises NotFound."""
-        await self._kernel.access.authenticate(request)
-        url = icon_url(await self._kernel.catalogue.of(request).entry(mcp_id)) if self._icons is not None else ""
+        await self._server.access.authenticate(request)
+        url = icon_url(await self._server.catalogue.of(request).entry(mcp_id)) if self._icons is not None else ""
         if self._icons is None or not url:
             raise NotFound(NO_ICON)
         icon = await self._icons.get(url)
@@ -88,13 +88,13 @@ class IconHandlers:
         return conditional_response(request, icon.body, _DAY, **{"Content-Type": icon.media_type})
 
 
-def _serve(kernel: Kernel) -> Endpoints:
+def _serve(server: Server) -> None:
     icons = None
-    if kernel.config.of(IconsConfig).fetch:
+    if server.config.of(IconsConfig).fetch:
         # Entries name the hosts. A slow look-up outlives its deadline, so it must not take a thread of the reactor.
-        lookup = OwnThreads(kernel.reactor, limit=CONCURRENCY, waiting=MAX_WAITING)
-        icons = icons_of(kernel.reactor, lookup, kernel.now)
-    return Endpoints([IconHandlers(kernel, icons).app])
+        lookup = OwnThreads(server.reactor, limit=CONCURRENCY, waiting=MAX_WAITING)
+        icons = icons_of(server.reactor, lookup, server.now)
+    server.add(APPS, IconHandlers(server, icons).app)
 
 
 PART = WebPart(serve=_serve)

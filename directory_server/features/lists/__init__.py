@@ -17,6 +17,6 @@ FEATURE = Feature(
         "lists": ("Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.")
     },
     command="command:lists",
-    run="service:running",
+    run="service:run",
     runs_if="enabled",
 )

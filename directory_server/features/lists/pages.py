@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
+from ...feature.server import Server
 from ...web.account import AccountRequests, Next, Sent, form, local_path, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.parts import Kernel
 from ...web.routes import App
 from .approvers import Approvers
 from .groups import Groups
@@ -59,7 +59,7 @@ class ListPages:
     app = App()
 
     _requests: OperatorRequests
-    _kernel: Kernel
+    _server: Server
     _stored: Stored
     _groups: Groups
 
@@ -144,7 +144,7 @@ class ListPages:
     async def post_group(self, sent: Sent) -> Next:
         """Create a group, and go to its page, or back to the form of a list that names it."""
         name = sent.text("name")
-        await self._groups.add(name, self._kernel.now())
+        await self._groups.add(name, self._server.now())
         return self._changed(local_path(sent.fields.get("next", ""), f"{GROUPS}/{name}"), "created")
 
     @app.get(GROUP)
@@ -154,7 +154,7 @@ class ListPages:
         group = await self._groups.find(name)
         return {
             "group": group,
-            "members": [(reader, await name_of(self._kernel.storage, reader)) for reader in group.members[:MAX_SHOWN]],
+            "members": [(reader, await name_of(self._server.storage, reader)) for reader in group.members[:MAX_SHOWN]],
             "more": max(len(group.members) - MAX_SHOWN, 0),
             "member": "",
         }
@@ -166,7 +166,7 @@ class ListPages:
         member, issuer, value = sent.fields.get("member", ""), sent.text("issuer"), sent.text("value")
         match action:
             case "join":
-                await self._groups.add_member(name, await reader_of(self._kernel.storage, member))
+                await self._groups.add_member(name, await reader_of(self._server.storage, member))
             case "leave":
                 await self._groups.remove_member(name, member)
             case "claim":
@@ -198,7 +198,7 @@ class ListPages:
             is_all=fields.get("kind") == "all",
             is_open=bool(fields.get("open")),
             rule=fields.get("rule", ""),
-            now=self._kernel.now(),
+            now=self._server.now(),
             holds_versions=bool(fields.get("holds_versions")),
         )
         await self._stored.lists.put(wanted, fields.get("groups", "").split(), is_new=is_new)
@@ -224,7 +224,7 @@ class ListPages:
 
     def _changed(self, path: str, notice: str) -> Next:
         """Tell other processes of a change; return the page that follows."""
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return Next(path, notice)
 
 

@@ -12,10 +12,10 @@ from ...domain.entries import Entry, check_name, mcp_id_of
 from ...domain.errors import BadInput, DirectoryError
 from ...domain.scopes import NOTHING, Scope, unknown_list
 from ...domain.throttling import AttemptLimit
+from ...feature.server import Server
 from ...http import Request
 from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
-from ...web.parts import Kernel
 from ...web.routes import App
 from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
@@ -43,7 +43,7 @@ class RequestPages:
     app = App()
 
     _requests: AccountRequests
-    _kernel: Kernel
+    _server: Server
     _stored: Stored
     _mails: RequestMails
 
@@ -74,9 +74,9 @@ class RequestPages:
         if await self._entry(name, within=frozenset({list_name})) is not None:
             raise BadInput("entry: is on this list.", code="listed")
         # An invalid request does not count.
-        await self._kernel.storage.attempts.charge(_BY_ACCOUNT, account.id)
+        await self._server.storage.attempts.charge(_BY_ACCOUNT, account.id)
         added = await self._stored.requests.add(
-            account.id, list_name, name, sent.fields.get("reason", ""), self._kernel.now()
+            account.id, list_name, name, sent.fields.get("reason", ""), self._server.now()
         )
         await self._mails.tell_approvers([await self._stored.requests.find(added)])
         return Next(REQUESTS, "requested")
@@ -114,7 +114,7 @@ class RequestPages:
                 if is_members:
                     kind = _OF_MEMBER[action]
                     answered = await self._stored.requests.answer(
-                        asked.id, kind, member.account.id, text, self._kernel.now()
+                        asked.id, kind, member.account.id, text, self._server.now()
                     )
                     if answered.is_open:
                         await self._mails.tell_approvers([answered])
@@ -125,7 +125,7 @@ class RequestPages:
                     await self._mails.tell_members(changed)
         except DirectoryError:
             return self._requests.form_error(request, path, reason=text)
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return self._requests.redirect(request, path, action)
 
     async def _decide(
@@ -135,12 +135,12 @@ class RequestPages:
         text = form.get("text", "")
         if action != "approve":
             return [
-                await self._stored.requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._kernel.now())
+                await self._stored.requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._server.now())
             ]
         entry = await self._entry(asked.name, within=None)
         if entry is None:
             raise BadInput("This directory has no such entry.", code="entry_unknown")
-        approval = approval_of(entry, self._kernel.now())
+        approval = approval_of(entry, self._server.now())
         if approval.digest != form.get("digest", ""):
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         if (await self._stored.lists.find(asked.list)).is_all:
@@ -171,7 +171,7 @@ class RequestPages:
         return [entry_list for entry_list in await self._stored.lists.all() if entry_list.name in names]
 
     async def _entry(self, name: str, *, within: Scope) -> Entry | None:
-        return await self._kernel.directory.within(within).store.entry(mcp_id_of(name))
+        return await self._server.directory.within(within).store.entry(mcp_id_of(name))
 
     async def _seen(self, asked: ListRequest, account: Account) -> Mapping[str, Any]:
         """Return what a member sees of the entry: nothing if it is outside of her scope."""
@@ -181,7 +181,7 @@ class RequestPages:
 
     async def _reviewed(self, asked: ListRequest) -> Mapping[str, Any]:
         """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
-        listed = await self._kernel.storage.roster.account(asked.account) if asked.account else None
+        listed = await self._server.storage.roster.account(asked.account) if asked.account else None
         entry, approved = (
             await self._entry(asked.name, within=None),
             await self._stored.requests.approval(asked.list, asked.name),
@@ -192,9 +192,9 @@ class RequestPages:
         changed = [] if approved is None else differences(approved.document, entry)
         return {
             **values,
-            "entry": await self._kernel.directory.detail_of(entry),
-            "digest": approval_of(entry, self._kernel.now()).digest,
-            "now": self._kernel.now(),
+            "entry": await self._server.directory.detail_of(entry),
+            "digest": approval_of(entry, self._server.now()).digest,
+            "now": self._server.now(),
             "differences": changed[:MAX_DIFFERENCES],
             "has_more": len(changed) > MAX_DIFFERENCES,
         }

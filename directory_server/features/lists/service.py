@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Gauge
 
-from ...feature import Host, Running
+from ...domain.ports.access import SCOPES
+from ...feature.server import SERVICES, Server
 from ...search import percolate
 from ...timers import Timer
 from .approvers import Approvers
@@ -29,22 +30,22 @@ def states_gauge(registry: CollectorRegistry) -> Gauge:
     return Gauge("directory_list_requests", "Stored requests for entries by state.", ["state"], registry=registry)
 
 
-def running(host: Host) -> Running:
-    """Return what decides the scopes of requests, and what keeps the entries of lists."""
-    storage = host.storage
+def run(server: Server) -> None:
+    """Add what decides the scopes of requests, and what keeps the entries of lists."""
+    storage = server.storage
     requests = ListRequests(storage.background_tables)
-    settings = host.config.of(ListsConfig)
+    settings = server.config.of(ListsConfig)
     approvers = Approvers(storage.background_tables, storage)
-    mails = mails_of(host.config, storage, approvers, host.reactor, host.now)
+    mails = mails_of(server.config, storage, approvers, server.reactor, server.now)
     keeper = Keeper(
         lists=Lists(storage.background_tables),
         matching=percolate,
-        offload=host.offload,
+        offload=server.offload,
         requests=requests,
         tell=mails.tell_waiting,
-        now=host.now,
+        now=server.now,
     )
-    waiting = states_gauge(host.metrics)
+    waiting = states_gauge(server.metrics)
 
     async def measure() -> None:
         counts = await requests.count_states()
@@ -52,14 +53,13 @@ def running(host: Host) -> Running:
             waiting.labels(state).set(counts.get(state, 0))
 
     async def forget() -> None:
-        now = host.now()
+        now = server.now()
         await requests.forget(now - settings.request_age, now)
 
-    return Running(
-        services=[
-            keeper.follower(storage, host.reactor, host.bus.announce),
-            Timer(UPKEEP, forget, host.reactor),
-            Timer(MEASURE, measure, host.reactor),
-        ],
-        scopes=ReaderScopes(storage.tables, host.now),
+    server.add(
+        SERVICES,
+        keeper.follower(storage, server.reactor, server.bus.announce),
+        Timer(UPKEEP, forget, server.reactor),
+        Timer(MEASURE, measure, server.reactor),
     )
+    server.set(SCOPES, ReaderScopes(storage.tables, server.now))

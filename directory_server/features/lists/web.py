@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.account import AccountRequests
-from ...web.operator_requests import Notice
-from ...web.pages import EntryBar, Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.operator_requests import NOTICES, Notice
+from ...web.pages import ENTRY_BARS, EntryBar, Extension
+from ...web.routes import APPS
 from .approvers import Approvers
 from .groups import Groups
 from .notices import REQUESTS, mails_of
@@ -21,20 +23,20 @@ from .tables import Lists
 NAME = "lists"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    is_on, storage = kernel.config.of(ListsConfig).enabled, kernel.storage
-    scopes = ReaderScopes(storage.tables, kernel.now) if is_on else None
+def _serve(server: Server) -> None:
+    is_on, storage = server.config.of(ListsConfig).enabled, server.storage
+    scopes = ReaderScopes(storage.tables, server.now) if is_on else None
     stored = Stored(Lists(storage.tables), Approvers(storage.tables, storage), ListRequests(storage.tables), scopes)
-    members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
-    mails = mails_of(kernel.config, storage, stored.approvers, kernel.reactor, kernel.now)
-    return Endpoints(
-        [
-            ListPages(kernel.operators.of_folder(NAME), kernel, stored, Groups(storage.tables)).app,
-            OwnLists(members, stored).app,
-            RequestPages(members, kernel, stored, mails).app,
-        ],
-        entry_bars=[EntryBar(f"{NAME}/entry.html", RequestBar(stored).read)],
+    members = AccountRequests(server.operators.cookies, server.layout, NAME)
+    mails = mails_of(server.config, storage, stored.approvers, server.reactor, server.now)
+    server.add(
+        APPS,
+        ListPages(server.operators.of_folder(NAME), server, stored, Groups(storage.tables)).app,
+        OwnLists(members, stored).app,
+        RequestPages(members, server, stored, mails).app,
     )
+    server.add(ENTRY_BARS, EntryBar(f"{NAME}/entry.html", RequestBar(stored).read))
+    server.add(NOTICES, _open_requests)
 
 
 async def _open_requests(storage: Any) -> Notice | None:
@@ -49,6 +51,5 @@ PART = WebPart(
         tabs=(("rules", LISTS, f"{NAME}.tab"),),
         account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
     ),
-    notices=(_open_requests,),
     serve=_serve,
 )

@@ -13,13 +13,13 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ... import serialization
 from ...domain.errors import DirectoryError
 from ...domain.scopes import Scope
+from ...feature.server import Server
 from ...http import Request
 from ...http.headers import query
 from ...tables import ready_lists, scope_of_list
 from ...web.account import Sent, page
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.parts import Kernel
 from ...web.responses import conditional_response, json_response
 from ...web.routes import Api, App
 from .documents import FILES, FileName, Policy
@@ -81,12 +81,12 @@ class ManagedSettingsHandlers:
     app = App()
 
     _requests: OperatorRequests
-    _kernel: Kernel
+    _server: Server
     _policies: Policies
 
     @property
     def _is_on(self) -> bool:
-        return self._kernel.config.of(ManagedSettingsConfig).enabled
+        return self._server.config.of(ManagedSettingsConfig).enabled
 
     @app.get(f"{PATH}/{{file}}", api=Api("settings"))
     async def get(self, request: Request, file: str) -> bytes:
@@ -94,11 +94,11 @@ class ManagedSettingsHandlers:
         if not self._is_on:
             raise UnknownPath
         name = _name(file)
-        async with self._kernel.authenticator.authenticate(request) as authenticated:
+        async with self._server.authenticator.authenticate(request) as authenticated:
             keywords = serialization.url_parameters(query(request), "keywords").get("keywords", "")
             # The machines of a fleet have one key, and wait for one policy.
             await authenticated.charge(waits=False)
-            policy = await self._policies.get(keywords, self._kernel.catalogue.scope_of(request), request.list_name)
+            policy = await self._policies.get(keywords, self._server.catalogue.scope_of(request), request.list_name)
             body = serialization.encode(policy.document(name))
         return conditional_response(request, body, "private, no-cache")
 
@@ -119,8 +119,8 @@ class ManagedSettingsHandlers:
             "warnings": policy.warnings[:MAX_WARNINGS] if policy else (),
             "files": FILES,
             "is_on": self._is_on,
-            "lists": await ready_lists(self._kernel.storage.tables)
-            if self._kernel.catalogue.scopes is not None
+            "lists": await ready_lists(self._server.storage.tables)
+            if self._server.catalogue.scopes is not None
             else (),
             "list": name,
             "base_url": f"{self._requests.base_url(sent.request)}{f'/r/{name}' if name else ''}{PATH}",
@@ -141,7 +141,7 @@ class ManagedSettingsHandlers:
     async def _of_list(self, keywords: str, name: str) -> Policy:
         """Return the policy of the entries of a list, or of the curated ones. Raises NotFound for an unknown list."""
         return await self._policies.get(
-            keywords, await scope_of_list(self._kernel.storage.tables, name) if name else None, name
+            keywords, await scope_of_list(self._server.storage.tables, name) if name else None, name
         )
 
 

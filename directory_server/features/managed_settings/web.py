@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import APPS
 from .handlers import PAGE, ManagedSettingsHandlers, Policies
 from .selection import Selection
 
 NAME = "managed_settings"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    storage = kernel.storage
-    policies = Policies(Selection(storage.store, storage.curation, kernel.offload, storage.tables), kernel.now)
-    return Endpoints([ManagedSettingsHandlers(kernel.operators.of_folder(NAME), kernel, policies).app])
+def _serve(server: Server) -> None:
+    storage = server.storage
+    policies = Policies(Selection(storage.store, storage.curation, server.offload, storage.tables), server.now)
+    server.add(APPS, ManagedSettingsHandlers(server.operators.of_folder(NAME), server, policies).app)
 
 
 PART = WebPart(

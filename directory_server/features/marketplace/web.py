@@ -8,13 +8,14 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ... import serialization
 from ...domain.errors import BadInput
 from ...domain.search import Query
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...http import Request
 from ...http.headers import query as query_string
 from ...web.openapi import OpenApiPart, registry_read
-from ...web.parts import Endpoints, Kernel, WebPart
 from ...web.registry import MAX_AGE
 from ...web.responses import conditional_response
-from ...web.routes import REGISTRY, App
+from ...web.routes import APPS, REGISTRY, App
 from .documents import Plugins, marketplace
 from .repository import REFS, upload_pack
 
@@ -32,24 +33,24 @@ class MarketplaceHandlers:
 
     app = App(REGISTRY)
 
-    _kernel: Kernel
+    _server: Server
     _plugins: Plugins = field(factory=Plugins)
 
     @app.get(f"{PATH}/marketplace.json", f"/r/{{token}}{PATH}/marketplace.json")
     async def get(self, request: Request, token: str | None = None) -> bytes:
         """Respond with the marketplace of the best hits, without `q` of the best known entries."""
-        kernel = self._kernel
-        client = await kernel.registry_access.authenticate(request, token)
+        server = self._server
+        client = await server.registry_access.authenticate(request, token)
         parameters = serialization.url_parameters(query_string(request), "q", "limit")
         keywords, limit = parameters.get("q", "").strip(), _limit(parameters.get("limit", ""))
         asked = serialization.search_query(keywords, limit) if keywords else Query("", limit, browse=True)
-        versions, _ = await kernel.catalogue.of(request).search_versions(asked, source=("registry", client))
-        all_listed = kernel.config.registry.listed != "curated"
+        versions, _ = await server.catalogue.of(request).search_versions(asked, source=("registry", client))
+        all_listed = server.config.registry.listed != "curated"
         listed = [version for version in versions if version.curated or all_listed]
-        base_url = kernel.layout.base_url(request)
+        base_url = server.layout.base_url(request)
         selection = " ".join(filter(None, (keywords, f"list:{request.list_name}" if request.list_name else "")))
-        body = await kernel.offload(marketplace, self._plugins, listed, base_url, f"{base_url}{REPOSITORY}", selection)
-        is_public = kernel.registry_access.mode == "public" and b"authorization" not in request.received
+        body = await server.offload(marketplace, self._plugins, listed, base_url, f"{base_url}{REPOSITORY}", selection)
+        is_public = server.registry_access.mode == "public" and b"authorization" not in request.received
         return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
 
     @app.get(f"{REPOSITORY}/info/refs")
@@ -63,7 +64,7 @@ class MarketplaceHandlers:
         return self._git(request, upload_pack(request.body), "result")
 
     def _git(self, request: Request, body: bytes, kind: str) -> bytes:
-        if self._kernel.registry_access.mode == "off":
+        if self._server.registry_access.mode == "off":
             raise UnknownPath
         content_type = f"application/x-git-upload-pack-{kind}"
         return conditional_response(request, body, "no-cache", **{"Content-Type": content_type})
@@ -77,8 +78,8 @@ def _limit(text: str) -> int:
     return int(text)
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints([MarketplaceHandlers(kernel).app])
+def _serve(server: Server) -> None:
+    server.add(APPS, MarketplaceHandlers(server).app)
 
 
 PART = WebPart(

@@ -14,7 +14,7 @@ from ...services.accounts import invitation
 from ...wording import counted, duration
 
 if TYPE_CHECKING:
-    from ...web.parts import Kernel
+    from ...feature.server import Server
 
 MAX_KEYS = 50
 """The most keys on the page of an account. The list of keys has all of them."""
@@ -140,9 +140,9 @@ def _facts(parts: Parts, listed: ListedAccount) -> Facts:
     }
 
 
-async def _keys(kernel: Kernel, listed: ListedAccount) -> Mapping[str, object]:
-    keys = await kernel.storage.roster.keys(owner=listed.account.id, limit=MAX_KEYS)
-    return {"keys": keys, "count": listed.keys, "now": kernel.now()}
+async def _keys(server: Server, listed: ListedAccount) -> Mapping[str, object]:
+    keys = await server.storage.roster.keys(owner=listed.account.id, limit=MAX_KEYS)
+    return {"keys": keys, "count": listed.keys, "now": server.now()}
 
 
 def _is(*states: str) -> Callable[[Parts, Facts], bool]:

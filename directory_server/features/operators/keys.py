@@ -14,7 +14,7 @@ from ...domain.roster import ListedKey
 from ...resource import DURATION, EXPIRES, Action, Asked, Done, Facts, Field, Parts, Resource, expiry
 
 if TYPE_CHECKING:
-    from ...web.parts import Kernel
+    from ...feature.server import Server
 
 UNLIMITED = "unlimited"
 
@@ -80,12 +80,12 @@ def _state(key: ApiKey, now: float) -> str:
     return "revoked" if key.revoked_at is not None else "expired" if key.has_expired(now) else "valid"
 
 
-async def _shown(kernel: Kernel, record: UsedKey) -> Mapping[str, Any]:
+async def _shown(server: Server, record: UsedKey) -> Mapping[str, Any]:
     """Return what features show of a key, and whether it shares the quota of its account."""
-    from ...web.pages import read_key_parts
+    from ...web.pages import KEY_PARTS, read_key_parts
 
     key = record.listed.key
-    parts = await read_key_parts(kernel.key_parts, kernel.storage, kernel.now(), [key.id])
+    parts = await read_key_parts(server.all(KEY_PARTS), server.storage, server.now(), [key.id])
     return {"key_id": key.id, "key_parts": parts, "is_shared": key.shared is not None}
 
 

@@ -9,12 +9,14 @@ from attrs import frozen
 
 from ... import __version__
 from ...domain.roster import MAX_COUNTED
+from ...feature import parts
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...storage import place
 from ...web.account import Next, Sent, form, page
-from ...web.operator_requests import ADMIN, OperatorRequests
+from ...web.operator_requests import ADMIN, NOTICES, OperatorRequests
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.routes import APPS, App
 
 UPSTREAMS = f"{ADMIN}/upstreams"
 
@@ -34,14 +36,14 @@ class ServerPages:
 
     _requests: OperatorRequests
     _started_at: float
-    _kernel: Kernel
+    _server: Server
     _place: str
 
     @app.get(ADMIN)
     @page("overview")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the overview."""
-        minutes = max(0, int(self._kernel.now() - self._started_at)) // 60
+        minutes = max(0, int(self._server.now() - self._started_at)) // 60
         return {
             "version": __version__,
             "started": self._started_at,
@@ -49,13 +51,13 @@ class ServerPages:
             "hours": minutes // 60 % 24,
             "minutes": minutes % 60,
             "storage": self._place,
-            "numbers": self._kernel.numbers(),
-            "counts": await self._kernel.storage.roster.counts(MAX_COUNTED),
+            "numbers": self._server.get(parts.NUMBERS)(),
+            "counts": await self._server.storage.roster.counts(MAX_COUNTED),
             "most": MAX_COUNTED,
             "notices": [
-                notice for read in self._kernel.notices if (notice := await read(self._kernel.storage)) is not None
+                notice for read in self._server.all(NOTICES) if (notice := await read(self._server.storage)) is not None
             ],
-            "failing": [upstream.state for upstream in self._kernel.upstreams if upstream.state.error],
+            "failing": [upstream.state for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.error],
             "max_error": MAX_ERROR,
         }
 
@@ -63,15 +65,17 @@ class ServerPages:
     @page("upstreams")
     async def get_upstreams(self, sent: Sent) -> Mapping[str, Any]:
         """Return the list of upstreams."""
-        names = [upstream.state.name for upstream in self._kernel.upstreams]
-        runs = {name: await self._kernel.storage.mirrors.runs(name) for name in names}
-        return {"upstreams": self._kernel.upstreams, "runs": runs, "max_error": MAX_ERROR}
+        names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
+        runs = {name: await self._server.storage.mirrors.runs(name) for name in names}
+        return {"upstreams": self._server.all(parts.UPSTREAMS), "runs": runs, "max_error": MAX_ERROR}
 
     @app.post(f"{UPSTREAMS}/sync")
     @form(UPSTREAMS)
     async def sync(self, sent: Sent) -> Next:
         """Start a sync run of an upstream, and go to the list."""
-        found = [upstream for upstream in self._kernel.upstreams if upstream.state.name == sent.fields.get("name")]
+        found = [
+            upstream for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.name == sent.fields.get("name")
+        ]
         if not found:
             return Next(UPSTREAMS, "upstream_unknown")
         return Next(UPSTREAMS, "sync_started" if found[0].sync_now() else "sync_running")
@@ -80,13 +84,9 @@ class ServerPages:
 NAME = "operators"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    requests = kernel.operators.of_folder(NAME)
-    return Endpoints(
-        [
-            ServerPages(requests, kernel.now(), kernel, place(kernel.config)).app,
-        ]
-    )
+def _serve(server: Server) -> None:
+    requests = server.operators.of_folder(NAME)
+    server.add(APPS, ServerPages(requests, server.now(), server, place(server.config)).app)
 
 
 PART = WebPart(

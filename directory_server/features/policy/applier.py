@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from ... import wording
 from ...domain.changes import Change
 from ...domain.policy import PolicyRules
-from ...feature import Host, Running
+from ...feature.server import SERVICES, Server
 from ...follower import Follower
 from ...search import TextAnalysis
 from ...serialization import restore_entry
@@ -31,12 +31,12 @@ def digest_of(rules: PolicyRules) -> str:
     return sha256(text.encode()).hexdigest()[:32] if rules else ""
 
 
-def applier(host: Host) -> Follower:
+def applier(server: Server) -> Follower:
     """Return the service. New entries and changes are compared where they are stored."""
-    rules, names = host.config.of(PolicyConfig).rules, RuledNames.of(host.storage.background_tables, host.config)
+    rules, names = server.config.of(PolicyConfig).rules, RuledNames.of(server.storage.background_tables, server.config)
 
     async def apply(changes: Sequence[Change]) -> bool:
-        entries = await host.offload(_names, changes)
+        entries = await server.offload(_names, changes)
         for start in range(0, len(entries), BATCH):
             await names.apply(entries[start : start + BATCH])
         return True
@@ -51,9 +51,9 @@ def applier(host: Host) -> Follower:
         return digest_of(rules)
 
     return Follower(
-        host.storage,
-        host.reactor,
-        host.bus.announce,
+        server.storage,
+        server.reactor,
+        server.bus.announce,
         NAME,
         apply,
         version=version,
@@ -63,9 +63,9 @@ def applier(host: Host) -> Follower:
     )
 
 
-def running(host: Host) -> Running:
-    """Return the service. Without rules, it shows what earlier rules have hidden."""
-    return Running(services=[applier(host)])
+def run(server: Server) -> None:
+    """Add the follower of the rules. Without rules, it shows what earlier rules have hidden."""
+    server.add(SERVICES, applier(server))
 
 
 def _names(changes: Sequence[Change]) -> Sequence[str]:

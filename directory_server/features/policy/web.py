@@ -9,11 +9,12 @@ from attrs import frozen
 
 from ...domain.errors import BadInput
 from ...domain.policy import MAX_RULE, PolicyRules
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.routes import APPS, App
 from .settings import PolicyConfig, check_rule
 from .tables import MAX_SHOWN, DryRun, RuledNames
 
@@ -27,7 +28,7 @@ class OperatorPages:
     app = App()
 
     _requests: OperatorRequests
-    _kernel: Kernel
+    _server: Server
     _dry_run: DryRun
 
     @app.get(POLICY)
@@ -44,7 +45,7 @@ class OperatorPages:
             error = wrong.message
         counts = await self._dry_run.ruled.counts()
         return {
-            "rules": [(rule, counts.get(rule, 0)) for rule in self._kernel.config.of(PolicyConfig).rules.names],
+            "rules": [(rule, counts.get(rule, 0)) for rule in self._server.config.of(PolicyConfig).rules.names],
             "asked": {name: asked.get(name, "")[:MAX_RULE] for name in ("require", "hide")},
             "max_rule": MAX_RULE,
             "max_shown": MAX_SHOWN,
@@ -56,9 +57,9 @@ class OperatorPages:
 NAME = "policy"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    dry_run = DryRun(RuledNames.of(kernel.storage.background_tables, kernel.config))
-    return Endpoints([OperatorPages(kernel.operators.of_folder(NAME), kernel, dry_run).app])
+def _serve(server: Server) -> None:
+    dry_run = DryRun(RuledNames.of(server.storage.background_tables, server.config))
+    server.add(APPS, OperatorPages(server.operators.of_folder(NAME), server, dry_run).app)
 
 
 PART = WebPart(

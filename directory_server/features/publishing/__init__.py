@@ -9,6 +9,6 @@ FEATURE = Feature(
     web="web:PART",
     commands={"publisher": "Create, list and revoke publisher tokens, and show what they published."},
     command="command:publisher",
-    run="service:running",
+    run="service:run",
     resources=("publisher_tokens:PUBLISHER_TOKENS",),
 )

@@ -12,13 +12,13 @@ from werkzeug.exceptions import NotFound as UnknownPath
 from ...domain.audit import Actor, recorded_text
 from ...domain.errors import DirectoryError, Forbidden, InvalidServer, InvalidToken, NoAccess, NotFound
 from ...domain.keys import is_publisher_secret
+from ...feature.server import Server
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import value as header
 from ...serialization import decode
 from ...web.audit import Values
 from ...web.authentication import bearer_secret, check_url
-from ...web.parts import Kernel
 from ...web.registry import PAGE_BYTES, path_text
 from ...web.responses import json_response
 from ...web.routes import REGISTRY, App, versioned
@@ -47,7 +47,7 @@ class PublisherAccess:
 
     is_enabled: bool
     _service: PublishingService
-    _kernel: Kernel
+    _server: Server
     _methods: Sequence[str]
 
     @property
@@ -67,12 +67,12 @@ class PublisherAccess:
         self.check_enabled()
         check_url(request)
         secret = bearer_secret(request) if secret is None else secret
-        tokens = self._kernel.authenticator.tokens
+        tokens = self._server.authenticator.tokens
         try:
             subject = None if tokens is None else await tokens.publisher(secret)
-            return await self._service.authenticate(subject or secret, self._kernel.proxies.network(request))
+            return await self._service.authenticate(subject or secret, self._server.proxies.network(request))
         except NoAccess as error:
-            self._kernel.failed_keys.charge(request)
+            self._server.failed_keys.charge(request)
             if tokens is not None:
                 error.challenge = tokens.challenge(request, error, publishes=True)
             raise
@@ -86,9 +86,9 @@ class PublisherAccess:
         """
         check_url(request)
         try:
-            return await log_in(self._kernel.proxies.network(request))
+            return await log_in(self._server.proxies.network(request))
         except (InvalidToken, InvalidServer, Forbidden):
-            self._kernel.failed_keys.charge(request)
+            self._server.failed_keys.charge(request)
             raise
 
     def check_enabled(self) -> None:
@@ -106,7 +106,7 @@ class PublishHandlers:
     _access: PublisherAccess
     _service: PublishingService
     _logins: LoginService
-    _kernel: Kernel
+    _server: Server
 
     @app.post(*versioned("/publish", of_lists=False))
     async def publish(self, request: Request) -> bytes:
@@ -118,7 +118,7 @@ class PublishHandlers:
         try:
             if name:
                 self._service.check_permission(publisher, name)
-            entry = await self._kernel.offload(published_entry, server, self._kernel.now())
+            entry = await self._server.offload(published_entry, server, self._server.now())
         except DirectoryError as error:
             await self._service.reject(publisher, "publish", name, version, error)
             raise
@@ -135,14 +135,14 @@ class PublishHandlers:
     async def all_status(self, request: Request, name: str) -> bytes:
         """Change the status of all versions of a name; respond with their number and the first of them."""
         changed = await self._change(request, path_text(name), None)
-        return json_response(request, await self._kernel.offload(self._changed, changed))
+        return json_response(request, await self._server.offload(self._changed, changed))
 
     @app.post(*versioned("/validate", of_lists=False))
     async def validate(self, request: Request) -> bytes:
         """Respond with the issues of the server.json in the body. It needs no token, as in the official registry."""
         self._access.check_enabled()
-        self._kernel.registry_reads.charge(request)
-        issues = await self._kernel.offload(server_issues, _body(request))
+        self._server.registry_reads.charge(request)
+        issues = await self._server.offload(server_issues, _body(request))
         return json_response(request, validation_result(issues))
 
     @app.post(*versioned("/auth/{method}", of_lists=False))
@@ -156,7 +156,7 @@ class PublishHandlers:
             secret = login_token(_body(request), "github_token", 1_000)
             token = (await self._access.authenticate(request, secret)).token
         elif method in self._logins.methods:
-            self._kernel.registry_reads.charge(request)
+            self._server.registry_reads.charge(request)
             body = _body(request)
             token, secret = await self._access.log_in(request, partial(self._logins.log_in, method, body))
         else:
@@ -167,7 +167,7 @@ class PublishHandlers:
         publisher = await self._access.authenticate(request)
         await _audit(request, publisher, name, {"version": version or "*"})
         try:
-            status, change = status_change(_body(request), self._kernel.now())
+            status, change = status_change(_body(request), self._server.now())
             if request.audit is not None:
                 request.audit.set_values({}, {"version": version or "*", "status": status})
         except DirectoryError as error:
@@ -186,7 +186,7 @@ class PublishHandlers:
         return changed_response(len(changed), items)
 
     def _item(self, published: PublishedVersion) -> bytes:
-        return published_response(published.entry, published.latest, self._kernel.now())
+        return published_response(published.entry, published.latest, self._server.now())
 
 
 async def _audit(request: Request, publisher: Publisher, name: str, values: Values) -> None:

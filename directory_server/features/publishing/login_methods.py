@@ -12,8 +12,8 @@ from twisted.logger import Logger
 
 from ...domain.errors import InvalidToken, Unavailable
 from ...domain.namespaces import ProofKind
+from ...feature.server import Server
 from ...issuers import MAX_TOKEN, Documents, Issuer, issuer_of, required_values
-from ...web.parts import Kernel
 from .documents import login_token
 from .domain_keys import DomainTexts, text_records, well_known_file
 from .domain_proofs import check_time, domain_proof, public_keys, signing_key
@@ -28,7 +28,7 @@ _OWNER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 """A name at GitHub, as far as it is a label of a namespace."""
 
 NETWORK = "publishing.network"
-"""The name of a LoginNetwork in `Kernel.replaced`."""
+"""The name of a LoginNetwork in `Server.replaced`."""
 
 _log = Logger()
 
@@ -111,42 +111,42 @@ class LoginNetwork:
     files: DomainTexts
 
 
-def allowed_logins(kernel: Kernel) -> Mapping[str, AllowedLogin]:
+def allowed_logins(server: Server) -> Mapping[str, AllowedLogin]:
     """Return the logins that are configured, by their method. A login that lacks its audience is off, and logged."""
-    settings = kernel.config.of(PublishConfig)
-    replaced: LoginNetwork | None = kernel.replaced.get(NETWORK)
+    settings = server.config.of(PublishConfig)
+    replaced: LoginNetwork | None = server.replaced.get(NETWORK)
     logins: dict[str, AllowedLogin] = {}
     github, oidc = settings.github_namespaces, settings.oidc_issuer and settings.oidc_namespaces
-    if github and (audiences := _audiences(kernel, "github", settings.github_audience)):
-        issuer = _issuer(kernel, settings.github_issuer, replaced)
+    if github and (audiences := _audiences(server, "github", settings.github_audience)):
+        issuer = _issuer(server, settings.github_issuer, replaced)
         required = {"event_name": GITHUB_EVENTS, **required_values(settings.github_claims)}
         login = IssuerLogin("github-oidc", issuer, audiences, RequiredClaims(required, namespaces_of_owner))
         logins["github-oidc"] = AllowedLogin(login.prove, github, issuer)
-    if oidc and (audiences := _audiences(kernel, "oidc", settings.oidc_audience)):
+    if oidc and (audiences := _audiences(server, "oidc", settings.oidc_audience)):
         claims = RequiredClaims(required_values(settings.oidc_claims), lambda _: oidc)
-        issuer = _issuer(kernel, settings.oidc_issuer, replaced)
+        issuer = _issuer(server, settings.oidc_issuer, replaced)
         logins["oidc"] = AllowedLogin(IssuerLogin("oidc", issuer, audiences, claims).prove, [ANY], issuer)
     if settings.dns_namespaces:
-        records = replaced.records if replaced else text_records(kernel.reactor)
-        logins["dns"] = AllowedLogin(DomainLogin("dns", records, kernel.now).prove, settings.dns_namespaces)
+        records = replaced.records if replaced else text_records(server.reactor)
+        logins["dns"] = AllowedLogin(DomainLogin("dns", records, server.now).prove, settings.dns_namespaces)
     if settings.http_namespaces:
-        files = replaced.files if replaced else well_known_file(kernel.reactor, settings.http_networks)
-        logins["http"] = AllowedLogin(DomainLogin("http", files, kernel.now).prove, settings.http_namespaces)
+        files = replaced.files if replaced else well_known_file(server.reactor, settings.http_networks)
+        logins["http"] = AllowedLogin(DomainLogin("http", files, server.now).prove, settings.http_namespaces)
     return logins
 
 
-def _audiences(kernel: Kernel, name: str, audience: str) -> Sequence[str]:
+def _audiences(server: Server, name: str, audience: str) -> Sequence[str]:
     """Return the accepted audiences: `audience`, else the URL of this server, which publishers may end with a slash."""
     if audience:
         return [audience]
-    if not kernel.config.web.url:
+    if not server.config.web.url:
         _log.warn("The login {name} is off: set web.url or publish.{name}_audience.", name=name)
         return []
-    url = kernel.config.web.url.rstrip("/")
+    url = server.config.web.url.rstrip("/")
     return [url, f"{url}/"]
 
 
-def _issuer(kernel: Kernel, url: str, replaced: LoginNetwork | None) -> Issuer:
+def _issuer(server: Server, url: str, replaced: LoginNetwork | None) -> Issuer:
     if replaced:
-        return Issuer(url, replaced.documents, kernel.offload, kernel.reactor, kernel.now)
-    return issuer_of(url, kernel.reactor, kernel.offload, kernel.now, kernel.trace)
+        return Issuer(url, replaced.documents, server.offload, server.reactor, server.now)
+    return issuer_of(url, server.reactor, server.offload, server.now, server.trace)

@@ -11,11 +11,12 @@ from twisted.internet.defer import Deferred
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
 from ...domain.ports.access import Attempts
+from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.storage import Store
 from ...domain.publishing import MAX_VERSIONS, SubjectPublisher
 from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
-from ...feature import Host, Running
+from ...feature.server import SERVICES, Server
 from ...services.directory import Directory
 from ...storage import Storage
 from ...timers import Timer
@@ -193,12 +194,14 @@ def proven_namespaces(settings: PublishConfig, storage: Storage) -> ProvenNamesp
     return ProvenNamespaces(NamespaceProofs(storage.tables), storage.store) if settings.has_logins else None
 
 
-def running(host: Host) -> Running:
-    """Return the service that deletes old records of the audit log, and the proofs for the views of entries."""
-    settings, storage = host.config.of(PublishConfig), host.storage
+def run(server: Server) -> None:
+    """Add the deletion of old records of the audit log, and the proofs to the views of entries."""
+    settings, storage = server.config.of(PublishConfig), server.storage
     log, proven = PublicationLog(storage.tables), proven_namespaces(settings, storage)
 
     async def forget_publications() -> None:
-        await log.forget(host.now() - settings.log)
+        await log.forget(server.now() - settings.log)
 
-    return Running([Timer(FORGET_INTERVAL, forget_publications, host.reactor)], additions=proven)
+    server.add(SERVICES, Timer(FORGET_INTERVAL, forget_publications, server.reactor))
+    if proven is not None:
+        server.add(ADDITIONS, proven)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...domain.throttling import AttemptLimit
+from ...feature.parts import WebPart
+from ...feature.server import Server
+from ...web.health import ISSUERS
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.registry import REGISTRY_READERS
+from ...web.routes import APPS
 from .handlers import PublisherAccess, PublishHandlers
 from .logins import AllowedLogin, LoginService
 from .openapi import PART as OPENAPI
@@ -18,46 +22,43 @@ from .tables import PublicationLog, PublisherTokens
 NAME = "publishing"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    settings, storage = kernel.config.of(PublishConfig), kernel.storage
+def _serve(server: Server) -> None:
+    settings, storage = server.config.of(PublishConfig), server.storage
     log = PublicationLog(storage.tables)
     service = PublishingService(
-        tokens=PublisherTokens(storage.tables, kernel.now),
+        tokens=PublisherTokens(storage.tables, server.now),
         log=log,
-        directory=kernel.directory,
+        directory=server.directory,
         store=storage.store,
         attempts=storage.attempts,
-        now=kernel.now,
+        now=server.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
         proven=proven_namespaces(settings, storage),
     )
     logins = LoginService(
-        logins=_logins(kernel, settings),
-        tokens=PublisherTokens(storage.tables, kernel.now),
+        logins=_logins(server, settings),
+        tokens=PublisherTokens(storage.tables, server.now),
         log=log,
         attempts=storage.attempts,
-        now=kernel.now,
+        now=server.now,
         limit=AttemptLimit("login", settings.per_minute / 60, settings.per_minute),
     )
-    access = PublisherAccess(settings.enabled, service, kernel, logins.methods)
-    return Endpoints(
-        apps=[
-            PublishHandlers(access, service, logins, kernel).app,
-            PublicationPages(kernel.operators.of_folder(NAME), log).app,
-        ],
-        registry_readers=[access] if settings.enabled else [],
-        issuers=logins.issuers,
-    )
+    access = PublisherAccess(settings.enabled, service, server, logins.methods)
+    publications = PublicationPages(server.operators.of_folder(NAME), log)
+    server.add(APPS, PublishHandlers(access, service, logins, server).app, publications.app)
+    if settings.enabled:
+        server.add(REGISTRY_READERS, access)
+    server.add(ISSUERS, *logins.issuers)
 
 
-def _logins(kernel: Kernel, settings: PublishConfig) -> Mapping[str, AllowedLogin]:
+def _logins(server: Server, settings: PublishConfig) -> Mapping[str, AllowedLogin]:
     """Return the logins that are configured, by their method."""
     if not (settings.enabled and settings.has_logins):
         return {}
     # HTTP clients and JOSE take 10 MB and .2 seconds.
     from .login_methods import allowed_logins
 
-    return allowed_logins(kernel)
+    return allowed_logins(server)
 
 
 PART = WebPart(

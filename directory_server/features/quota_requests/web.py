@@ -11,11 +11,12 @@ from ...domain.errors import BadInput
 from ...domain.keys import limit_of
 from ...domain.quota import WINDOW
 from ...domain.throttling import AttemptLimit
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.account import AccountRequests, Next, Sent, form, page
-from ...web.operator_requests import ADMIN, PER_PAGE, Notice, OperatorRequests
+from ...web.operator_requests import ADMIN, NOTICES, PER_PAGE, Notice, OperatorRequests
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.routes import APPS, App
 from .tables import MAX_REASON, QuotaRequest, QuotaRequests
 
 REQUESTS = f"{ADMIN}/quota-requests"
@@ -29,7 +30,7 @@ class OperatorPages:
 
     _requests: OperatorRequests
     _asked: QuotaRequests
-    _kernel: Kernel
+    _server: Server
 
     @app.get(REQUESTS)
     @page("list")
@@ -37,9 +38,9 @@ class OperatorPages:
         """Return the oldest open requests. The next ones follow when these are decided."""
         rows = []
         for asked in await self._asked.open(PER_PAGE):
-            listed = await self._kernel.storage.roster.account(asked.account)
+            listed = await self._server.storage.roster.account(asked.account)
             if listed is not None:
-                rows.append((asked, listed, listed.account.key_limit(self._kernel.config.quota.limit)))
+                rows.append((asked, listed, listed.account.key_limit(self._server.config.quota.limit)))
         return {"rows": rows, "count": await self._asked.count(), "own_id": sent.member.account.id}
 
     @app.post(f"{REQUESTS}/{{account_id}}/grant")
@@ -50,15 +51,15 @@ class OperatorPages:
             raise BadInput("You cannot change the limit of your own account.", code="own_account")
         limit = limit_of(sent.fields.get("limit", ""))
         # First, so that of two operators one decides.
-        await self._asked.decide(account_id, self._kernel.now(), limit)
-        await self._kernel.storage.accounts.set_limit(account_id, limit)
+        await self._asked.decide(account_id, self._server.now(), limit)
+        await self._server.storage.accounts.set_limit(account_id, limit)
         return Next(REQUESTS, "granted")
 
     @app.post(f"{REQUESTS}/{{account_id}}/decline")
     @form(REQUESTS)
     async def decline(self, sent: Sent, account_id: str) -> Next:
         """Decline a request, and go to the list."""
-        await self._asked.decide(account_id, self._kernel.now(), None)
+        await self._asked.decide(account_id, self._server.now(), None)
         return Next(REQUESTS, "declined")
 
 
@@ -75,7 +76,7 @@ class MemberPages:
 
     _requests: AccountRequests
     _asked: QuotaRequests
-    _kernel: Kernel
+    _server: Server
 
     @app.get(QUOTA)
     @page("member")
@@ -83,7 +84,7 @@ class MemberPages:
         """Return the page."""
         account = sent.member.account
         return {
-            "present": account.key_limit(self._kernel.config.quota.limit),
+            "present": account.key_limit(self._server.config.quota.limit),
             "minutes": WINDOW // 60,
             "pending": not account.approved,
             "last": await self._asked.find(account.id),
@@ -97,9 +98,9 @@ class MemberPages:
     async def post(self, sent: Sent) -> Next:
         """Store a request, and go to the page."""
         wanted, reason = limit_of(sent.fields.get("limit", "")), sent.fields.get("reason", "")
-        asked = QuotaRequest(sent.member.account.id, wanted, reason, self._kernel.now()).checked()
+        asked = QuotaRequest(sent.member.account.id, wanted, reason, self._server.now()).checked()
         # An invalid request does not count.
-        await self._kernel.storage.attempts.charge(_BY_ACCOUNT, sent.member.account.id)
+        await self._server.storage.attempts.charge(_BY_ACCOUNT, sent.member.account.id)
         await self._asked.put(asked)
         return Next(QUOTA, "sent")
 
@@ -107,15 +108,12 @@ class MemberPages:
 NAME = "quota_requests"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    requests = QuotaRequests(kernel.storage.tables)
-    members = AccountRequests(kernel.operators.cookies, kernel.layout, NAME)
-    return Endpoints(
-        [
-            MemberPages(members, requests, kernel).app,
-            OperatorPages(kernel.operators.of_folder(NAME), requests, kernel).app,
-        ]
-    )
+def _serve(server: Server) -> None:
+    requests = QuotaRequests(server.storage.tables)
+    members = AccountRequests(server.operators.cookies, server.layout, NAME)
+    operators = OperatorPages(server.operators.of_folder(NAME), requests, server)
+    server.add(APPS, MemberPages(members, requests, server).app, operators.app)
+    server.add(NOTICES, _open_requests)
 
 
 async def _open_requests(storage: Any) -> Notice | None:
@@ -131,5 +129,4 @@ PART = WebPart(
         tabs=(("access", REQUESTS, f"{NAME}.tab"),),
         account_tabs=((QUOTA, f"{NAME}.quota"),),
     ),
-    notices=(_open_requests,),
 )

@@ -9,6 +9,6 @@ FEATURE = Feature(
     web="web:PART",
     commands={"removals": "List, check and refresh the removals of entries with malicious packages."},
     command="command:removals",
-    run="service:running",
+    run="service:run",
     runs_if="sources",
 )

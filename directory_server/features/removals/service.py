@@ -7,7 +7,7 @@ from typing import Any
 
 from ...config import Config
 from ...domain.ports.runtime import Offload
-from ...feature import Host, Running
+from ...feature.server import SERVICES, Server
 from .remover import Remover
 from .settings import RemovalsConfig
 from .tables import Advisories
@@ -38,7 +38,7 @@ def remover_of(
     )
 
 
-def running(host: Host) -> Running:
-    """Return the service."""
-    remover = remover_of(host.config, host.storage, host.reactor, host.offload, host.now)
-    return Running(services=[remover.follower(host.storage, host.reactor, host.bus.announce)])
+def run(server: Server) -> None:
+    """Add the follower that removes entries."""
+    remover = remover_of(server.config, server.storage, server.reactor, server.offload, server.now)
+    server.add(SERVICES, remover.follower(server.storage, server.reactor, server.bus.announce))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from attrs import frozen
 
 from ...domain.versions import REMOVED
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...http import Request
 from ...web.pages import Address, Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.routes import APPS, App
 from .rules import removal_of
 from .settings import RemovalsConfig
 
@@ -24,23 +25,23 @@ class RemovalPage:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
 
     @app.get(PATH)
     async def get(self, request: Request) -> bytes:
         """Return the page of removed entries, for everybody who may read the pages."""
-        kernel = self._kernel
-        viewer = await kernel.access.identify(request)
-        entries = await kernel.catalogue.of(request).store.of_source(REMOVED, limit=MAX_SHOWN)
+        server = self._server
+        viewer = await server.access.identify(request)
+        entries = await server.catalogue.of(request).store.of_source(REMOVED, limit=MAX_SHOWN)
         found = [(entry, removal) for entry in entries if (removal := removal_of(entry)) is not None]
         found.sort(key=lambda each: each[1].at, reverse=True)
-        address = Address(PATH, kernel.access.is_public)
-        values = {"removals": found, "is_on": bool(kernel.config.of(RemovalsConfig).sources)}
-        return kernel.layout.page(request, f"{NAME}/list.html", values, account=viewer, address=address)
+        address = Address(PATH, server.access.is_public)
+        values = {"removals": found, "is_on": bool(server.config.of(RemovalsConfig).sources)}
+        return server.layout.page(request, f"{NAME}/list.html", values, account=viewer, address=address)
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    return Endpoints([RemovalPage(kernel).app])
+def _serve(server: Server) -> None:
+    server.add(APPS, RemovalPage(server).app)
 
 
 PART = WebPart(

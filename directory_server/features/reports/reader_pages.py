@@ -10,11 +10,11 @@ from ...domain.accounts import Account, check_not_auditor
 from ...domain.errors import DirectoryError, NotFound
 from ...domain.throttling import AttemptLimit
 from ...domain.views import Detail
+from ...feature.server import Server
 from ...http import Request
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
 from ...web.pages import plain
-from ...web.parts import Kernel
 from ...web.responses import empty_response
 from ...web.routes import App
 from .tables import MAX_TEXT, REASONS, Report, Reports
@@ -38,7 +38,7 @@ class ReaderPages:
 
     app = App()
 
-    _kernel: Kernel
+    _server: Server
     _reports: Reports
     _is_on: bool
 
@@ -56,12 +56,12 @@ class ReaderPages:
             check_not_auditor(viewer)
         fields = same_site_fields(request, MAX_REPORT_FORM)
         reason, text = fields.get("reason", ""), fields.get("text", "")
-        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._kernel.now())
+        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._server.now())
         try:
             # An invalid report does not count.
             report.checked()
             # The address first: attempts that are rejected for one address do not use up the limit of its network.
-            attempts, proxies = self._kernel.storage.attempts, self._kernel.proxies
+            attempts, proxies = self._server.storage.attempts, self._server.proxies
             await attempts.charge(_BY_ADDRESS, proxies.client(request))
             await attempts.charge(_BY_NETWORK, proxies.network(request))
             await self._reports.add(report)
@@ -76,13 +76,13 @@ class ReaderPages:
         """Return the confirmation. Raises NotFound."""
         viewer, detail = await self._entry(request, mcp_id)
         values = {"mcp_id": detail.mcp_id, "name": _name(detail)}
-        return self._kernel.layout.page(request, "reports/sent.html", values, account=viewer)
+        return self._server.layout.page(request, "reports/sent.html", values, account=viewer)
 
     async def _entry(self, request: Request, mcp_id: str) -> tuple[Account | None, Detail]:
-        viewer = await self._kernel.access.authenticate(request)
+        viewer = await self._server.access.authenticate(request)
         if not self._is_on:
             raise NotFound("Reports are turned off in this directory.")
-        directory = self._kernel.catalogue.of(request)
+        directory = self._server.catalogue.of(request)
         return viewer, await directory.detail_of(await directory.entry(serialization.entry_id(mcp_id)))
 
     def _form(
@@ -110,7 +110,7 @@ class ReaderPages:
             "error": error,
             "retry_after": retry_after,
         }
-        return self._kernel.layout.page(request, "reports/form.html", values, account=viewer, status=status)
+        return self._server.layout.page(request, "reports/form.html", values, account=viewer, status=status)
 
 
 def _name(detail: Detail) -> str:

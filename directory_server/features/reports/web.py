@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import frozen
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.account import Next, Sent, form, page
-from ...web.operator_requests import ADMIN, Notice, OperatorRequests
-from ...web.pages import EntryLink, Extension
-from ...web.parts import Endpoints, Kernel, WebPart
-from ...web.routes import App
+from ...web.operator_requests import ADMIN, NOTICES, Notice, OperatorRequests
+from ...web.pages import ENTRY_LINKS, EntryLink, Extension
+from ...web.routes import APPS, App
 from .reader_pages import ReaderPages
 from .settings import ReportsConfig
 from .tables import MAX_OPEN, Reports
@@ -64,15 +65,13 @@ def _page(text: str) -> int:
 NAME = "reports"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    reports, is_enabled = Reports(kernel.storage.tables), kernel.config.of(ReportsConfig).enabled
-    return Endpoints(
-        apps=[
-            ReaderPages(kernel, reports, is_enabled).app,
-            OperatorPages(kernel.operators.of_folder(NAME), reports, kernel.now).app,
-        ],
-        entry_links=[EntryLink("report", f"{NAME}.link")] if is_enabled else [],
-    )
+def _serve(server: Server) -> None:
+    reports, is_enabled = Reports(server.storage.tables), server.config.of(ReportsConfig).enabled
+    operators = OperatorPages(server.operators.of_folder(NAME), reports, server.now)
+    server.add(APPS, ReaderPages(server, reports, is_enabled).app, operators.app)
+    server.add(NOTICES, _open_reports)
+    if is_enabled:
+        server.add(ENTRY_LINKS, EntryLink("report", f"{NAME}.link"))
 
 
 async def _open_reports(storage: Any) -> Notice | None:
@@ -82,6 +81,5 @@ async def _open_reports(storage: Any) -> Notice | None:
 
 PART = WebPart(
     serve=_serve,
-    notices=(_open_reports,),
     extension=Extension(NAME, "directory_server.features.reports", tabs=(("entries", REPORTS, f"{NAME}.tab"),)),
 )

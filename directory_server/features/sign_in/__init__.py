@@ -7,6 +7,6 @@ FEATURE = Feature(
     __name__,
     settings="settings:SignInConfig",
     web="web:PART",
-    run="tokens:running",
+    run="tokens:run",
     runs_if="issuer",
 )

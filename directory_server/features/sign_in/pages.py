@@ -16,13 +16,13 @@ from ...domain.audit import Actor
 from ...domain.errors import BadInput, DirectoryError, SignInRefused
 from ...domain.keys import UNKNOWN
 from ...domain.throttling import AttemptLimit
+from ...feature.server import Server
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query
 from ...sanitize import clean_text
 from ...tables import StoredIdentities
 from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
-from ...web.parts import Kernel
 from ...web.responses import conditional_response
 from ...web.routes import Api, App
 from ...web.routing import no_oauth
@@ -74,13 +74,13 @@ class SignInPages:
 
     _requests: AccountRequests
     _providers: Mapping[str, Provider]
-    _kernel: Kernel
+    _server: Server
 
     @app.get(f"{SIGN_IN}/{{issuer}}")
     async def start(self, request: Request, issuer: str) -> bytes:
         """Redirect to the issuer, and set a cookie that binds its response to this browser."""
         provider, back = self._provider(issuer), local_path(_parameters(request).get("next", KEYS), KEYS)
-        attempt = Attempt(issuer, back, self._kernel.now())
+        attempt = Attempt(issuer, back, self._server.now())
         try:
             url = await provider.authorization_url(attempt)
         except SignInFailed as error:
@@ -94,11 +94,11 @@ class SignInPages:
         provider, secure = self._provider(issuer), self._requests.cookies.is_secure(request)
         attempt, parameters = read_attempt(request, secure=secure), _parameters(request)
         delete_attempt(request, secure=secure)
-        if attempt is None or not attempt.is_answered_by(issuer, parameters.get("state", ""), self._kernel.now()):
+        if attempt is None or not attempt.is_answered_by(issuer, parameters.get("state", ""), self._server.now()):
             return self._failed(request, issuer, KEYS, SignInFailed("It has expired.", code="sign_in_expired"))
         back = local_path(attempt.back, KEYS)
         try:
-            await self._kernel.storage.attempts.charge(_BY_ADDRESS, self._kernel.proxies.client(request))
+            await self._server.storage.attempts.charge(_BY_ADDRESS, self._server.proxies.client(request))
             if request.audit is not None:
                 request.audit.note(Actor("anonymous"), {"issuer": issuer})
             person = await self._person(provider, attempt, parameters)
@@ -107,8 +107,8 @@ class SignInPages:
             return self._failed(request, issuer, back, error)
         if request.audit is not None:
             request.audit.identify(account)
-        client = self._requests.cookies.client(request) if self._kernel.config.accounts.session_clients else UNKNOWN
-        session = await self._kernel.storage.sessions.open(account.id, client, person.identity.digest)
+        client = self._requests.cookies.client(request) if self._server.config.accounts.session_clients else UNKNOWN
+        session = await self._server.storage.sessions.open(account.id, client, person.identity.digest)
         self._requests.cookies.set(request, session)
         return self._requests.redirect(request, back)
 
@@ -116,7 +116,7 @@ class SignInPages:
     async def signed_out(self, request: Request, issuer: str) -> bytes:
         """Return the page for somebody who has signed out here, with a link to sign out of the issuer as well."""
         provider = self._provider(issuer)
-        url = await provider.sign_out_url(self._kernel.config.web.url.rstrip("/") + SIGN_IN)
+        url = await provider.sign_out_url(self._server.config.web.url.rstrip("/") + SIGN_IN)
         if not url:
             return self._requests.redirect(request, SIGN_IN)
         session = await self._requests.cookies.load_or_create(request)
@@ -139,7 +139,7 @@ class SignInPages:
 
     async def _account(self, provider: Provider, person: Person) -> Account:
         creates = provider.settings.create
-        account: Account | None = await self._kernel.storage.identities.sign_in(
+        account: Account | None = await self._server.storage.identities.sign_in(
             person.identity, person.email, creates=creates
         )
         if account is None or account.disabled_at is not None:

@@ -12,13 +12,15 @@ from ...domain.accounts import subject_digest
 from ...domain.errors import InsufficientScope, InvalidToken, NoAccess
 from ...domain.keys import MAX_LABEL, ApiKey
 from ...domain.publishing import SubjectPublisher
-from ...feature import Host, Running
+from ...feature.server import SERVICES, Server
 from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
 from ...sanitize import clean_line
 from ...tables import StoredKeyRing
 from ...timers import Timer
+from ...web.authentication import ACCESS_TOKENS
 from ...web.error_responses import REALM
+from ...web.health import ISSUERS
 from ...web.mcp import PATH as MCP
 from .rules import texts_of
 from .settings import IssuerConfig, SignInConfig, publish_rule
@@ -149,25 +151,26 @@ class SubjectTokens:
         return ", ".join([REALM, *(f'{name}="{value}"' for name, value in parameters.items())])
 
 
-def running(host: Host) -> Running:
-    """Return the access tokens of the issuers in the settings, and what applies the settings to earlier sign-ins."""
-    settings = host.config.of(SignInConfig)
+def run(server: Server) -> None:
+    """Add the access tokens of the issuers in the settings, and apply the settings to earlier sign-ins."""
+    settings = server.config.of(SignInConfig)
     renewals = {issuer.url: issuer.renew or None for issuer in settings.sign_in_issuers}
-    base_url = host.config.web.url.rstrip("/")
+    base_url = server.config.web.url.rstrip("/")
     own = {base_url + "/", *(base_url + path for path in RESOURCES)}
     issuers = {
         issuer.url: TokenIssuer(
-            issuer_of(issuer.url, host.reactor, host.offload, host.now, host.trace),
+            issuer_of(issuer.url, server.reactor, server.offload, server.now, server.trace),
             frozenset(own | {*issuer.audiences}),
             f"Access tokens: {issuer.title or issuer.name}",
             issuer,
         )
         for issuer in settings.token_issuers
     }
-    return Running(
-        services=[Timer(APPLIED, lambda: host.storage.identities.apply_renewals(renewals), host.reactor)],
-        access_tokens=SubjectTokens(issuers, host.storage.keys, host.config.quota.limit, base_url) if issuers else None,
-    )
+    server.add(SERVICES, Timer(APPLIED, lambda: server.storage.identities.apply_renewals(renewals), server.reactor))
+    if issuers:
+        tokens = SubjectTokens(issuers, server.storage.keys, server.config.quota.limit, base_url)
+        server.set(ACCESS_TOKENS, tokens)
+        server.add(ISSUERS, *tokens.issuers)
 
 
 def _scopes(claims: Mapping[str, Any]) -> Collection[str]:

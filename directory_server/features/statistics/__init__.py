@@ -2,4 +2,4 @@
 
 from ...feature import Feature
 
-FEATURE = Feature("statistics", __name__, settings="settings:StatisticsConfig", web="web:PART", run="recorder:running")
+FEATURE = Feature("statistics", __name__, settings="settings:StatisticsConfig", web="web:PART", run="recorder:run")

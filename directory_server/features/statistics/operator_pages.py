@@ -9,12 +9,12 @@ from attrs import evolve, frozen
 
 from ...domain.errors import Unavailable
 from ...domain.titles import display_title
+from ...feature.server import Server
 from ...http import Request
 from ...web.access_log import UNMATCHED
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import ASSETS_PATH
-from ...web.parts import Kernel
 from ...web.routes import App
 from .charts import chart, date_of
 from .rules import LEAST, Count, Total, day_of
@@ -59,14 +59,14 @@ class OperatorPages:
 
     _requests: OperatorRequests
     _statistics: Statistics
-    _kernel: Kernel
+    _server: Server
     _settings: StatisticsConfig
 
     @app.get(PAGE)
     async def get(self, request: Request) -> bytes:
         """Return the numbers of the last `days`, or of the `day` in the query."""
         member = await self._requests.member(request)
-        asked, today = parameters(request), day_of(self._kernel.now())
+        asked, today = parameters(request), day_of(self._server.now())
         period = next((period for period in PERIODS if str(period) == asked.get("days")), PERIODS[0])
         day = next((day for day in range(today, today - max(PERIODS), -1) if str(day) == asked.get("day")), 0)
         first, last = (day, day) if day else (today + 1 - period, today)
@@ -111,7 +111,7 @@ class OperatorPages:
         """Return the rows of entries with their names; an entry that was removed has its id."""
         rows = []
         for row in _rows(totals):
-            entry = await self._kernel.storage.store.entry(row.name)
+            entry = await self._server.storage.store.entry(row.name)
             named = (
                 None
                 if entry is None
@@ -122,14 +122,14 @@ class OperatorPages:
 
     async def _key(self, row: Row) -> Row:
         """Return the row of a key with its label and its owner; a key that was revoked has its id."""
-        listed = await self._kernel.storage.roster.key(row.name)
+        listed = await self._server.storage.roster.key(row.name)
         if listed is None:
             return row
         return evolve(row, name=listed.key.label, detail=listed.email, href=f"{ADMIN}/keys/{row.name}")
 
     async def _clients(self, totals: Sequence[Total]) -> Sequence[Total]:
         """Return the requests of the keys by the client that has used each key last."""
-        uses = await self._kernel.storage.key_uses.of([total.name for total in totals])
+        uses = await self._server.storage.key_uses.of([total.name for total in totals])
         numbers: dict[str, Counter[str]] = {}
         for total in totals:
             if total.name in uses and (name := uses[total.name].client.name):

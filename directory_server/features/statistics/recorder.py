@@ -16,9 +16,10 @@ from twisted.python.failure import Failure
 
 from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
-from ...feature import Host, Running
+from ...domain.ports.search import OPENED, SEARCHED
+from ...feature.server import SERVICES, WRITES, Server
 from ...timers import Timer
-from ...web.access_log import AccessRecord
+from ...web.access_log import OBSERVERS, AccessRecord
 from .rules import LEAST, MAX_NAMES, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
@@ -191,13 +192,17 @@ class StatisticsRecorder(Timer):
             self._log.warn("Statistics cannot be written: {reason}", reason=error.message)
 
 
-def running(host: Host) -> Running:
-    """Return the recorder, and where it gets requests and searches from."""
+def run(server: Server) -> None:
+    """Add the recorder, which gets requests and searches."""
     recorder = StatisticsRecorder(
-        Statistics(host.storage.statistics_tables),
-        host.offload,
-        host.reactor,
-        host.now,
-        host.config.of(StatisticsConfig),
+        Statistics(server.storage.statistics_tables),
+        server.offload,
+        server.reactor,
+        server.now,
+        server.config.of(StatisticsConfig),
     )
-    return Running((recorder,), recorder.observe, recorder.searched, recorder.opened, write=recorder.flush)
+    server.add(SERVICES, recorder)
+    server.add(OBSERVERS, recorder.observe)
+    server.add(SEARCHED, recorder.searched)
+    server.add(OPENED, recorder.opened)
+    server.add(WRITES, recorder.flush)

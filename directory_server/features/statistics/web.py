@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...feature.parts import WebPart
+from ...feature.server import Server
+from ...web.pages import KEY_PARTS, Extension
+from ...web.routes import APPS
 from .charts import KEY_PART
 from .operator_pages import PAGE, OperatorPages
 from .settings import StatisticsConfig
@@ -12,14 +14,14 @@ from .tables import Statistics
 NAME = "statistics"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    settings = kernel.config.of(StatisticsConfig)
-    requests, statistics = kernel.operators.of_folder(NAME), Statistics(kernel.storage.statistics_tables)
-    return Endpoints([OperatorPages(requests, statistics, kernel, settings).app])
+def _serve(server: Server) -> None:
+    settings = server.config.of(StatisticsConfig)
+    requests, statistics = server.operators.of_folder(NAME), Statistics(server.storage.statistics_tables)
+    server.add(KEY_PARTS, KEY_PART)
+    server.add(APPS, OperatorPages(requests, statistics, server, settings).app)
 
 
 PART = WebPart(
     serve=_serve,
-    key_parts=(KEY_PART,),
     extension=Extension(NAME, "directory_server.features.statistics", tabs=(("server", PAGE, f"{NAME}.tab"),)),
 )

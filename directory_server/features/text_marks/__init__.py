@@ -8,5 +8,5 @@ FEATURE = Feature(
     web="web:PART",
     commands={"marks": "List marks of texts that command a model, and accept them."},
     command="command:marks",
-    run="accepted:running",
+    run="accepted:run",
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ...feature import Host, Running
+from ...domain.ports.additions import ACCEPTED
+from ...feature.server import LOADS, SERVICES, Server
 from ...timers import Timer
 from .tables import AcceptedMarks
 
@@ -28,9 +29,9 @@ class KnownMarks:
         self._known = await self._accepted.all()
 
 
-def running(host: Host) -> Running:
-    """Return what requests read of accepted marks."""
-    known = KnownMarks(AcceptedMarks(host.storage.background_tables))
-    return Running(
-        services=[Timer(REFRESH_INTERVAL, known.refresh, host.reactor)], load=known.refresh, accepted=known.get
-    )
+def run(server: Server) -> None:
+    """Add the accepted marks that requests read."""
+    known = KnownMarks(AcceptedMarks(server.storage.background_tables))
+    server.add(SERVICES, Timer(REFRESH_INTERVAL, known.refresh, server.reactor))
+    server.add(LOADS, known.refresh)
+    server.set(ACCEPTED, known.get)

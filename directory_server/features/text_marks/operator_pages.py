@@ -12,9 +12,9 @@ from ...domain.filters import OR
 from ...domain.marks import KINDS
 from ...domain.search import Query
 from ...domain.withholding import entry_marks
+from ...feature.server import Server
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.parts import Kernel
 from ...web.routes import App
 from .tables import AcceptedMarks
 
@@ -35,7 +35,7 @@ class OperatorPages:
 
     _requests: OperatorRequests
     _accepted: AcceptedMarks
-    _kernel: Kernel
+    _server: Server
 
     @app.get(MARKS)
     @page("list")
@@ -46,22 +46,22 @@ class OperatorPages:
         number = int(asked["page"]) if asked.get("page", "").isdecimal() and len(asked["page"]) < 4 else 1
         number = min(max(number, 1), MAX_PAGE)
         query = Query(f"flag:{kind or OR.join(KINDS)}", PER_PAGE, browse=True)
-        hits = await self._kernel.directory.search(evolve(query, offset=PER_PAGE * (number - 1)))
+        hits = await self._server.directory.search(evolve(query, offset=PER_PAGE * (number - 1)))
         accepted = await self._accepted.all()
-        entries = await self._kernel.storage.store.entries([hit.mcp_id for hit in hits.hits])
+        entries = await self._server.storage.store.entries([hit.mcp_id for hit in hits.hits])
         return {
             "rows": [await self._row(entry) for entry in entries],
             "kinds": KINDS,
             "kind": kind,
             "total": hits.summary.total if hits.summary else 0,
-            "accepted": [entry.name for entry in await self._kernel.storage.store.entries(list(accepted)[:PER_PAGE])],
+            "accepted": [entry.name for entry in await self._server.storage.store.entries(list(accepted)[:PER_PAGE])],
             "next_url": f"{MARKS}?kind={kind}&page={number + 1}" if hits.next and number < MAX_PAGE else "",
         }
 
     async def _row(self, entry: Entry) -> tuple[Entry, Sequence[object], Mapping[str, str]]:
         """Return an entry, its marks that are not accepted, and the excerpts of those of its own texts by id."""
-        detail = await self._kernel.directory.detail_of(entry)
-        marks = await self._kernel.offload(entry_marks, entry)
+        detail = await self._server.directory.detail_of(entry)
+        marks = await self._server.offload(entry_marks, entry)
         return entry, detail.marks, {mark.id: mark.excerpt for mark in marks}
 
     @app.post(f"{MARKS}/accept")
@@ -69,7 +69,7 @@ class OperatorPages:
     async def accept(self, sent: Sent) -> Next:
         """Accept a mark, and go to the list."""
         await self._accepted.accept(sent.fields.get("name", ""), sent.fields.get("mark", ""))
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return Next(MARKS, "accepted")
 
     @app.post(f"{MARKS}/withdraw")
@@ -77,5 +77,5 @@ class OperatorPages:
     async def withdraw(self, sent: Sent) -> Next:
         """Withdraw the accepted marks of an entry, and go to the list."""
         await self._accepted.withdraw(sent.fields.get("name", ""))
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         return Next(MARKS, "withdrawn")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from ...feature.parts import WebPart
+from ...feature.server import Server
 from ...web.pages import Extension
-from ...web.parts import Endpoints, Kernel, WebPart
+from ...web.routes import APPS
 from .operator_pages import MARKS, OperatorPages
 from .tables import AcceptedMarks
 
 NAME = "text_marks"
 
 
-def _serve(kernel: Kernel) -> Endpoints:
-    accepted = AcceptedMarks(kernel.storage.tables)
-    return Endpoints([OperatorPages(kernel.operators.of_folder(NAME), accepted, kernel).app])
+def _serve(server: Server) -> None:
+    accepted = AcceptedMarks(server.storage.tables)
+    server.add(APPS, OperatorPages(server.operators.of_folder(NAME), accepted, server).app)
 
 
 PART = WebPart(

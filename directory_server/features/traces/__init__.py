@@ -7,4 +7,4 @@ Spans have names of routes, statuses and counts only: no key, no text of a query
 
 from ...feature import Feature
 
-FEATURE = Feature("traces", __name__, settings="settings:TracesConfig", run="service:running", runs_if="endpoint")
+FEATURE = Feature("traces", __name__, settings="settings:TracesConfig", run="service:run", runs_if="endpoint")

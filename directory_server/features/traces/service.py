@@ -14,7 +14,9 @@ from twisted.logger import Logger
 
 from ... import __version__
 from ...config import ConfigError
-from ...feature import Host, Running
+from ...domain.ports.tracing import TRACE
+from ...feature.server import SERVICES, Server
+from ...web.access_log import OBSERVERS
 from .settings import TracesConfig
 
 try:
@@ -140,13 +142,13 @@ def dropped_spans(registry: CollectorRegistry) -> Counter:
     return Counter("directory_trace_spans_dropped", "Spans that were not sent to the collector.", registry=registry)
 
 
-def running(host: Host) -> Running:
-    """Return the trace of a server. Raises ConfigError."""
-    settings = host.config.of(TracesConfig)
+def run(server: Server) -> None:
+    """Add the trace. Raises ConfigError."""
+    settings = server.config.of(TracesConfig)
     # It logs text of clients, and each failure.
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
     logging.getLogger("opentelemetry").propagate = False
-    counter = dropped_spans(host.metrics)
+    counter = dropped_spans(server.metrics)
     share = Draw(settings.sample)
     followed = {"remote_parent_sampled": ALWAYS_ON, "remote_parent_not_sampled": ALWAYS_OFF}
     ignored = {"remote_parent_sampled": share, "remote_parent_not_sampled": share}
@@ -157,5 +159,7 @@ def running(host: Host) -> Running:
     )
     exporter = OTLPSpanExporter(settings.endpoint, headers=dict(settings.headers()), timeout=DEADLINE)
     spans = Spans(provider.get_tracer("directory_server", __version__), counter.inc)
-    tracing = Tracing(provider, lambda: Queue(exporter, counter.inc), host.reactor)
-    return Running(services=[tracing], observe=spans.observe, trace=spans)
+    tracing = Tracing(provider, lambda: Queue(exporter, counter.inc), server.reactor)
+    server.add(SERVICES, tracing)
+    server.add(OBSERVERS, spans.observe)
+    server.set(TRACE, spans)

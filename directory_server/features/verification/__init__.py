@@ -9,5 +9,5 @@ FEATURE = Feature(
     web="web:PART",
     commands={"verify": "Check the remotes and packages of the entries NAMES, or all that are due."},
     command="command:verify",
-    run="service:running",
+    run="service:run",
 )

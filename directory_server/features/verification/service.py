@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...config import Config
 from ...domain.patterns import NamePatterns
+from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
-from ...feature import Host, Running
+from ...feature.server import LOADS, SERVICES, Server
 from ...follower import Follower
 from ...timers import Timer
+from ...web.pages import ENTRY_PARTS
 from .checks import Checked, Checks
 from .metrics import CheckMetrics
 from .pages import EntryChecks
@@ -29,22 +31,20 @@ CHECKERS = "verification.checkers"
 """The name of the network side among the parts that tests replace."""
 
 
-def running(host: Host) -> Running:
-    """Return the service that checks what the settings select, and what requests read of checks."""
-    settings, verified = host.config.of(VerifyConfig), VerifiedEntries(verifications_of(host.storage))
-    metrics = CheckMetrics(host.metrics)
-    verifier = _verifier(host, settings, metrics)
+def run(server: Server) -> None:
+    """Add the checks that the settings select, and what requests read of checks."""
+    settings, verified = server.config.of(VerifyConfig), VerifiedEntries(verifications_of(server.storage))
+    metrics = CheckMetrics(server.metrics)
+    verifier = _verifier(server, settings, metrics)
     metrics.watch(lambda: verified.counts, verifier)
-    refresh = Timer(REFRESH_INTERVAL, verified.refresh, host.reactor)
-    return Running(
-        services=[refresh] if verifier is None else [refresh, verifier],
-        load=verified.refresh,
-        additions=verified,
-        entry_part=EntryChecks(verified, settings.remotes or settings.packages).part(),
-    )
+    refresh = Timer(REFRESH_INTERVAL, verified.refresh, server.reactor)
+    server.add(SERVICES, refresh, *([] if verifier is None else [verifier]))
+    server.add(LOADS, verified.refresh)
+    server.add(ADDITIONS, verified)
+    server.add(ENTRY_PARTS, EntryChecks(verified, settings.remotes or settings.packages).part())
 
 
-def _verifier(host: Host, settings: VerifyConfig, metrics: CheckMetrics) -> Verifier | None:
+def _verifier(server: Server, settings: VerifyConfig, metrics: CheckMetrics) -> Verifier | None:
     """Return the service that checks; None if the settings select nothing."""
     selected = {TargetKind.REMOTE: settings.remotes, TargetKind.PACKAGE: settings.packages}
     kinds = [kind for kind, is_selected in selected.items() if is_selected]
@@ -57,23 +57,23 @@ def _verifier(host: Host, settings: VerifyConfig, metrics: CheckMetrics) -> Veri
         for observer in observers:
             observer(checked)
         if checked.is_change:
-            host.bus.announce()
+            server.bus.announce()
 
-    checks = checks_of(host.config, host.storage, _checkers(host), host.reactor, host.now, observe)
-    planner = planner_of(host.config, host.storage, host.offload, host.reactor)
-    verifier = Verifier(planner, checks, verifications_of(host.storage), holder, kinds, host.reactor)
+    checks = checks_of(server.config, server.storage, _checkers(server), server.reactor, server.now, observe)
+    planner = planner_of(server.config, server.storage, server.offload, server.reactor)
+    verifier = Verifier(planner, checks, verifications_of(server.storage), holder, kinds, server.reactor)
     observers.append(verifier.observe)
     return verifier
 
 
-def _checkers(host: Host) -> Checkers:
-    if CHECKERS in host.replaced:
-        replaced: Checkers = host.replaced[CHECKERS]
+def _checkers(server: Server) -> Checkers:
+    if CHECKERS in server.replaced:
+        replaced: Checkers = server.replaced[CHECKERS]
         return replaced
     # The HTTP client takes 3 MB and .1 seconds.
     from .network import network_checkers
 
-    return network_checkers(host.config, host.reactor, host.now)
+    return network_checkers(server.config, server.reactor, server.now)
 
 
 def planner_of(config: Config, storage: Any, offload: Offload, clock: Any) -> Follower:

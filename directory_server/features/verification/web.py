@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...feature.parts import WebPart
 from ...web.pages import Extension
-from ...web.parts import WebPart
 
 NAME = "verification"
 

@@ -7,6 +7,6 @@ FEATURE = Feature(
     __name__,
     settings="settings:WebhooksConfig",
     commands={"webhook": "Add, list, test and remove webhooks, and show what they were sent."},
-    run="service:running",
+    run="service:run",
     resources=("resource:WEBHOOKS",),
 )

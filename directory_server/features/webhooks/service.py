@@ -9,7 +9,7 @@ from uuid import uuid4
 from twisted.internet.defer import Deferred
 
 from ...config import Config
-from ...feature import Host, Running
+from ...feature.server import FAULTS, SERVICES, Server
 from ...search import percolate
 from .dispatcher import Dispatcher
 from .metrics import WebhookMetrics
@@ -48,30 +48,31 @@ async def send_test(webhooks: Webhooks, webhook_id: str, sender: Sender, now: fl
     return sent.delivery
 
 
-def running(host: Host) -> Running:
-    """Return the service that sends messages."""
-    metrics = WebhookMetrics(host.metrics)
+def run(server: Server) -> None:
+    """Add the service that sends messages."""
+    metrics = WebhookMetrics(server.metrics)
     opened: list[Webhooks] = []
 
     async def opening() -> Webhooks:
         if not opened:
-            opened.append(await open_webhooks(host.storage))
+            opened.append(await open_webhooks(server.storage))
         return opened[0]
 
     dispatcher = Dispatcher(
         lambda: Deferred.fromCoroutine(opening()),
-        host.storage.store,
-        host.storage.followers,
-        lambda: host.replaced.get(SENDER) or new_sender(host.config, host.reactor, host.now),
+        server.storage.store,
+        server.storage.followers,
+        lambda: server.replaced.get(SENDER) or new_sender(server.config, server.reactor, server.now),
         percolate,
-        host.offload,
-        host.reactor,
-        host.now,
+        server.offload,
+        server.reactor,
+        server.now,
         metrics.count,
     )
-    metrics.watch(lambda: dispatcher.known, host.now)
+    metrics.watch(lambda: dispatcher.known, server.now)
 
     def faults() -> dict[str, int]:
-        return {"paused_webhooks": sum(webhook.state(host.now()) == "paused" for webhook in dispatcher.known)}
+        return {"paused_webhooks": sum(webhook.state(server.now()) == "paused" for webhook in dispatcher.known)}
 
-    return Running((dispatcher,), faults=faults)
+    server.add(SERVICES, dispatcher)
+    server.add(FAULTS, faults)

@@ -6,4 +6,4 @@ from ._member_pages import Next, Sent, form, page, shown_once
 from ._requests import CSRF, KEYS, SIGN_IN, AccountRequests, Member, local_path
 from ._sessions import SessionCookies
 from ._settings_pages import SessionPages, SettingsPages
-from ._sign_in_pages import SignInMethod, SignInPages
+from ._sign_in_pages import SIGN_IN_METHODS, SignInMethod, SignInPages

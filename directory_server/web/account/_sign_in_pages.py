@@ -10,6 +10,7 @@ from attrs import frozen
 
 from ...domain.accounts import Account
 from ...domain.errors import BadInput, DirectoryError, NotFound, Unavailable
+from ...domain.ports.points import Point
 from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
@@ -146,3 +147,7 @@ class SignInMethod(Protocol):
 
     async def signed_out(self, account: Account) -> str:
         """Return the path of the page for somebody who has signed out of `account`; "" for the sign-in page."""
+
+
+SIGN_IN_METHODS = Point[SignInMethod]()
+"""Further methods on the sign-in page."""

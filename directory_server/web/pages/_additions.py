@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.check_views import VerificationView
+from ...domain.ports.points import Point
 from ...domain.views import Detail
 
 GROUPS = ("server", "access", "entries", "rules")
@@ -71,3 +72,10 @@ KeyPartValues = Sequence[tuple[str, Mapping[str, object]]]
 async def read_key_parts(parts: Sequence[KeyPart], storage: Any, now: float, key_ids: Sequence[str]) -> KeyPartValues:
     """Return the parts of keys."""
     return [(part.template, await part.read(storage, now, key_ids)) for part in parts]
+
+
+ENTRY_PARTS = Point[EntryPart]()
+"""What features show of entries on pages."""
+
+KEY_PARTS = Point[KeyPart]()
+"""What features show of keys."""

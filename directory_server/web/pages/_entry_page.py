@@ -12,6 +12,7 @@ from ... import serialization
 from ...client_config import install_options
 from ...domain.accounts import Account
 from ...domain.entries import Entry
+from ...domain.ports.points import Point
 from ...domain.scopes import Scope
 from ...domain.search import Query, no_likeness
 from ...domain.versions import Version
@@ -70,6 +71,13 @@ class EntryLink:
 
     path: str
     text: str
+
+
+ENTRY_BARS = Point[EntryBar]()
+"""Bars above the page of an entry."""
+
+ENTRY_LINKS = Point[EntryLink]()
+"""Links on the page of an entry."""
 
 
 @define

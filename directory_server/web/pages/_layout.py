@@ -17,6 +17,7 @@ from ...domain.accounts import Account
 from ...domain.entries import Entry
 from ...domain.errors import without_keys
 from ...domain.filters import without_filter
+from ...domain.ports.points import Single
 from ...domain.trust import listed_words, trust_words
 from ...http import Request
 from ...http.errors import ErrorResponse
@@ -91,6 +92,10 @@ EntryImage: TypeAlias = Callable[[Entry], str]
 def no_image(entry: Entry) -> str:
     """Return an empty path: no entry has an image."""
     return ""
+
+
+ENTRY_IMAGE = Single[EntryImage](no_image)
+"""Returns the path of the image of an entry, empty if it has none."""
 
 
 class Layout:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
 from directory_server.domain.audit import Actor, AuditEvent
 from directory_server.domain.errors import Unavailable
+from directory_server.feature import server as registering
 from directory_server.features.audit.chain import AuditRecord, verify
 from directory_server.features.audit.head_file import read_head
-from directory_server.features.audit.service import FLUSH, running
+from directory_server.features.audit.service import FLUSH, run
 from directory_server.features.audit.settings import UPKEEP, AuditConfig
 from directory_server.features.audit.tables import DELETED, AuditLog
 from directory_server.run_sync import inline, run_sync
@@ -144,7 +145,7 @@ def test_reads_are_recorded_where_the_operator_asks_for_it(server: Server, opera
     server.get(f"/api/open/v1/entries/{POSTGRES_ID}")
     server.get("/api/open/v1/search?keywords=postgres")
     assert [each for each in records_of(server) if each.event.action.startswith("GET")] == []
-    run_sync(next(each for each in server.application.running if each.trail).write())
+    run_sync(server.application.write_counts())
     reads = [each.event for each in records_of(server) if each.event.action.startswith("GET")]
     assert [(event.action, event.actor.kind, event.actor.key_id) for event in reads[-2:]] == [
         ("GET /admin/keys", "account", ""),
@@ -180,8 +181,9 @@ def test_a_server_writes_the_head_to_a_file_and_to_its_log(tmp_path: Path) -> No
     with open_server(tmp_path, settings) as server, capturedLogs() as events:
         log, clock = log_of(server), server.clock
         storage, config = server.application.storage, configured(tmp_path, settings)
-        host: Any = SimpleNamespace(config=config, storage=storage, reactor=clock, now=clock.seconds, offload=inline)
-        services, path = running(host).services, config.of(AuditConfig).head_path(config.data_dir)
+        registered = registering.Server(config, storage, clock, clock.seconds, inline, Mock(), None, {})
+        run(registered)
+        services, path = registered.all(registering.SERVICES), config.of(AuditConfig).head_path(config.data_dir)
         for service in services:
             service.startService()
         for number in (1, 2):

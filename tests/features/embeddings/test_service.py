@@ -14,7 +14,8 @@ from prometheus_client import CollectorRegistry
 from twisted.internet.task import Clock
 
 from directory_server.config import Config, ConfigError
-from directory_server.feature import Host, Running
+from directory_server.domain.ports.search import LIKENESS
+from directory_server.feature.server import SERVICES, Server
 from directory_server.features.embeddings import FEATURE
 from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.run_sync import inline
@@ -22,24 +23,25 @@ from directory_server.run_sync import inline
 URL = "http://127.0.0.1:1/v1/embeddings"
 
 
-def run(**settings: Any) -> Running:
-    """Return what the feature does in a server with `settings`."""
+def run(**settings: Any) -> Server:
+    """Return a server with `settings` in which the feature is registered."""
     config = evolve(Config(), features={FEATURE.name: EmbeddingsConfig(**settings)})
-    host: Any = Host(
+    server = Server(
         config=config,
         storage=Mock(),  # It is not used before the services start.
         reactor=Clock(),
         now=lambda: 0.0,
         offload=inline,
-        bus=None,  # type: ignore[arg-type]
+        bus=Mock(),
         metrics=CollectorRegistry(),
         replaced={},
     )
-    return FEATURE.running(host)
+    FEATURE.register(server)
+    return server
 
 
 def test_nothing_runs_without_a_url() -> None:
-    assert run(model="m") == Running()
+    assert run(model="m").all(SERVICES) == []
 
 
 def test_nothing_is_imported_without_a_url() -> None:
@@ -52,15 +54,15 @@ def test_nothing_is_imported_without_a_url() -> None:
 
 
 def test_a_url_adds_a_likeness_and_services() -> None:
-    running = run(url=URL)
-    assert running.likeness is not None
-    assert len(running.services) == 3
+    server = run(url=URL)
+    assert server.get(LIKENESS) is not None
+    assert len(server.all(SERVICES)) == 3
 
 
 def test_the_key_is_read_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text("secret\n")
-    assert run(url=URL, key_file=str(path)).likeness is not None
+    assert run(url=URL, key_file=str(path)).get(LIKENESS) is not None
 
 
 @pytest.mark.parametrize("content", [None, b"", b" \n", b"secret\nsecond line", b"secret\xff", "sécret".encode()])

@@ -14,6 +14,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
+from directory_server.feature.server import SERVICES
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.mail import Smtp
@@ -394,7 +395,7 @@ def test_requests_are_counted_by_state(tmp_path: Path) -> None:
         office = open_office(listed)
         office.request()
         application = listed.server.application
-        timers = [service for running in application.running for service in running.services]
+        timers = application.server.all(SERVICES)
         [measure] = [service for service in timers if getattr(service, "_interval", 0) == MEASURE]
         measure.startService()
         registry = application.metrics.registry

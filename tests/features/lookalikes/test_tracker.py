@@ -12,7 +12,6 @@ from twisted.internet.task import Clock
 from directory_server import follower as follower_module
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
-from directory_server.feature import nothing
 from directory_server.features.lookalikes import tracker as tracker_module
 from directory_server.features.lookalikes.tracker import Tracker
 from directory_server.follower import Follower
@@ -23,6 +22,10 @@ from ...contract.store import entry
 from ...tables.conftest import OpenTables, TablesTest, open_store
 
 ORIGINAL, COPY = "io.bill/weather-map", "io.bi11/WeatherMap"
+
+
+async def nothing() -> None:
+    """Do nothing after flags were written."""
 
 
 @define

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
-from directory_server.features.operators.web import ServerPages
+from directory_server.feature.parts import UPSTREAMS
 from directory_server.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import Server
-from ...web.routes import handlers
 from ._pages import HOSTILE
 
 
@@ -28,16 +27,16 @@ class FakeUpstream:
 
 
 def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser) -> None:
-    pages = handlers(server, ServerPages)
+    registered = server.application.server
     failing = UpstreamState("a/b é", entries=1_234, last_run=1_700_000_000.0, error=HOSTILE, failures=2)
     upstream = FakeUpstream(failing)
     run_sync(
-        pages._kernel.storage.mirrors.put(
+        registered.storage.mirrors.put(
             failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)
         )
     )
-    run_sync(pages._kernel.storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
-    object.__setattr__(pages, "_kernel", evolve(pages._kernel, upstreams=[upstream]))
+    run_sync(registered.storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
+    registered.add(UPSTREAMS, upstream)
     operator.get("/admin")
     assert "The upstream a/b é fails." in operator.text
     operator.get("/admin/upstreams")
@@ -57,11 +56,11 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
 
 
 def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -> None:
-    pages = handlers(server, ServerPages)
+    registered = server.application.server
     state = UpstreamState("a", error="It cannot be reached (<b>{n1}: refused).", failures=1)
     run = FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, error="It answered 503.")
-    run_sync(pages._kernel.storage.mirrors.put(state, run=run))
-    object.__setattr__(pages, "_kernel", evolve(pages._kernel, upstreams=[FakeUpstream(state)]))
+    run_sync(registered.storage.mirrors.put(state, run=run))
+    registered.add(UPSTREAMS, FakeUpstream(state))
     for path in ("/admin?lang=zh", "/admin/upstreams?lang=zh"):
         operator.get(path)
         assert "无法连接上游：&lt;b&gt;{n1}: refused。" in operator.page

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from unittest.mock import Mock
 
 from directory_server.config import Config
-from directory_server.feature import Host
-from directory_server.features.publishing.service import FORGET_INTERVAL, running
+from directory_server.feature import server as registering
+from directory_server.features.publishing.service import FORGET_INTERVAL, run
 from directory_server.features.publishing.tokens import Publication
 from directory_server.run_sync import inline, run_sync
 
@@ -30,9 +30,10 @@ def test_the_log_has_the_network_and_no_secret(publisher: Publisher) -> None:
 def test_old_records_of_the_log_are_deleted(publisher: Publisher, server: Server) -> None:
     publisher.publish(server_json())
     server.clock.advance(31_536_000.0 - 1)
-    storage, clock, nothing = server.application.storage, server.clock, cast(Any, None)
-    host = Host(Config(), storage, clock, clock.seconds, inline, bus=nothing, metrics=nothing, replaced={})
-    (timer,) = running(host).services
+    storage, clock = server.application.storage, server.clock
+    bare = registering.Server(Config(), storage, clock, clock.seconds, inline, Mock(), Mock(), {})
+    run(bare)
+    (timer,) = bare.all(registering.SERVICES)
     timer.startService()
     assert len(publisher.log()) == 1
     clock.advance(FORGET_INTERVAL)

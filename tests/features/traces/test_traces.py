@@ -165,8 +165,7 @@ def test_errors_and_streams_end_their_spans(traced: Traced) -> None:
 
 def test_an_unended_request_makes_place_for_others(traced: Traced, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spans, "MAX_OPEN", 1)
-    running = next(feature for feature in traced.server.application.running if feature.trace is not None)
-    of_server: Any = running.trace
+    of_server: Any = traced.server.application.server.trace
     of_server._open["lost"] = object()
     traced.server.get("/healthz")
     assert not of_server._open

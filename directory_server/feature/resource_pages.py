@@ -14,14 +14,15 @@ from ..domain.errors import DirectoryError, NotFound
 from ..domain.keys import NewSecret
 from ..http import Request
 from ..resource import Action, Asked, Done, Facts, Field, Parts, Resource, field_of
-from .account import Member, shown_once
-from .audit import changing
-from .error_responses import error_response, note_error
-from .forms import parameters
-from .operator_requests import PER_PAGE, Notice, OperatorRequests, ReadNotice, next_url, page_of
-from .pages import Extension
-from .parts import Endpoints, Kernel, WebPart
-from .routes import App
+from ..web.account import Member, shown_once
+from ..web.audit import changing
+from ..web.error_responses import error_response, note_error
+from ..web.forms import parameters
+from ..web.operator_requests import NOTICES, PER_PAGE, Notice, OperatorRequests, ReadNotice, next_url, page_of
+from ..web.pages import Extension
+from ..web.routes import APPS, App
+from .parts import WebPart
+from .server import Server
 
 MAX_ID = 100
 """Characters of the id of a record in a path."""
@@ -33,7 +34,7 @@ class ResourcePages:
 
     _requests: OperatorRequests
     resource: Resource
-    _kernel: Kernel
+    _server: Server
 
     async def get(self, request: Request) -> bytes:
         """Return the list of records."""
@@ -86,18 +87,18 @@ class ResourcePages:
         """Return the new secret of a record once, to the session that made it; else a page with status 410."""
         member = await self._requests.member(request)
         record = await self._facts(self._parts(request, member), record_id)
-        new, status = await shown_once(request, member, self._kernel.storage.new_secrets, self._subject(record["id"]))
+        new, status = await shown_once(request, member, self._server.storage.new_secrets, self._subject(record["id"]))
         values = {"resource": self.resource, "record": record, "secret": new and new.secret}
         return self._requests.page(request, member.session, "secret", values, status)
 
     async def _follow(self, request: Request, member: Member, done: Done, action: Action, record_id: str) -> bytes:
         """Return the redirect to the page after an action."""
-        self._kernel.bus.announce()
+        self._server.bus.announce()
         path = self.resource.path_of(record_id) if record_id else self.resource.path
         if not done.secret:
             return self._requests.redirect(request, path, done.notice or action.name)
         new = NewSecret(done.secret, rotated=False)
-        await self._kernel.storage.new_secrets.put(member.session.identifier, self._subject(record_id), new)
+        await self._server.storage.new_secrets.put(member.session.identifier, self._subject(record_id), new)
         return self._requests.redirect(request, f"{path}/secret")
 
     async def _list(
@@ -134,7 +135,7 @@ class ResourcePages:
         actions = [action for action in resource.shown_actions if action.allows(parts, facts)]
         values = {
             **(shown or _NOTHING_SENT),
-            **(await resource.extra(self._kernel, record) if resource.extra else {}),
+            **(await resource.extra(self._server, record) if resource.extra else {}),
             "resource": resource,
             "record": facts,
             "actions": actions,
@@ -145,9 +146,9 @@ class ResourcePages:
         return self._requests.page(request, member.session, "record", values, status)
 
     def _parts(self, request: Request, member: Member) -> Parts:
-        kernel = self._kernel
+        server = self._server
         url = self._requests.base_url(request)
-        return Parts(kernel.config, kernel.storage, kernel.reactor, kernel.now, lambda: url, member.account)
+        return Parts(server.config, server.storage, server.reactor, server.now, lambda: url, member.account)
 
     async def _found(self, parts: Parts, record_id: str) -> Any:
         found = unquote(record_id, errors="replace")
@@ -203,17 +204,19 @@ def with_resources(part: WebPart, name: str, package: str, resources: Sequence[R
     apps = [*map(_app, shown)]
     tabs = ((resource.group, resource.path, f"{resource.texts}.tab") for resource in shown)
 
-    def serve(kernel: Kernel) -> Endpoints:
-        served, requests = part.serve(kernel), kernel.operators.of_folder("admin")
-        pages = [ResourcePages(requests, resource, kernel) for resource in shown]
-        bound = [app.bound(of_app) for app, of_app in zip(apps, pages, strict=True)]
-        return evolve(served, apps=[*served.apps, *bound])
+    def serve(server: Server) -> None:
+        part.serve(server)
+        requests = server.operators.of_folder("admin")
+        server.add(
+            APPS,
+            *(app.bound(ResourcePages(requests, of, server)) for app, of in zip(apps, shown, strict=True)),
+        )
+        server.add(NOTICES, *(_notice(resource) for resource in shown if resource.waiting))
 
     return evolve(
         part,
         extension=evolve(extension, tabs=(*tabs, *extension.tabs)),
         serve=serve,
-        notices=(*part.notices, *(_notice(resource) for resource in shown if resource.waiting)),
     )
 
 
