@@ -92,11 +92,7 @@ class Tracker:
 
     def _affected(self, changes: Sequence[Change]) -> Flags:
         """Put `changes` into the finder; return the flags of all entries that they may affect."""
-        last = {change.mcp_id: change for change in changes}
-        removed = {mcp_id for mcp_id, change in last.items() if change.body is None}
-        names = [name for name in self._finder if mcp_id_of(name) in removed] if removed else []
-        affected = self._finder.update({**dict.fromkeys(names), **_subjects(list(last.values()))})
-        return {**dict.fromkeys(removed, ()), **self._flags(affected)}
+        return self._flags(self._finder.update(_subjects(changes)))
 
     def _flags(self, names: Iterable[str]) -> Flags:
         """Return the flags of the entries `names`, also those without any."""
@@ -113,6 +109,6 @@ class Tracker:
 
 
 def _subjects(changes: Sequence[Change]) -> dict[str, Subject | None]:
-    """Return the visible entries of `changes`, by name."""
-    entries = (restore_entry(change.body) for change in changes if change.body is not None)
-    return {entry.name: subject_of(entry) for entry in entries}
+    """Return the entries of `changes` by name, None for those that are not visible any more."""
+    bodies = {change.name: change.body for change in changes}
+    return {name: None if body is None else subject_of(restore_entry(body)) for name, body in bodies.items()}

@@ -13,7 +13,6 @@ from ...domain.policy import PolicyRules
 from ...feature.server import SERVICES, Server
 from ...follower import Follower
 from ...search import TextAnalysis
-from ...serialization import restore_entry
 from .settings import PolicyConfig
 from .tables import BATCH, RuledNames
 
@@ -36,9 +35,8 @@ def applier(server: Server) -> Follower:
     rules, names = server.config.of(PolicyConfig).rules, RuledNames.of(server.storage.background_tables, server.config)
 
     async def apply(changes: Sequence[Change]) -> bool:
-        entries = await server.offload(_names, changes)
-        for start in range(0, len(entries), BATCH):
-            await names.apply(entries[start : start + BATCH])
+        for start in range(0, len(changes), BATCH):
+            await names.apply([change.name for change in changes[start : start + BATCH]])
         return True
 
     async def complete() -> bool:
@@ -66,7 +64,3 @@ def applier(server: Server) -> Follower:
 def run(server: Server) -> None:
     """Add the follower of the rules. Without rules, it shows what earlier rules have hidden."""
     server.add(SERVICES, applier(server))
-
-
-def _names(changes: Sequence[Change]) -> Sequence[str]:
-    return [restore_entry(change.body).name for change in changes if change.body is not None]

@@ -171,6 +171,9 @@ def _items(webhook: Webhook, matching: Matching, changes: Sequence[Change]) -> I
     """Return those of `changes` that are for a webhook, with cleaned texts."""
     items = Items()
     for change in changes:
+        # Most changes of a long log need not be decoded: with this status an entry has the most kinds.
+        if not webhook.kinds_of(change, "deprecated"):
+            continue
         entry = None if change.body is None else restore_entry(change.body)
         kinds = webhook.kinds_of(change, "" if entry is None else entry.status)
         # The text of a removed entry is no longer known.
