@@ -125,7 +125,7 @@ class TestFollower(TablesTest):
         # The lease is renewed also without changes.
         for _ in range(5):
             self.clock.advance(LEASE / 2 + 1)
-            assert (first.update(), second.update()) == ([], [])
+            assert (second.update(), first.update()) == ([], [])
         first.stop()
         assert sorted(second.update()) == ["begin", "complete", "x/a", "x/b"]
         self.clock.advance(LEASE - 1)
@@ -133,6 +133,15 @@ class TestFollower(TablesTest):
         # The second process has crashed.
         self.clock.advance(1)
         assert "begin" in first.update()
+
+    def test_a_process_that_was_suspended_notices_another_holder(self) -> None:
+        process = self.process()
+        process.update()
+        run_script(self.open_tables(), "UPDATE follower SET holder = 'other', until = until + 9")
+        self.publish(entry("x/c"))
+        assert process.update() == []
+        self.clock.advance(LEASE + 9)
+        assert process.update() == ["x/c"]
 
     @pytest.mark.parametrize("known", [False, True], ids=["all", "changes"])
     def test_a_process_that_lost_its_lease_stops(self, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,6 +172,24 @@ def test_a_process_takes_over_when_another_stops(machine: Machine) -> None:
     assert len(heir.asked) == 1
 
 
+def test_a_process_without_its_lease_makes_nothing_and_forgets_nothing(machine: Machine) -> None:
+    machine.publish(entry("a"), entry("b"))
+    process = machine.start(batch=1, waits=True)
+    hold = process.builder._hold
+
+    async def is_lost() -> bool:
+        return False
+
+    process.builder._hold = is_lost
+    process.endpoint.answer()
+    assert process.endpoint.waiting == []
+    process.builder._hold, process.endpoint.waits = hold, False
+    process.run()
+    process.run()
+    assert process.builder.is_complete
+    assert len(process.builder.vectors) == 2
+
+
 def test_a_failure_is_logged_once_and_retried_ever_later(machine: Machine) -> None:
     machine.publish(entry("a"))
     with captured_lines() as lines:

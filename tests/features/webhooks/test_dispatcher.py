@@ -75,6 +75,8 @@ def test_filters(directory: Directory) -> None:
     process.run()
     assert process.kinds(URL) == [("x/gone", ("deleted",))]
     # What no filter selects is not read again.
+    directory.publish(entry("y/newer"))
+    process.run()
     assert run_sync(directory.store.head()) == run_sync(directory.webhooks.list())[0].seq
 
 
