@@ -17,6 +17,7 @@ from .config import Config
 from .config.units import parse_duration
 from .domain.accounts import Account
 from .domain.errors import BadInput
+from .domain.ports.requests import Mail
 from .tables import Storage
 
 Facts = Mapping[str, Any]
@@ -31,7 +32,7 @@ class Parts:
     """What functions of a resource work on.
 
     `now` returns seconds since the epoch, `url` the public URL of the server without a slash at the end. `account` is
-    the operator or the auditor of a page, None in a command.
+    the operator or the auditor of a page, None in a command. `mail` sends e-mails; a command sends none.
     """
 
     config: Config
@@ -40,6 +41,7 @@ class Parts:
     now: Callable[[], float]
     url: Callable[[], str]
     account: Account | None = None
+    mail: Mail | None = None
 
     def is_own(self, account_id: str | None) -> bool:
         """Return whether an account is that of the operator of the page."""
@@ -166,7 +168,7 @@ class Resource:
     record, with its `id`. The first of the `columns` of the table names a record. `links` are paths, with facts in
     them, of what facts name.
 
-    `searches` is whether lists can be searched for a text; they then have pages, else `list` returns all records.
+    `searches` is whether lists can be searched for a text. These and those with `has_pages` are read in pages.
     `every` returns records for the command: those whose `number` is greater than one, at most so many, the oldest
     first. `nothing` are words for facts that are None, which pages have as the text `NAME_none`.
     `states` are those by which lists are filtered; a list with `states` and without one has the records without these.
@@ -189,6 +191,7 @@ class Resource:
     actions: tuple[Action, ...] = ()
     links: Mapping[str, str] = field(factory=dict)
     searches: bool = False
+    has_pages: bool = False
     every: Every | None = None
     nothing: Mapping[str, str] = field(factory=dict)
     states: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from ..domain.ports.requests import KINDS
 from ..feature.parts import WebPart
 from ..feature.resource_pages import with_resources
 from ..feature.server import Server
@@ -33,5 +34,6 @@ def extensions() -> tuple[Extension, ...]:
 
 def register_features(server: Server) -> None:
     """Add what all features do in a server."""
+    server.add(KINDS, *(feature.part(kind) for feature in FEATURES for kind in feature.kinds))
     for feature in FEATURES:
         feature.register(server)

@@ -147,13 +147,13 @@ class TooManyAccounts(DirectoryError):
         super().__init__("Registration is closed: too many accounts wait for approval. Ask the operator.")
 
 
-class TooManyReports(DirectoryError):
-    """The limit of open reports, of all entries or of one entry, is reached."""
+class TooManyRequests(DirectoryError):
+    """The limit of open requests of a kind, of all subjects or of one, is reached."""
 
-    code = "reports_full"
+    code = "requests_full"
 
     def __init__(self) -> None:
-        super().__init__("Too many reports wait for the operator. Try again later.")
+        super().__init__("Too many requests wait for a decision. Try again later.")
 
 
 class SignInRefused(DirectoryError):

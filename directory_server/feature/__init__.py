@@ -28,9 +28,9 @@ class Feature:
     `package` is that of its folder. The parts are attributes of modules of the package, such as "web:PART", or absent:
     `settings` is the class of its section, `web` a WebPart, `command` a command of `directory-server`, `run` adds
     what the feature does to a server, and `trail` what records commands, from the settings and the storage.
-    `resources` are each a Resource, with pages and a command. `commands` are the names of its commands, with the first
-    sentence of their help. `run` is not called if the setting `runs_if` is empty or false. A module is imported when
-    its part is needed: commands need no web server, and a server needs no commands.
+    `resources` are each a Resource, with pages and a command, `kinds` each a Kind of requests. `commands` are the names
+    of its commands, with the first sentence of their help. `run` is not called if the setting `runs_if` is empty or
+    false. A module is imported when its part is needed: commands need no web server, and a server needs no commands.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Feature:
     runs_if: str = ""
     trail: str = ""
     resources: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
     def part(self, reference: str) -> Any:
         """Return the part at a `reference`; None for an absent one."""

@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 from ..domain.entries import is_storable
 from ..domain.errors import DirectoryError, NotFound
 from ..domain.keys import NewSecret
+from ..domain.ports.requests import MAIL
 from ..http import Request
 from ..resource import Action, Asked, Done, Facts, Field, Parts, Resource, field_of
 from ..web.account import Member, shown_once
@@ -108,7 +109,8 @@ class ResourcePages:
         state = query.get("state", "") if query.get("state") in resource.states else ""
         asked = Asked(PER_PAGE + 1, query.get("q", ""), state, query.get("after", ""))
         facts = [resource.facts(parts, record) for record in await resource.list(parts, asked)]
-        rows = page_of(facts) if resource.searches else facts
+        is_paged = resource.searches or resource.has_pages
+        rows = page_of(facts) if is_paged else facts
         values = {
             **(shown or _NOTHING_SENT),
             "resource": resource,
@@ -116,7 +118,7 @@ class ResourcePages:
             "rows": rows,
             "choices": await _choices(parts, resource.add.fields if resource.add else ()),
             "next_url": next_url(resource.path, facts, rows[-1]["id"], q=asked.text, state=state)
-            if resource.searches and rows
+            if is_paged and rows
             else "",
         }
         return self._requests.page(request, member.session, "records", values, status)
@@ -148,7 +150,8 @@ class ResourcePages:
     def _parts(self, request: Request, member: Member) -> Parts:
         server = self._server
         url = self._requests.base_url(request)
-        return Parts(server.config, server.storage, server.reactor, server.now, lambda: url, member.account)
+        mail = server.get(MAIL)
+        return Parts(server.config, server.storage, server.reactor, server.now, lambda: url, member.account, mail)
 
     async def _found(self, parts: Parts, record_id: str) -> Any:
         found = unquote(record_id, errors="replace")

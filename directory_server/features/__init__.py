@@ -15,6 +15,8 @@ from ..feature import Feature
 FOLDERS = (
     # Features after it may use the trace.
     "traces",
+    # Features after it may send e-mails.
+    "requests",
     "operators",
     "quota_requests",
     "curation",

@@ -22,6 +22,7 @@ from ._keyring import StoredKeyRing
 from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
 from ._registry_tokens import StoredRegistryTokens
+from ._requests import Requests, add_request, find_request, lock_requests, record_event, request_of
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions

@@ -35,7 +35,7 @@ _STATUS: dict[type[errors.DirectoryError], int] = {
     errors.SignInRefused: 403,
     errors.TooManyAccounts: 403,
     errors.TooManyKeys: 403,
-    errors.TooManyReports: 403,
+    errors.TooManyRequests: 403,
     errors.NotFound: 404,
     errors.Gone: 410,
     errors.InvalidServer: 422,

@@ -31,7 +31,7 @@ def exposed() -> dict[str, set[str]]:
     """Return the names of the metrics of a scrape, each with the names of its labels."""
     from directory_server.features.embeddings.service import EmbeddingMetrics
     from directory_server.features.embeddings.vectors import Vectors
-    from directory_server.features.lists.service import states_gauge
+    from directory_server.features.requests.service import states_gauge
     from directory_server.features.traces.service import dropped_spans
     from directory_server.features.verification.checks import Checked
     from directory_server.features.verification.metrics import CheckMetrics
@@ -51,7 +51,7 @@ def exposed() -> dict[str, set[str]]:
     check = RemoteCheck(target.identifier, target.type, 0.0, RemoteStatus.WORKS)
     EmbeddingMetrics(metrics.registry).watch(Vectors(), lambda: False)
     dropped_spans(metrics.registry)
-    states_gauge(metrics.registry).labels("open")
+    states_gauge(metrics.registry).labels("quota", "open")
     WebhookMetrics(metrics.registry).watch(lambda: [], lambda: 0.0)
     checks = CheckMetrics(metrics.registry)
     checks.observe(Checked(target, check, 0.1, is_change=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -181,10 +181,71 @@ def without(table: str, *columns: str) -> Callable[[Rows], Rows]:
     return lambda rows: {table: [{key: row[key] for key in row if key not in columns} for row in rows[table]]}
 
 
+def request(kind: str, text: str, decision: str, at: float | None, created_at: float, **values: Any) -> Rows:
+    """Return the rows of a request with its first event, and with that of a `decision` at a time."""
+    common = {"kind": kind, "place": "", "account": None, "created_at": created_at, "updated_at": at or created_at}
+    stored = {**common, "state": decision if at else "open", **values}
+    first = (stored["id"], 0, created_at, "requested", stored["account"], text)
+    events = [first, (stored["id"], 1, at, decision, None, "")] if at else [first]
+    return {"request": [stored], "request_event": [dict(zip(EVENT, event, strict=True)) for event in events]}
+
+
+EVENT = ("request", "number", "at", "kind", "account", "text")
+
+REQUEST = ("id", "kind", "subject", "place", "account", "state", "created_at", "updated_at")
+"""Columns that are compared; `tests/tables/test_upgrades.py` compares the details, whose JSON has another form."""
+
+
+def reports(rows: Rows) -> Rows:
+    return joined(
+        request(
+            "report", row["text"], "closed", row["closed_at"], row["reported_at"], id=row["id"], subject=row["mcp_id"]
+        )
+        for row in rows["report"]
+    )
+
+
+def quota_requests(rows: Rows) -> Rows:
+    return joined(
+        request(
+            "quota",
+            row["reason"],
+            "declined" if row["granted"] is None else "approved",
+            row["decided_at"],
+            row["requested_at"],
+            id=f"q{row['account']}",
+            subject=row["account"],
+            account=row["account"],
+        )
+        for row in rows["quota_request"]
+    )
+
+
+def list_requests(rows: Rows) -> Rows:
+    kinds = {True: "version", False: "list"}
+    stored = [
+        {**row, "kind": kinds[row["waits_for"] != ""], "subject": row["name"], "place": row["list"]}
+        for row in rows["list_request"]
+    ]
+    return {"request": stored, "request_event": [*rows["list_request_event"]]}
+
+
+def joined(parts: Iterable[Rows]) -> Rows:
+    rows: Rows = {"request": [], "request_event": []}
+    for part in parts:
+        for table, added in part.items():
+            rows[table] += added
+    return rows
+
+
 BECOMES: Mapping[str, Callable[[Rows], Rows]] = {
     "applied_policy": follower("rules of the policy", "rules", "applied_policy"),
     "embedding_model": without("embedding_model", "log", "seq", "holder", "until"),
     **dict.fromkeys(("lease", "webhook_reader", "webhook_entry", "webhook_change"), lambda rows: {}),
+    "report": reports,
+    "quota_request": quota_requests,
+    "list_request": list_requests,
+    "list_request_event": lambda rows: {},
     "verification_plan": follower("targets of checks", "selection", "verification_plan", "seq"),
 }
 """The rows that those of tables become which later steps drop or change."""
@@ -203,6 +264,8 @@ def expected(place: Place, before: Rows) -> Rows:
         elif table not in OWN:
             name, names = now_named(table, list(stored[0]) if stored else [])
             rows[name] = [dict(zip(names, row.values(), strict=True)) for row in stored]
+    rows["request"] = [{column: row[column] for column in REQUEST} for row in rows["request"]]
+    rows["request_event"] = [{column: row[column] for column in EVENT} for row in rows["request_event"]]
     # A step counts look-ups of keys as outdated, and, in SQLite, triggers do.
     del rows["pulse"]
     if place.release == FIRST:

@@ -12,11 +12,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from directory_server.domain.requests import Request
 from directory_server.postgres import Database as PostgresDatabase
 from directory_server.postgres import import_data
 from directory_server.run_sync import run_sync
 from directory_server.sqlite import Database, export
 from directory_server.sqlite._database import Schema
+from directory_server.tables import request_of
 from directory_server.upgrades import former_steps
 
 from .. import engines
@@ -46,6 +48,7 @@ RENAMED = {
 GONE = {
     *{"applied_policy", "verification_plan", "lease", "embedding_model"},
     *{"webhook_reader", "webhook_entry", "webhook_change"},
+    *{"report", "quota_request", "list_request", "list_request_event"},
 }
 """Tables that later steps drop, or of which they drop columns."""
 
@@ -258,3 +261,58 @@ def test_an_upgrade_keeps_positions_in_the_log(tmp_path: Path) -> None:
         upgrade_postgres(conninfo)
         for query, rows in POSITIONS.items():
             assert former.execute(query).fetchall() == rows
+
+
+ASKED = """
+    INSERT INTO account (id, email, created_at, approved_at) VALUES ('ann', 'a', 1, 1), ('bob', 'b', 1, 1);
+    INSERT INTO report (id, mcp_id, server_name, version, reason, text, reported_at, closed_at) VALUES
+        ('r1', 'mcp', 'x/a "1"', '1', 'spam', 'Bad.', 10, NULL), ('r2', 'mcp', 'x/a', '1', 'other', '', 20, 30);
+    INSERT INTO quota_request (account, wanted, reason, requested_at, decided_at, granted) VALUES
+        ('ann', 500, 'Agents.', 40, 50, 300), ('bob', 500, 'Agents.', 60, NULL, NULL);
+    INSERT INTO list_request (id, list, name, account, waits_for, state, created_at, updated_at) VALUES
+        ('l1', 'red', 'x/a', 'ann', '', 'asked', 70, 80), ('l2', 'red', 'x/b', NULL, 'digest', 'open', 90, 90);
+    INSERT INTO list_request_event (request, number, at, kind, account, text) VALUES
+        ('l1', 0, 70, 'requested', 'ann', 'Mail.'), ('l1', 1, 80, 'question', 'bob', 'Why?'),
+        ('l2', 0, 90, 'version', NULL, '');
+"""
+
+MOVED = [
+    Request("list", "x/a", "red", "ann", {}, "asked", 70, 80, "l1"),
+    Request("version", "x/b", "red", None, {"digest": "digest"}, "open", 90, 90, "l2"),
+    Request("quota", "ann", "", "ann", {"wanted": 500, "granted": 300}, "approved", 40, 50, "qann"),
+    Request("quota", "bob", "", "bob", {"wanted": 500, "granted": None}, "open", 60, 60, "qbob"),
+    Request("report", "mcp", "", None, {"name": 'x/a "1"', "version": "1", "reason": "spam"}, "open", 10, 10, "r1"),
+    Request("report", "mcp", "", None, {"name": "x/a", "version": "1", "reason": "other"}, "closed", 20, 30, "r2"),
+]
+
+MOVED_EVENTS = [
+    *(("l1", 0, 70, "requested", "ann", "Mail."), ("l1", 1, 80, "question", "bob", "Why?")),
+    ("l2", 0, 90, "version", None, ""),
+    *(("qann", 0, 40, "requested", "ann", "Agents."), ("qann", 1, 50, "approved", None, "")),
+    ("qbob", 0, 60, "requested", "bob", "Agents."),
+    ("r1", 0, 10, "requested", None, "Bad."),
+    *(("r2", 0, 20, "requested", None, ""), ("r2", 1, 30, "closed", None, "")),
+]
+"""What becomes of ASKED."""
+
+READ_MOVED = """
+    SELECT kind, subject, place, account, details, state, created_at, updated_at, id FROM request ORDER BY id
+"""
+
+READ_EVENTS = "SELECT request, number, at, kind, account, text FROM request_event ORDER BY request, number"
+
+
+def test_an_upgrade_makes_one_table_of_all_requests(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "directory.db")) as old:
+        make_former_sqlite(old, "directory", len(former_steps("sqlite", "directory")))
+        old.executescript(ASKED)
+        old.commit()
+    with closing(Database(tmp_path, "directory")) as database, database.connection() as connection:
+        assert [request_of(row) for row in connection.execute(READ_MOVED)] == MOVED
+        assert connection.execute(READ_EVENTS).fetchall() == MOVED_EVENTS
+    with created("upgrade_requests") as conninfo, psycopg.connect(conninfo, autocommit=True) as former:
+        make_former_postgres(former, len(former_steps("postgres")))
+        former.execute(ASKED)
+        upgrade_postgres(conninfo)
+        assert [request_of(row) for row in former.execute(READ_MOVED)] == MOVED
+        assert former.execute(READ_EVENTS).fetchall() == MOVED_EVENTS

@@ -29,13 +29,13 @@ from directory_server.feature.server import LOADS, SERVICES
 from directory_server.features import sections
 from directory_server.features.publishing.login_methods import NETWORK
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
-from directory_server.features.reports.tables import Reports
+from directory_server.features.reports.resource import REPORT
 from directory_server.features.statistics.recorder import StatisticsRecorder
 from directory_server.features.verification.service import CHECKERS
 from directory_server.features.verification.verifier import Verifier
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
-from directory_server.tables import StoredAccounts, StoredKeyRing
+from directory_server.tables import Requests, StoredAccounts, StoredKeyRing
 from directory_server.turn import ImmediateTurn
 
 from ..features.publishing.fake_logins import FakeLogins
@@ -114,7 +114,7 @@ class Server:
     accounts: StoredAccounts
     passwords: RecordingHasher
     database: sqlite.Database
-    reports: Reports
+    reports: Requests
     publishers: PublisherTokens
     publication_log: PublicationLog
     site: Any
@@ -334,7 +334,7 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
         storage.accounts,
         passwords,
         database,
-        Reports(storage.tables),
+        Requests(storage.tables, (REPORT,)),
         PublisherTokens(storage.tables, clock.seconds),
         PublicationLog(storage.tables),
         application.web.site,

@@ -19,4 +19,5 @@ FEATURE = Feature(
     command="command:lists",
     run="service:run",
     runs_if="enabled",
+    kinds=("requests:LISTING", "requests:VERSION"),
 )

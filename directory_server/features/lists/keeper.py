@@ -12,9 +12,9 @@ from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
+from ...domain.requests import Request
 from ...follower import Followed, Follower
 from .request_tables import ListRequests
-from .requests import ListRequest
 from .rules import EntryList
 from .tables import Differences, Lists
 
@@ -31,7 +31,7 @@ class Keeper:
     _matching: Matching
     _offload: Offload
     _requests: ListRequests
-    _tell: Callable[[Sequence[ListRequest]], Awaitable[None]]
+    _tell: Callable[[Sequence[Request]], Awaitable[None]]
     _now: Callable[[], float]
     _followed: Sequence[EntryList] = field(default=(), init=False)
     """The lists at the last look, without those that have all entries."""

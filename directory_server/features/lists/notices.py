@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from attrs import frozen
 from twisted.logger import Logger
 
-from ...config import Config
+from ...domain.ports.requests import Mail
+from ...domain.requests import Request, State
 from ...wording import counted
 from .approvers import Approvers
-from .mail import Mailer, mailer_of
-from .requests import ListRequest, State
-from .settings import ListsConfig
 
 REQUESTS = "/account/requests"
 
@@ -29,14 +27,6 @@ _ANSWERS: Mapping[State, str] = {
 """Subjects of e-mails to members by the state of a request."""
 
 
-def mails_of(
-    config: Config, storage: Any, approvers: Approvers, reactor: Any, now: Callable[[], float]
-) -> RequestMails:
-    """Return what sends e-mails as the settings say. Raises ConfigError."""
-    mailer = mailer_of(config.of(ListsConfig), reactor, now)
-    return RequestMails(storage, approvers, mailer, config.web.url.rstrip("/"))
-
-
 @contextmanager
 def _logged() -> Iterator[None]:
     """Log errors: what the e-mails are about is stored already."""
@@ -48,41 +38,40 @@ def _logged() -> Iterator[None]:
 
 @frozen
 class RequestMails:
-    """Sends e-mails about requests, with links below `_base_url`. Errors are logged."""
+    """Sends e-mails about requests, if there is a mail server. Errors are logged."""
 
     _storage: Any
     _approvers: Approvers
-    _mailer: Mailer
-    _base_url: str
+    _mail: Mail | None
 
-    async def tell_waiting(self, versions: Sequence[ListRequest]) -> None:
+    async def tell_waiting(self, versions: Sequence[Request]) -> None:
         """Tell approvers and members that new versions wait."""
         await self.tell_approvers(versions)
         await self.tell_members(versions)
 
-    async def tell_members(self, changed: Iterable[ListRequest]) -> None:
+    async def tell_members(self, changed: Iterable[Request]) -> None:
         """Tell the members of requests their new states."""
         with _logged():
-            for asked in changed if self._mailer.sends else ():
+            for asked in changed if self._mail is not None else ():
                 if asked.account is not None:
-                    await self._send([asked.account], f"{asked.name}: {_ANSWERS[asked.state]}", [asked])
+                    await self._send([asked.account], f"{asked.subject}: {_ANSWERS[asked.state]}", [asked])
 
-    async def tell_approvers(self, waiting: Sequence[ListRequest]) -> None:
+    async def tell_approvers(self, waiting: Sequence[Request]) -> None:
         """Tell the approvers of lists which requests wait for them: an e-mail for each list, not about own requests."""
         with _logged():
-            by_list: dict[str, list[ListRequest]] = {}
-            for asked in waiting if self._mailer.sends else ():
-                by_list.setdefault(asked.list, []).append(asked)
+            by_list: dict[str, list[Request]] = {}
+            for asked in waiting if self._mail is not None else ():
+                by_list.setdefault(asked.place, []).append(asked)
             for list_name, of_list in by_list.items():
-                what = of_list[0].name if len(of_list) == 1 else counted(len(of_list), "entry", "entries")
+                what = of_list[0].subject if len(of_list) == 1 else counted(len(of_list), "entry", "entries")
                 verb = "waits" if len(of_list) == 1 else "wait"
                 members = {asked.account for asked in of_list}
                 approvers = [account for account in await self._approvers.accounts(list_name) if members != {account}]
                 await self._send(approvers, f"{what}: {verb} for a decision on the list {list_name}", of_list)
 
-    async def _send(self, accounts: Sequence[str], subject: str, about: Sequence[ListRequest]) -> None:
+    async def _send(self, accounts: Sequence[str], subject: str, about: Sequence[Request]) -> None:
         path = f"{REQUESTS}/{about[0].id}" if len(about) == 1 else REQUESTS
         for account in accounts:
             listed = await self._storage.roster.account(account)
-            if listed is not None and listed.account.disabled_at is None:
-                self._mailer.send(listed.account.email, subject, f"{subject}.\n\n{self._base_url}{path}\n")
+            if self._mail is not None and listed is not None and listed.account.disabled_at is None:
+                self._mail(listed.account.email, subject, path)

@@ -10,6 +10,8 @@ from attrs import frozen
 from ...domain.accounts import Account
 from ...domain.entries import Entry, check_name, mcp_id_of
 from ...domain.errors import BadInput, DirectoryError
+from ...domain.requests import MAX_TEXT, EventKind, State, unknown_request
+from ...domain.requests import Request as Asked
 from ...domain.scopes import NOTHING, Scope, unknown_list
 from ...domain.throttling import AttemptLimit
 from ...feature.server import Server
@@ -20,7 +22,7 @@ from ...web.routes import App
 from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
 from .pages import Stored
-from .requests import MAX_TEXT, EventKind, ListRequest, State, unknown_request
+from .requests import VERSION
 from .rules import EntryList
 
 MAX_OWN, MAX_WAITING = 50, 100
@@ -106,7 +108,7 @@ class RequestPages:
             asked, is_approver = await self._find(member.account, request_id)
             is_own = asked.account == member.account.id
             # Of a new version that waits others want a decision as well.
-            is_members = action in _OF_MEMBER and is_own and not (asked.waits_for and action == "withdraw")
+            is_members = action in _OF_MEMBER and is_own and not (asked.kind == VERSION.name and action == "withdraw")
             if not is_members and not (action in _OF_APPROVER and is_approver):
                 raise unknown_request()
             path = f"{REQUESTS}/{asked.id}"
@@ -128,29 +130,27 @@ class RequestPages:
         self._server.bus.announce()
         return self._requests.redirect(request, path, action)
 
-    async def _decide(
-        self, asked: ListRequest, action: str, form: Mapping[str, str], approver: str
-    ) -> Sequence[ListRequest]:
+    async def _decide(self, asked: Asked, action: str, form: Mapping[str, str], approver: str) -> Sequence[Asked]:
         """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
         text = form.get("text", "")
         if action != "approve":
             return [
                 await self._stored.requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._server.now())
             ]
-        entry = await self._entry(asked.name, within=None)
+        entry = await self._entry(asked.subject, within=None)
         if entry is None:
             raise BadInput("This directory has no such entry.", code="entry_unknown")
         approval = approval_of(entry, self._server.now())
         if approval.digest != form.get("digest", ""):
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
-        if (await self._stored.lists.find(asked.list)).is_all:
+        if (await self._stored.lists.find(asked.place)).is_all:
             raise BadInput("The list has all entries.", code="listed")
         return await self._stored.requests.approve(asked.id, approval, approver, text)
 
-    async def _find(self, account: Account, request_id: str) -> tuple[ListRequest, bool]:
+    async def _find(self, account: Account, request_id: str) -> tuple[Asked, bool]:
         """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
         asked = await self._stored.requests.find(request_id)
-        is_approver = asked.list in await self._deciding(account)
+        is_approver = asked.place in await self._deciding(account)
         if asked.account != account.id and not is_approver:
             raise unknown_request()
         return asked, is_approver
@@ -173,18 +173,18 @@ class RequestPages:
     async def _entry(self, name: str, *, within: Scope) -> Entry | None:
         return await self._server.directory.within(within).store.entry(mcp_id_of(name))
 
-    async def _seen(self, asked: ListRequest, account: Account) -> Mapping[str, Any]:
+    async def _seen(self, asked: Asked, account: Account) -> Mapping[str, Any]:
         """Return what a member sees of the entry: nothing if it is outside of her scope."""
         scope = NOTHING if self._stored.scopes is None else await self._stored.scopes.of(account.id)
-        entry = await self._entry(asked.name, within=scope)
+        entry = await self._entry(asked.subject, within=scope)
         return {"entry_id": "" if entry is None else entry.mcp_id, "entry": None}
 
-    async def _reviewed(self, asked: ListRequest) -> Mapping[str, Any]:
+    async def _reviewed(self, asked: Asked) -> Mapping[str, Any]:
         """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
         listed = await self._server.storage.roster.account(asked.account) if asked.account else None
         entry, approved = (
-            await self._entry(asked.name, within=None),
-            await self._stored.requests.approval(asked.list, asked.name),
+            await self._entry(asked.subject, within=None),
+            await self._stored.requests.approval(asked.place, asked.subject),
         )
         values = {"email": "" if listed is None else listed.account.email, "approved": approved, "entry_id": ""}
         if entry is None:
@@ -202,7 +202,7 @@ class RequestPages:
     async def _state(self, request_id: str) -> Values:
         """Return the values of a request for the audit log."""
         asked = await self._stored.requests.find(request_id)
-        return {"list": asked.list, "entry": asked.name, "state": asked.state}
+        return {"list": asked.place, "entry": asked.subject, "state": asked.state}
 
 
 @frozen
@@ -226,7 +226,7 @@ class RequestBar:
         for entry_list in lists:
             asked = last.get(entry_list.name)
             state = "listed" if entry_list.name in listed else "" if asked is None else _STATES.get(asked.state, "")
-            if state == "pending" and asked is not None and asked.waits_for:
+            if state == "pending" and asked is not None and asked.kind == VERSION.name:
                 state = "version"
             can_ask = not state.startswith(("listed", "pending", "version")) and entry_list.name in open_for
             if state or can_ask:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...config import AtLeast, Config, ConfigError, Seconds, above_zero, line, read_secret, setting
-from ...domain.accounts import is_email
+from ...config import setting
 
 
 @frozen
@@ -15,27 +14,3 @@ class ListsConfig:
     enabled: bool = setting(
         False, "Whether readers see only the entries of their lists. Without any list they then see none."
     )
-    request_age: Seconds = setting(
-        7_776_000.0, "Time after which an open request for an entry expires, and a decided one is deleted.", above_zero
-    )
-    mail_host: str = setting(
-        "", "Mail server that tells members of answers, and approvers of requests; if empty: only pages do.", line(253)
-    )
-    mail_port: int = setting(587, "Port of the mail server.", AtLeast(1))
-    mail_tls: bool = setting(True, "Whether the mail server must offer STARTTLS with a valid certificate.")
-    mail_sender: str = setting("", "Address that e-mails are from, such as directory@example.org.", line(254))
-    mail_user: str = setting("", "User at the mail server; if empty: none.", line(200))
-    mail_password_file: str = setting("", "File with the password of the user, which is read at the start.")
-
-    def check(self, config: Config) -> None:
-        """Raise ConfigError for mail without a sender or links, and for a user without TLS or without a password."""
-        if self.mail_host and not config.web.url:
-            raise ConfigError("lists.mail_host: needs web.url, to which e-mails link.")
-        if self.mail_host and not is_email(self.mail_sender):
-            raise ConfigError("lists.mail_sender: must be an e-mail address.")
-        if self.mail_user and not (self.mail_tls and self.mail_password_file):
-            raise ConfigError("lists.mail_user: needs lists.mail_tls and lists.mail_password_file.")
-
-    def password(self) -> str:
-        """Return the password of the mail server, empty without a user. Raises ConfigError."""
-        return read_secret("lists.mail_password_file", self.mail_password_file) if self.mail_user else ""

@@ -51,7 +51,7 @@ _DELETE = (
     "DELETE FROM list_group WHERE list = :name",
     "DELETE FROM list_approver WHERE list = :name",
     "DELETE FROM list_approval WHERE list = :name",
-    "DELETE FROM list_request WHERE list = :name",
+    "DELETE FROM request WHERE place = :name AND kind IN ('list', 'version')",
 )
 
 _LEFTOVERS = f"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...domain.ports.requests import MAIL
 from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...web.account import AccountRequests
@@ -12,7 +13,7 @@ from ...web.pages import ENTRY_BARS, EntryBar, Extension
 from ...web.routes import APPS
 from .approvers import Approvers
 from .groups import Groups
-from .notices import REQUESTS, mails_of
+from .notices import REQUESTS, RequestMails
 from .pages import LISTS, OWN, ListPages, OwnLists, Stored
 from .request_pages import RequestBar, RequestPages
 from .request_tables import ListRequests
@@ -28,7 +29,7 @@ def _serve(server: Server) -> None:
     scopes = ReaderScopes(storage.tables, server.now) if is_on else None
     stored = Stored(Lists(storage.tables), Approvers(storage.tables, storage), ListRequests(storage.tables), scopes)
     members = AccountRequests(server.operators.cookies, server.layout, NAME)
-    mails = mails_of(server.config, storage, stored.approvers, server.reactor, server.now)
+    mails = RequestMails(storage, stored.approvers, server.get(MAIL))
     server.add(
         APPS,
         ListPages(server.operators.of_folder(NAME), server, stored, Groups(storage.tables)).app,

@@ -8,5 +8,6 @@ FEATURE = Feature(
     settings="settings:ReportsConfig",
     web="web:PART",
     commands={"report": "List and close reports of readers about entries."},
-    command="command:report",
+    resources=("resource:REPORTS",),
+    kinds=("resource:REPORT",),
 )

@@ -12,17 +12,18 @@ from ...domain.throttling import AttemptLimit
 from ...domain.views import Detail
 from ...feature.server import Server
 from ...http import Request
+from ...tables import Requests
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
 from ...web.pages import plain
 from ...web.responses import empty_response
 from ...web.routes import App
-from .tables import MAX_TEXT, REASONS, Report, Reports
+from .resource import REASONS, REPORT, new_report
 
 DAY = 86_400.0
 
 MAX_REPORT_FORM = 16 * 1024
-"""Maximum size of the form in bytes: a text of MAX_TEXT characters of four bytes, percent-encoded."""
+"""Maximum size of the form in bytes: a text of 1,000 characters of four bytes, percent-encoded."""
 
 _BY_ADDRESS = AttemptLimit("report by address", rate=10 / DAY, burst=5)
 _BY_NETWORK = AttemptLimit("report by network", rate=30 / DAY, burst=15)
@@ -39,7 +40,7 @@ class ReaderPages:
     app = App()
 
     _server: Server
-    _reports: Reports
+    _reports: Requests
     _is_on: bool
 
     @app.get("/servers/{mcp_id}/report")
@@ -56,15 +57,14 @@ class ReaderPages:
             check_not_auditor(viewer)
         fields = same_site_fields(request, MAX_REPORT_FORM)
         reason, text = fields.get("reason", ""), fields.get("text", "")
-        report = Report(detail.mcp_id, detail.server_name, detail.version, reason, text, self._server.now())
         try:
             # An invalid report does not count.
-            report.checked()
+            report = new_report(detail.mcp_id, detail.server_name, detail.version, reason, text)
             # The address first: attempts that are rejected for one address do not use up the limit of its network.
             attempts, proxies = self._server.storage.attempts, self._server.proxies
             await attempts.charge(_BY_ADDRESS, proxies.client(request))
             await attempts.charge(_BY_NETWORK, proxies.network(request))
-            await self._reports.add(report)
+            await self._reports.add(report, text, self._server.now())
         except DirectoryError:
             return self._form(request, viewer, detail, reason, text, Failure())
         # The browser follows with GET, so a reload does not send the form again (RFC 9110, section 15.4.4).
@@ -103,10 +103,10 @@ class ReaderPages:
             "mcp_id": detail.mcp_id,
             "name": _name(detail),
             "reasons": REASONS,
-            "longest": MAX_TEXT,
+            "longest": REPORT.longest,
             "reason": reason,
             # Longer than the limit, so that a rejected text can be shortened.
-            "text": plain(text, 2 * MAX_TEXT),
+            "text": plain(text, 2 * REPORT.longest),
             "error": error,
             "retry_after": retry_after,
         }

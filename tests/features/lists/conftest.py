@@ -10,10 +10,11 @@ from typing import Any
 from attrs import frozen
 
 from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.ports.requests import MAIL
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.keeper import Keeper
-from directory_server.features.lists.notices import mails_of
+from directory_server.features.lists.notices import RequestMails
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
@@ -21,7 +22,7 @@ from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
 from directory_server.search import percolate
 
-from ...web.conftest import Server, configured, entry, open_server
+from ...web.conftest import Server, entry, open_server
 
 SECRET = entry(
     "io.github.secret/vault",
@@ -75,13 +76,12 @@ class Listed:
 def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
     """Open the server without SECRET."""
     folder.mkdir(exist_ok=True)
-    config = configured(folder, {**SETTINGS, **settings})
     with open_server(folder, {**SETTINGS, **settings}) as server:
         application = server.application
         storage = application.storage
         lists, groups = Lists(storage.tables), Groups(storage.tables)
         approvers = Approvers(storage.tables, storage)
-        mails = mails_of(config, storage, approvers, server.clock, server.clock.seconds)
+        mails = RequestMails(storage, approvers, application.server.get(MAIL))
         keeper = Keeper(
             lists=lists,
             matching=percolate,

@@ -14,15 +14,17 @@ from twisted.internet.defer import Deferred, succeed
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
+from directory_server.domain.requests import STATES
 from directory_server.feature.server import SERVICES
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.mail import Smtp
 from directory_server.features.lists.request_tables import ListRequests
-from directory_server.features.lists.requests import MAX_OPEN, STATES
+from directory_server.features.lists.requests import KINDS, LISTING
 from directory_server.features.lists.rules import new_list
-from directory_server.features.lists.service import MEASURE
+from directory_server.features.requests.mail import Smtp
+from directory_server.features.requests.service import MEASURE
 from directory_server.run_sync import run_sync
+from directory_server.tables import Requests
 from directory_server.tables._roster import StoredRoster
 
 from ...logs import captured_lines
@@ -122,7 +124,7 @@ def test_an_approval_puts_an_entry_on_the_list(office: Office) -> None:
     assert office.names() == []
     assert office.request() == ""
     assert "Request sent." in office.ann.text
-    assert "Waits for an approver" in office.ann.text
+    assert "Waits for a decision" in office.ann.text
     office.amy.get(office.path())
     for text in (TEXT, ANN, "Opens the zebra vault", "https://zebra.example.org/mcp", "Not checked"):
         assert text in office.amy.text
@@ -141,7 +143,7 @@ def test_an_approval_puts_an_entry_on_the_list(office: Office) -> None:
 
 def test_an_approver_asks_back_and_declines(office: Office) -> None:
     office.request()
-    assert office.decide("question") == "reason_missing"
+    assert office.decide("question") == "text_missing"
     assert office.decide("question", "Which project?") == ""
     assert office.decide("question", "And why?") == "decided"
     path = office.path(ANN)
@@ -259,10 +261,10 @@ def test_requests_are_bounded_and_expire(office: Office) -> None:
     assert office.request() == "request_exists"
     requests = ListRequests(office.listed.server.application.storage.tables)
     account = run_sync(requests.find(office.path(ANN).rpartition("/")[2])).account
-    for number in range(MAX_OPEN - 1):
+    for number in range(LISTING.per_account - 1):
         run_sync(requests.add(str(account), "team", f"x/{number}", TEXT, 0.0))
     assert office.request("x/more") == "requests_own"
-    run_sync(requests.forget(1.0, 2.0))
+    run_sync(Requests(office.listed.server.application.storage.tables, KINDS).expire(1.0, 2.0))
     assert run_sync(requests.count()) == 1
     office.ann.get(REQUESTS)
     assert "Expired" in office.ann.text
@@ -291,7 +293,7 @@ def page_of_visitor(office: Office, path: str) -> str:
     return browser.text
 
 
-MAIL = {"lists.mail_host": "mail.example.org", "lists.mail_sender": "d@example.org"}
+MAIL = {"requests.mail_host": "mail.example.org", "requests.mail_sender": "d@example.org"}
 
 
 @pytest.fixture
@@ -399,9 +401,16 @@ def test_requests_are_counted_by_state(tmp_path: Path) -> None:
         [measure] = [service for service in timers if getattr(service, "_interval", 0) == MEASURE]
         measure.startService()
         registry = application.metrics.registry
-        values = {state: registry.get_sample_value("directory_list_requests", {"state": state}) for state in STATES}
+
+        def count(state: str) -> float | None:
+            value: float | None = registry.get_sample_value(
+                "directory_decision_requests", {"kind": "list", "state": state}
+            )
+            return value
+
+        values = {state: count(state) for state in STATES}
         assert values == {**dict.fromkeys(STATES, 0), "open": 1}
         office.decide("approve")
         listed.server.clock.advance(MEASURE)
-        assert registry.get_sample_value("directory_list_requests", {"state": "approved"}) == 1
+        assert count("approved") == 1
         measure.stopService()

@@ -1,19 +1,28 @@
-"""Requests for a larger quota: the page of the member, the page of operators, and the limit of the account."""
+"""Requests for a larger quota: the page of the member, and what operators decide."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.features.quota_requests import tables as quota_tables
-from directory_server.features.quota_requests.tables import QuotaRequest, QuotaRequests
+from directory_server.domain.requests import Request
+from directory_server.features.quota_requests.resource import QUOTA as KIND
 from directory_server.run_sync import run_sync
+from directory_server.tables import Requests
 
+from ...cli.conftest import CommandLine
 from ...web.browsers import SEARCH, Browser
 from ...web.conftest import Server
 
 QUOTA = "/account/quota"
 HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture
+def requests(server: Server) -> Requests:
+    return Requests(server.application.storage.tables, (KIND,))
 
 
 def ask(browser: Browser, limit: str = "500", reason: str = "A nightly job.") -> str:
@@ -22,59 +31,82 @@ def ask(browser: Browser, limit: str = "500", reason: str = "A nightly job.") ->
     return browser.submit(QUOTA, {"limit": limit, "reason": reason})
 
 
+def path_of(requests: Requests) -> str:
+    """Return the path of the last open request."""
+    return f"/admin/quota-requests/{run_sync(requests.list(is_open=True, limit=1))[0].id}"
+
+
 def test_a_granted_request_counts_for_all_keys_and_new_ones(
-    server: Server, ann: Account, member: Browser, operator: Browser
+    server: Server, ann: Account, member: Browser, operator: Browser, requests: Requests
 ) -> None:
     secret = member.create_key()
     assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "20"
     assert ask(member) == ""
     assert "Request sent." in member.text
-    member.get(QUOTA)
-    assert "Your request for 500 requests waits for an operator." in member.text
-    assert 'name="reason"' not in member.page
+    assert "Your last request: 500 requests Waits for a decision" in member.text
+    assert 'name="limit"' not in member.page
     operator.get("/admin")
     assert "1 member asks for a larger quota" in operator.text
     operator.get("/admin/quota-requests")
-    assert ann.email in operator.text
-    assert "A nightly job." in operator.text
-    assert "Asks for 500 requests in 60 minutes · has 20" in operator.text
-    operator.follow(operator.post(f"/admin/quota-requests/{ann.id}/grant", {"limit": "300"}))
+    for text in (ann.email, "A nightly job.", "asks for 500"):
+        assert text in operator.text
+    path = path_of(requests)
+    operator.get(path)
+    assert 'value="500"' in operator.page
+    operator.follow(operator.post(f"{path}/grant", {"limit": "300", "text": "Enough?"}))
     assert "Limit granted." in operator.text
-    assert "No open request." in operator.text
     assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "300"
     assert server.get(SEARCH, key=member.create_key()).headers["X-RateLimit-Limit"] == "300"
     member.get(QUOTA)
-    assert "Granted: each of your keys can make 300 requests in any 60 minutes." in member.text
+    assert "Approved: each of your keys can make 300 requests in any 60 minutes" in member.text
+    assert "Enough?" in member.text
     assert "Each key can make 300 requests" in member.text
-    assert 'name="reason"' in member.page
+    assert 'name="limit"' in member.page
+
+
+def test_a_member_answers_a_question_and_withdraws(
+    server: Server, member: Browser, operator: Browser, requests: Requests
+) -> None:
+    ask(member)
+    path = path_of(requests)
+    operator.get(path)
+    assert operator.submit(f"{path}/ask", {"text": " "}) == "text_missing"
+    assert operator.submit(f"{path}/ask", {"text": "Which job?"}) == ""
+    own = f"{QUOTA}/{path.rpartition('/')[2]}"
+    member.get(QUOTA)
+    assert "Waits for the member" in member.text
+    assert "Which job?" in member.text
+    for browser, action in ((operator, "answer"), (member, "approve")):
+        assert browser.submit(f"{own}/{action}", {"text": "x"}) == "not_found"
+        browser.get(QUOTA)
+    assert member.submit(f"{own}/answer", {"text": "The backup."}) == ""
+    assert "Answer sent." in member.text
+    operator.get(path)
+    assert "The backup." in operator.text
+    assert member.submit(f"{own}/withdraw") == ""
+    assert "Withdrawn" in member.text
+    operator.get(path)
+    assert f"{path}/grant" not in operator.page
 
 
 def test_a_declined_request_changes_nothing_and_can_be_sent_again(
-    server: Server, ann: Account, member: Browser, operator: Browser
+    server: Server, ann: Account, member: Browser, operator: Browser, requests: Requests
 ) -> None:
     secret = member.create_key()
     ask(member)
-    operator.get("/admin/quota-requests")
-    operator.follow(operator.post(f"/admin/quota-requests/{ann.id}/decline"))
-    assert "Request declined." in operator.text
-    assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "20"
-    member.get(QUOTA)
-    assert "Declined: your request for 500 requests." in member.text
-    assert ask(member, "400") == ""
-    operator.get("/admin/quota-requests")
-    assert "Asks for 400 requests" in operator.text
-
-
-def test_of_two_decisions_the_first_counts(server: Server, ann: Account, member: Browser, operator: Browser) -> None:
-    ask(member)
-    operator.get("/admin/quota-requests")
-    path = f"/admin/quota-requests/{ann.id}"
+    path = path_of(requests)
+    operator.get(path)
     assert operator.submit(f"{path}/decline") == ""
     operator.get("/account/keys")
-    assert operator.submit(f"{path}/grant", {"limit": "300"}) == "not_found"
+    assert operator.submit(f"{path}/grant", {"limit": "300"}) == "decided"
     account = run_sync(server.accounts.find(ann.email))
     assert account is not None
     assert account.limit is None
+    assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "20"
+    member.get(QUOTA)
+    assert "Declined" in member.text
+    assert ask(member, "400") == ""
+    assert ask(member, "400") == "request_exists"
 
 
 INVALID = [
@@ -82,64 +114,59 @@ INVALID = [
     ("0", "x", "limit_wrong"),
     ("9" * 30, "x", "limit_wrong"),
     ("unlimited", "x", "limit_wrong"),
-    ("٣", "x", "limit_wrong"),
+    ("\u0663", "x", "limit_wrong"),
     ("500", " \u200b ", "reason_missing"),
     ("500", "x" * 281, "reason_long"),
 ]
 
 
-def test_rejects_an_invalid_request(server: Server, member: Browser, subtests: pytest.Subtests) -> None:
+def test_rejects_an_invalid_request(member: Browser, requests: Requests, subtests: pytest.Subtests) -> None:
     for limit, reason, error in INVALID:
         with subtests.test(f"{limit} {reason[:5]}"):
             assert ask(member, limit, reason) == error
             assert 'aria-invalid="true"' in member.page
-    assert run_sync(QuotaRequests(server.application.storage.tables).count()) == 0
+    assert run_sync(requests.count()) == 0
 
 
-def test_requests_are_limited(server: Server, ann: Account, member: Browser) -> None:
-    requests = QuotaRequests(server.application.storage.tables)
+def test_requests_are_limited(server: Server, member: Browser, requests: Requests) -> None:
     for _ in range(5):
         assert ask(member) == ""
-        run_sync(requests.decide(ann.id, server.clock.seconds(), None))
+        request_id = path_of(requests).rpartition("/")[2]
+        run_sync(requests.record(request_id, "declined", None, "", server.clock.seconds()))
     assert ask(member) == "throttled"
 
 
-def test_open_requests_are_bounded(
-    server: Server, ann: Account, member: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quota_tables, "MAX_OPEN", 1)
-    bob = run_sync(server.accounts.add("bob@example.org"))
-    run_sync(QuotaRequests(server.application.storage.tables).put(QuotaRequest(bob.id, 50, "x", 1.0)))
-    assert ask(member) == "requests_full"
-
-
-def test_texts_are_escaped_and_cleaned(server: Server, member: Browser, operator: Browser) -> None:
+def test_texts_are_escaped_and_cleaned(member: Browser, operator: Browser, requests: Requests) -> None:
     ask(member, reason=HOSTILE)
-    operator.get("/admin/quota-requests")
-    assert "<script>alert" not in operator.page
-    assert "\u202e" not in operator.page
+    for path in ("/admin/quota-requests", path_of(requests)):
+        operator.get(path)
+        assert "<script>alert" not in operator.page
+        assert "\u202e" not in operator.page
 
 
-def test_an_operator_cannot_grant_the_own_request(server: Server, operator_account: Account, operator: Browser) -> None:
+def test_an_operator_cannot_grant_the_own_request(
+    server: Server, operator_account: Account, operator: Browser, requests: Requests
+) -> None:
     ask(operator)
-    operator.get("/admin/quota-requests")
-    path = f"/admin/quota-requests/{operator_account.id}/grant"
-    assert path not in operator.page
-    operator.get("/account/keys")
-    assert operator.submit(path, {"limit": "300"}) == "own_account"
+    path = path_of(requests)
+    operator.get(path)
+    assert operator.submit(f"{path}/grant", {"limit": "300"}) == "own_account"
     account = run_sync(server.accounts.find(operator_account.email))
     assert account is not None
     assert account.limit is None
 
 
-def test_the_list_is_bounded(server: Server, operator: Browser) -> None:
-    requests = QuotaRequests(server.application.storage.tables)
-    for number in range(25):
-        account = run_sync(server.accounts.add(f"{'x' * 200}{number}@example.org"))
-        run_sync(requests.put(QuotaRequest(account.id, 50, "数" * 280, float(number))))
-    assert len(operator.get("/admin/quota-requests").body) < 60_000
-    assert operator.page.count("/grant") == 20
-    assert "5 more requests follow" in operator.text
+def test_the_command_grants(directory: CommandLine) -> None:
+    ann = run_sync(directory.accounts.add("ann@example.org")).id
+    requests = Requests(directory.accounts._tables, (KIND,))
+    request = Request("quota", ann, account=ann, details={"wanted": 500})
+    added = run_sync(requests.add(request, "Agents.", 1.0))
+    (listed,) = json.loads(directory.succeed("quota-request", "list", "--json"))
+    assert (listed["email"], listed["wanted"], listed["text"]) == ("ann@example.org", 500, "Agents.")
+    assert "is approved" in directory.run("quota-request", "grant", added, "300").stderr
+    account = run_sync(directory.accounts.find("ann@example.org"))
+    assert account is not None
+    assert account.limit == 300
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

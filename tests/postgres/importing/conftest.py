@@ -17,13 +17,14 @@ from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteSt
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.flags import LOOKALIKE, EntryFlag
 from directory_server.domain.keys import Client, KeyUse, NewSecret
+from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
-from directory_server.features.quota_requests.tables import QuotaRequest, QuotaRequests
+from directory_server.features.quota_requests.resource import QUOTA
 from directory_server.features.removals.osv import Advisory
 from directory_server.features.removals.tables import Advisories, Reading
-from directory_server.features.reports.tables import Report, Reports
+from directory_server.features.reports.resource import REPORT, new_report
 from directory_server.features.statistics.rules import Count, QueryCount
 from directory_server.features.statistics.tables import Statistics
 from directory_server.features.verification.results import PackageCheck, RemoteCheck
@@ -44,6 +45,7 @@ from directory_server.sqlite import (
     sqlite_store,
 )
 from directory_server.tables import (
+    Requests,
     StoredAccounts,
     StoredCuration,
     StoredFollowers,
@@ -83,8 +85,6 @@ _ROWS = """
     INSERT INTO entry_list VALUES ('red', 'Red', 0, 1, 'mail', 999990.0, 3, 1);
     INSERT INTO list_approver VALUES ('red', '', 'team');
     INSERT INTO list_approval VALUES ('red', 'x/y', '1', 'aa', x'7b7d', 999990.0, NULL);
-    INSERT INTO list_request VALUES ('r', 'red', 'x/y', NULL, '', 'open', 999990.0, 999991.0);
-    INSERT INTO list_request_event VALUES ('r', 0, 999990.0, 'requested', NULL, 'For mail.');
     INSERT INTO unresolved VALUES ('x/y');
     INSERT INTO list_pick VALUES ('red', 'x/y');
     INSERT INTO list_entry VALUES ('id', 'red', NULL, 7);
@@ -193,12 +193,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     run_sync(StoredIdentities(SqliteTables(data.directory), now).sign_in(person, "0@example.org", creates=False))
     run_sync(accounts.disable(run_sync(accounts.list())[3].id))
     run_sync(accounts.set_limit(run_sync(accounts.list())[4].id, 500))
-    quota_requests = QuotaRequests(SqliteTables(data.directory))
-    for number, granted in ((4, 500), (5, None)):
-        asked = run_sync(accounts.list())[number].id
-        run_sync(quota_requests.put(QuotaRequest(asked, 1_000, "Agents.", 999_990.0)))
-        run_sync(quota_requests.decide(asked, 999_999.0, granted))
-    run_sync(quota_requests.put(QuotaRequest(account.id, 1_000, "Agents.", 999_990.0)))
+    quota_requests = Requests(SqliteTables(data.directory), (QUOTA,))
+    for asking in (run_sync(accounts.list())[4].id, account.id):
+        request = Request(QUOTA.name, asking, account=asking, details={"wanted": 1_000})
+        asked = run_sync(quota_requests.add(request, "Agents.", 999_990.0))
+    run_sync(quota_requests.record(asked, "approved", None, "", 999_999.0, {"granted": 500}))
     flags = {mcp_id_of("x/b"): [EntryFlag(LOOKALIKE, "same_name", 999_990.0, other) for other in ("x/c", "x/a")]}
     run_sync(SqliteTables(data.directory).write(lambda rows: put_flags(rows, [LOOKALIKE], flags)))
     advisories = Advisories(SqliteTables(data.directory))
@@ -207,10 +206,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     tokens = StoredRegistryTokens(SqliteTables(data.directory), now)
     made = [run_sync(tokens.create(f"token {number}")) for number in range(3)]
     run_sync(tokens.revoke(made[2][0].id))
-    reports = Reports(SqliteTables(data.directory))
+    reports = Requests(SqliteTables(data.directory), (REPORT,))
     for number in range(3):
-        added = run_sync(reports.add(Report("1", "x/a", "1.0.0", "broken", f"text {number}", 999_990.0)))
-    run_sync(reports.close(added.id, 999_999.0))
+        report = new_report("1", "x/a", "1.0.0", "broken", text := f"text {number}")
+        added = run_sync(reports.add(report, text, 999_990.0))
+    run_sync(reports.record(added, "closed", None, "", 999_999.0))
     publishers = PublisherTokens(SqliteTables(data.directory), now)
     embeddings = Embeddings(SqliteTables(data.directory))
     run_sync(embeddings.put("model", [Embedding(mcp_id_of(NAME), b"digest", b"vector")], []))

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from directory_server.features.reports.tables import MAX_OPEN_OF_ENTRY, MAX_TEXT, REASONS, Report
+from directory_server.domain.requests import Request
+from directory_server.features.reports.resource import REASONS, REPORT, new_report
 from directory_server.run_sync import run_sync
 
 from ..conftest import POSTGRES_ID, Response, Server, entry
@@ -25,8 +26,13 @@ def send(server: Server, path: str = FORM, body: bytes = b"", address: str = "12
     return server.request("POST", path, key=None, headers=sent, body=encoded, address=address)
 
 
-def stored(server: Server) -> Sequence[Report]:
-    return run_sync(server.reports.list())
+def stored(server: Server) -> Sequence[Request]:
+    return run_sync(server.reports.list(is_open=True, limit=99))
+
+
+def text_of(server: Server) -> str:
+    [report] = stored(server)
+    return run_sync(server.reports.texts([report]))[report.id]
 
 
 def test_the_entry_page_leads_to_the_form(get_page: GetPage) -> None:
@@ -44,15 +50,9 @@ def test_a_report_is_stored_and_confirmed(server: Server, get_page: GetPage) -> 
     assert response.status == 303
     assert response.headers["Location"] == f"{FORM}/sent"
     (report,) = stored(server)
-    assert report == Report(
-        POSTGRES_ID,
-        "io.github.example/postgres-mcp",
-        "1.0.0",
-        "broken",
-        "It does\nnot start.",
-        server.clock.seconds(),
-        report.id,
-    )
+    assert (report.subject, report.created_at, report.account) == (POSTGRES_ID, server.clock.seconds(), None)
+    assert report.details == {"name": "io.github.example/postgres-mcp", "version": "1.0.0", "reason": "broken"}
+    assert text_of(server) == "It does\nnot start."
     assert "Report sent." in Document(get_page(f"{FORM}/sent")).text
 
 
@@ -61,7 +61,7 @@ def test_a_report_is_stored_and_confirmed(server: Server, get_page: GetPage) -> 
     [
         ({"text": "x"}, "Choose a reason.", "select"),
         ({"reason": "<b>"}, "Choose a reason.", "select"),
-        ({"reason": "spam", "text": "x" * (MAX_TEXT + 1)}, "at most 1000 characters", "textarea"),
+        ({"reason": "spam", "text": "x" * (REPORT.longest + 1)}, "at most 1000 characters", "textarea"),
         ({"reason": "other", "text": " \n"}, "Describe the reason.", "textarea"),
     ],
 )
@@ -84,9 +84,9 @@ def test_invalid_reports_do_not_count(server: Server) -> None:
 
 
 def test_the_longest_text_fits_in_the_form(server: Server) -> None:
-    text = "\N{OK HAND SIGN}" * MAX_TEXT
+    text = "\N{OK HAND SIGN}" * REPORT.longest
     assert send(server, reason="other", text=text).status == 303
-    assert stored(server)[0].text == text
+    assert text_of(server) == text
 
 
 def test_hostile_texts_are_cleaned_and_escaped(server: Server) -> None:
@@ -94,7 +94,7 @@ def test_hostile_texts_are_cleaned_and_escaped(server: Server) -> None:
     assert b"<script>alert" not in response.body
     assert len(Document(response).all("textarea")) == 1
     send(server, reason="spam", text=HOSTILE)
-    assert stored(server)[0].text == "</textarea><script>alert(1)</script>\ufffd"
+    assert text_of(server) == "</textarea><script>alert(1)</script>\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,8 @@ def test_a_network_can_send_some_reports(server: Server) -> None:
 
 
 def test_many_open_reports_of_an_entry_are_rejected(server: Server) -> None:
-    report = Report(POSTGRES_ID, "name", "1", "spam", "", 1.0)
-    for _ in range(MAX_OPEN_OF_ENTRY):
-        run_sync(server.reports.add(report))
+    for _ in range(REPORT.per_subject):
+        run_sync(server.reports.add(new_report(POSTGRES_ID, "name", "1", "spam", ""), "", 1.0))
     response = send(server, reason="spam")
     assert response.status == 403
     assert "Too many reports wait for the operator." in Document(response).text

@@ -17,14 +17,14 @@ from twisted.test.iosim import FakeTransport, connect
 from zope.interface import implementer
 
 from directory_server.config import ConfigError
-from directory_server.features.lists.mail import DEADLINE, MAX_WAITING, Mailer, Smtp, message_of
-from directory_server.features.lists.settings import ListsConfig
+from directory_server.features.requests.mail import DEADLINE, MAX_WAITING, Mailer, Smtp, message_of
+from directory_server.features.requests.settings import RequestsConfig
 
 from ...logs import captured_lines
 from ...web.conftest import configured
 
 CONFIG = configured(Path(), {"web.url": "https://directory.example.org"})
-SETTINGS = ListsConfig(mail_host="mail.example.org", mail_sender="directory@example.org", mail_tls=False)
+SETTINGS = RequestsConfig(mail_host="mail.example.org", mail_sender="directory@example.org", mail_tls=False)
 
 
 @frozen
@@ -62,7 +62,7 @@ class Delivery:
         return lambda: self.message
 
 
-def start(settings: ListsConfig = SETTINGS) -> tuple[MemoryReactorClock, Deferred[Any], list[str], Any]:
+def start(settings: RequestsConfig = SETTINGS) -> tuple[MemoryReactorClock, Deferred[Any], list[str], Any]:
     """Send a message; return the reactor, the Deferred, a list for the error, and the factory of the client."""
     reactor = MemoryReactorClock()
     errors: list[str] = []
@@ -106,7 +106,7 @@ def test_a_message_reaches_the_server() -> None:
 
 
 def test_a_server_without_tls_gets_nothing_unless_that_is_allowed() -> None:
-    settings = ListsConfig(mail_host="mail.example.org", mail_sender="directory@example.org")
+    settings = RequestsConfig(mail_host="mail.example.org", mail_sender="directory@example.org")
     _, _, errors, factory = start(settings)
     received = converse(factory)
     assert errors
@@ -147,9 +147,11 @@ def test_messages_wait_and_are_bounded() -> None:
 
 def test_settings_are_checked(tmp_path: Path) -> None:
     for wrong in (
-        ListsConfig(mail_host="mail.example.org"),
-        ListsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d"),
-        ListsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file="x", mail_tls=False),
+        RequestsConfig(mail_host="mail.example.org"),
+        RequestsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d"),
+        RequestsConfig(
+            mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file="x", mail_tls=False
+        ),
     ):
         with pytest.raises(ConfigError):
             wrong.check(CONFIG)
@@ -158,7 +160,9 @@ def test_settings_are_checked(tmp_path: Path) -> None:
         SETTINGS.check(configured(tmp_path, {}))
     password = tmp_path / "password"
     password.write_text("secret\n")
-    settings = ListsConfig(mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file=str(password))
+    settings = RequestsConfig(
+        mail_host="m", mail_sender="d@example.org", mail_user="d", mail_password_file=str(password)
+    )
     settings.check(CONFIG)
     assert settings.password() == "secret"
     password.unlink()

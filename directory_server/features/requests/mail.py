@@ -15,7 +15,7 @@ from twisted.mail.smtp import ESMTPSenderFactory
 from twisted.python.failure import Failure
 
 from ...sanitize import clean_line
-from .settings import ListsConfig
+from .settings import RequestsConfig
 
 DEADLINE = 30.0
 """Seconds after which a message is given up."""
@@ -40,7 +40,7 @@ class Smtp:
     The certificate of the server is verified. `_password` is empty without a user.
     """
 
-    _settings: ListsConfig
+    _settings: RequestsConfig
     _password: str
     _reactor: Any
 
@@ -113,7 +113,7 @@ class Mailer:
         self._waiting -= 1
 
 
-def mailer_of(settings: ListsConfig, reactor: Any, now: Callable[[], float]) -> Mailer:
+def mailer_of(settings: RequestsConfig, reactor: Any, now: Callable[[], float]) -> Mailer:
     """Return the mailer of `settings`. Raises ConfigError."""
     deliver = Smtp(settings, settings.password(), reactor).deliver if settings.mail_host else None
     return Mailer(settings.mail_sender, deliver, now)

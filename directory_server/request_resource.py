@@ -1,0 +1,155 @@
+"""The resource of a kind of requests on which operators decide: pages, command, history, questions and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Literal
+
+from attrs import frozen
+
+from .domain.requests import MAX_EVENTS, MAX_TEXT, EventKind, Kind, Request
+from .resource import Action, Asked, Done, Facts, Field, Parts, Resource
+from .tables import Requests
+
+Check = Callable[..., Facts]
+"""Returns the details of a decision for the parts, the request and the values of its fields. Raises BadInput."""
+
+Apply = Callable[[Parts, Request], Coroutine[Any, Any, None]]
+"""Does what a decision means, after it is stored with its details."""
+
+_TEXT = Field("text", "A text for the person.", "long", MAX_TEXT)
+
+_SUBJECTS: Mapping[EventKind, str] = {
+    "question": "There is a question about your request",
+    "approved": "Your request was approved",
+    "declined": "Your request was declined",
+    "closed": "Your request was closed",
+}
+
+_DONE: Mapping[EventKind, str] = {
+    "question": "is asked",
+    "approved": "is approved",
+    "declined": "is declined",
+    "closed": "is closed",
+}
+
+
+@frozen
+class Listed:
+    """A request with its first text, and the e-mail address of its account, empty without one."""
+
+    request: Request
+    text: str
+    email: str = ""
+
+
+def request_resource(
+    kind: Kind,
+    name: str,
+    command: str,
+    texts: str,
+    *,
+    group: Literal["access", "entries"],
+    about: str,
+    columns: tuple[str, ...],
+    decisions: Sequence[Action],
+    links: Mapping[str, str],
+    facts: Callable[[Parts, Request], Facts] = lambda parts, request: request.details,
+) -> Resource:
+    """Return the resource of a kind. `facts` are what it shows of a request beside those of all kinds."""
+
+    def stored(parts: Parts) -> Requests:
+        return Requests(parts.storage.tables, (kind,))
+
+    async def listed(parts: Parts, requests: Sequence[Request]) -> Sequence[Listed]:
+        texts = await stored(parts).texts(requests)
+        return [Listed(request, texts.get(request.id, ""), await email_of(parts, request)) for request in requests]
+
+    async def list_(parts: Parts, asked: Asked) -> Sequence[Listed]:
+        is_open = asked.state != "decided"
+        return await listed(parts, await stored(parts).list(is_open=is_open, after=asked.after, limit=asked.limit))
+
+    async def find(parts: Parts, request_id: str) -> Listed:
+        return (await listed(parts, [await stored(parts).find(request_id)]))[0]
+
+    def facts_of(parts: Parts, record: Listed) -> Facts:
+        request = record.request
+        of_account = {"email": record.email} if kind.of_accounts else {}
+        return {
+            "id": request.id,
+            **of_account,
+            **facts(parts, request),
+            "text": record.text,
+            "state": request.state,
+            "created_at": request.created_at,
+            "updated_at": request.updated_at,
+        }
+
+    async def history(parts: Parts, request_id: str, limit: int) -> Sequence[Facts]:
+        events = (await stored(parts).events(request_id))[-limit:]
+        return [{"happened_at": event.at, "event": event.kind, "text": event.text} for event in events]
+
+    return Resource(
+        name=name,
+        command=command,
+        noun=command.replace("-", " "),
+        group=group,
+        about=about,
+        texts=texts,
+        list=list_,
+        find=find,
+        facts=facts_of,
+        columns=columns,
+        links=links,
+        states=("decided",),
+        has_pages=True,
+        actions=tuple(decisions),
+        log=history,
+        logged=("happened_at", "event", "text"),
+        longest_log=MAX_EVENTS + 2,
+        waiting=lambda storage: Requests(storage.tables, (kind,)).count(),
+    )
+
+
+async def email_of(parts: Parts, request: Request) -> str:
+    """Return the e-mail address of the account of a request, empty without one."""
+    listed = await parts.storage.roster.account(request.account) if request.account else None
+    return "" if listed is None else listed.account.email
+
+
+def decision(
+    kind: Kind,
+    name: str,
+    help_: str,
+    event: EventKind,
+    *fields: Field,
+    check: Check = lambda parts, request: {},
+    apply: Apply | None = None,
+    with_text: bool = True,
+    values: Callable[[Parts, Facts], Mapping[str, str]] = lambda parts, facts: {},
+) -> Action:
+    """Return the action of operators that adds an event to a request."""
+
+    async def run(parts: Parts, request_id: str, **values: Any) -> Done | None:
+        requests = Requests(parts.storage.tables, (kind,))
+        text, account = values.pop("text", ""), parts.account.id if parts.account else None
+        details = check(parts, await requests.find(request_id), **values)
+        # First, so that of two operators one decides.
+        decided = await requests.record(request_id, event, account, text, parts.now(), details)
+        if apply is not None:
+            await apply(parts, decided)
+        listed = await parts.storage.roster.account(decided.account) if parts.mail and decided.account else None
+        if parts.mail and listed and listed.account.disabled_at is None:
+            parts.mail(listed.account.email, _SUBJECTS[event], kind.page)
+        return None
+
+    return Action(
+        name,
+        help_,
+        run,
+        fields=(*fields, _TEXT) if with_text else fields,
+        done=_DONE[event],
+        of_many=not fields and not with_text,
+        values=values,
+        allows=lambda parts, facts: facts["state"] in (("open",) if event == "question" else ("open", "asked")),
+    )
