@@ -15,6 +15,7 @@ from ..domain.keys import NewSecret
 from ..domain.ports.requests import MAIL
 from ..http import Request
 from ..resource import Action, Asked, Done, Facts, Field, Parts, Resource, field_of
+from ..tables import Storage
 from ..web.account import Member, shown_once
 from ..web.audit import changing
 from ..web.error_responses import error_response, note_error
@@ -246,7 +247,7 @@ def _of_action(handler: Callable[..., Awaitable[bytes]], action: Action) -> Call
 
 
 def _notice(resource: Resource) -> ReadNotice:
-    async def read(storage: Any) -> Notice | None:
+    async def read(storage: Storage) -> Notice | None:
         assert resource.waiting is not None
         count = await resource.waiting(storage)
         return Notice(resource.path, f"{resource.texts}.waiting", count) if count else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from attrs import frozen
@@ -13,6 +13,7 @@ from werkzeug.exceptions import NotFound
 from ..domain.ports.points import Point
 from ..http import Request
 from ..sanitize import clean_line
+from ..tables import Storage
 from .account import CSRF, AccountRequests, Member
 
 ADMIN = "/admin"
@@ -37,7 +38,7 @@ class Notice:
     count: int
 
 
-ReadNotice = Callable[[Any], Awaitable[Notice | None]]
+ReadNotice = Callable[[Storage], Awaitable[Notice | None]]
 """Reads a notice from the stored data; None if there is nothing to say."""
 
 

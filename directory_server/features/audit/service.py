@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import define, field
 from twisted.logger import Logger
@@ -13,6 +12,7 @@ from ...domain.audit import Actor, AuditEvent
 from ...domain.errors import Unavailable
 from ...domain.ports.audit import TRAIL, AuditTrail
 from ...feature.server import SERVICES, WRITES, Server
+from ...tables import Storage
 from ...timers import Timer
 from .head_file import HeadKeeper
 from .settings import UPKEEP, AuditConfig
@@ -106,7 +106,7 @@ def run(server: Server) -> None:
     server.set(TRAIL, trail)
 
 
-def command_trail(config: Config, storage: Any) -> AuditTrail | None:
+def command_trail(config: Config, storage: Storage) -> AuditTrail | None:
     """Return the audit log for commands; None without the setting."""
     settings = config.of(AuditConfig)
     return Trail(AuditLog(storage.tables), ()) if settings.enabled else None

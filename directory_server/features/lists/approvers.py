@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from attrs import frozen
 
 from ...domain.errors import BadInput
 from ...serialization import decode_stored
 from ...serialization import text as json_text
-from ...tables import Rows, Tables, transaction
+from ...tables import Rows, Storage, Tables, transaction
 from .rules import MAX_APPROVERS, unknown_group
 from .tables import GROUPS, LOCK
 
@@ -57,7 +56,7 @@ class Approvers:
     """The approvers of all lists. All methods raise Unavailable. `_storage` has the adapters of all ports."""
 
     _tables: Tables
-    _storage: Any
+    _storage: Storage
 
     async def of(self, list_name: str) -> Sequence[Approver]:
         """Return the approvers of a list, accounts first."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from attrs import frozen
 from twisted.logger import Logger
 
 from ...domain.ports.requests import Mail
 from ...domain.requests import Request, State
+from ...tables import Storage
 from ...wording import counted
 from .approvers import Approvers
 
@@ -40,7 +40,7 @@ def _logged() -> Iterator[None]:
 class RequestMails:
     """Sends e-mails about requests, if there is a mail server. Errors are logged."""
 
-    _storage: Any
+    _storage: Storage
     _approvers: Approvers
     _mail: Mail | None
 

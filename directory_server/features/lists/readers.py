@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...domain.entries import is_storable
 from ...domain.errors import BadInput
+from ...tables import Storage
 
 
-async def reader_of(storage: Any, text: str) -> str:
+async def reader_of(storage: Storage, text: str) -> str:
     """Return the id of the account with an e-mail address, or of a key or a token of the registry API with an id.
 
     A key that belongs to an account is none: it sees what its account sees. `storage` has the adapters of all ports.
@@ -31,7 +30,7 @@ async def reader_of(storage: Any, text: str) -> str:
     )
 
 
-async def name_of(storage: Any, reader: str) -> str:
+async def name_of(storage: Storage, reader: str) -> str:
     """Return the e-mail address or the label of a reader; its id if there is none any more."""
     if (account := await storage.roster.account(reader)) is not None:
         return str(account.account.email)

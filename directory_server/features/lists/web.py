@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...domain.ports.requests import MAIL
 from ...feature.parts import WebPart
 from ...feature.server import Server
+from ...tables import Storage
 from ...web.account import AccountRequests
 from ...web.operator_requests import NOTICES, Notice
 from ...web.pages import ENTRY_BARS, EntryBar, Extension
@@ -40,7 +39,7 @@ def _serve(server: Server) -> None:
     server.add(NOTICES, _open_requests)
 
 
-async def _open_requests(storage: Any) -> Notice | None:
+async def _open_requests(storage: Storage) -> Notice | None:
     count = await ListRequests(storage.tables).count()
     return Notice(REQUESTS, f"{NAME}.open_requests", count) if count else None
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...config import Config
 from ...domain.ports.runtime import Offload
 from ...feature.server import SERVICES, Server
+from ...tables import Storage
 from .remover import Remover
 from .settings import RemovalsConfig
 from .tables import Advisories
@@ -18,7 +19,7 @@ DOWNLOAD = "removals.download"
 
 def remover_of(
     config: Config,
-    storage: Any,
+    storage: Storage,
     reactor: Any,
     offload: Offload,
     now: Callable[[], float],

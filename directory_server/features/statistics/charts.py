@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from attrs import frozen
 
 from ...domain.errors import Unavailable
+from ...tables import Storage
 from ...web.pages import KeyPart
 from .rules import DAY, Count, day_of
 from .tables import Statistics
@@ -70,7 +70,7 @@ DAYS = 30
 """Days of the chart."""
 
 
-async def _read(storage: Any, now: float, key_ids: Sequence[str]) -> Mapping[str, object]:
+async def _read(storage: Storage, now: float, key_ids: Sequence[str]) -> Mapping[str, object]:
     """Return the charts of the keys that were used. The page of the keys works without them."""
     today = day_of(now)
     first = today + 1 - DAYS

@@ -12,6 +12,7 @@ from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
 from ...feature.server import LOADS, SERVICES, Server
 from ...follower import Follower
+from ...tables import Storage
 from ...timers import Timer
 from ...web.pages import ENTRY_PARTS
 from .checks import Checked, Checks
@@ -76,7 +77,7 @@ def _checkers(server: Server) -> Checkers:
     return network_checkers(server.config, server.reactor, server.now)
 
 
-def planner_of(config: Config, storage: Any, offload: Offload, clock: Any) -> Follower:
+def planner_of(config: Config, storage: Storage, offload: Offload, clock: Any) -> Follower:
     """Return what derives the remotes and packages to check."""
     settings = config.of(VerifyConfig)
     patterns = NamePatterns(settings.include, settings.exclude)
@@ -85,7 +86,7 @@ def planner_of(config: Config, storage: Any, offload: Offload, clock: Any) -> Fo
 
 def checks_of(
     config: Config,
-    storage: Any,
+    storage: Storage,
     checkers: Checkers,
     reactor: Any,
     now: Callable[[], float],

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any
 
 from attrs import frozen
 
 from ...domain.entries import mcp_id_of
 from ...serialization import decode_stored, encode, restore_record
-from ...tables import Rows, Tables, log_change, transaction
+from ...tables import Rows, Storage, Tables, log_change, transaction
 from .settings import VerifyConfig
 from .stored import encode_state, restore_state
 from .summaries import Verification
@@ -225,6 +224,6 @@ class Verifications:
         return self._now and self._now()
 
 
-def verifications_of(storage: Any) -> Verifications:
+def verifications_of(storage: Storage) -> Verifications:
     """Return the verifications in the tables of `storage`."""
     return Verifications(storage.background_tables, storage.row_clock)

@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from ...config import Config
 from ...feature.server import FAULTS, SERVICES, Server
 from ...search import percolate
+from ...tables import Storage
 from .dispatcher import Dispatcher
 from .metrics import WebhookMetrics
 from .rules import Delivery, Message
@@ -23,7 +24,7 @@ SENDER = "webhooks.sender"
 """The name of the network side among the parts that tests replace."""
 
 
-async def open_webhooks(storage: Any) -> Webhooks:
+async def open_webhooks(storage: Storage) -> Webhooks:
     """Return the webhooks of `storage`. Raises Unavailable."""
     return Webhooks(storage.tables, await storage.session_secret())
 

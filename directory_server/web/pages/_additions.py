@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from attrs import frozen
 
 from ...domain.check_views import VerificationView
 from ...domain.ports.points import Point
 from ...domain.views import Detail
+from ...tables import Storage
 
 GROUPS = ("server", "access", "entries", "rules")
 """Groups of operator pages, in the order of the navigation."""
@@ -62,14 +62,16 @@ class KeyPart:
     """
 
     template: str
-    read: Callable[[Any, float, Sequence[str]], Awaitable[Mapping[str, object]]]
+    read: Callable[[Storage, float, Sequence[str]], Awaitable[Mapping[str, object]]]
 
 
 KeyPartValues = Sequence[tuple[str, Mapping[str, object]]]
 """The template of each part, and its values by the id of the key."""
 
 
-async def read_key_parts(parts: Sequence[KeyPart], storage: Any, now: float, key_ids: Sequence[str]) -> KeyPartValues:
+async def read_key_parts(
+    parts: Sequence[KeyPart], storage: Storage, now: float, key_ids: Sequence[str]
+) -> KeyPartValues:
     """Return the parts of keys."""
     return [(part.template, await part.read(storage, now, key_ids)) for part in parts]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -41,7 +42,7 @@ class TestListRequests(TablesTest):
     @awaited
     async def test_approvers_are_accounts_and_members_of_groups(self) -> None:
         tables, lists, _, accounts = await self.open()
-        groups, scopes, approvers = Groups(tables), ReaderScopes(tables, lambda: 1.0), Approvers(tables, None)
+        groups, scopes, approvers = Groups(tables), ReaderScopes(tables, lambda: 1.0), Approvers(tables, Mock())
         ann, bob, eve = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob", "eve")]
         await groups.add("eyes", 1.0)
         await groups.add_member("eyes", bob.id)
@@ -100,7 +101,7 @@ class TestListRequests(TablesTest):
     @awaited
     async def test_groups_of_issuers_are_compared_as_a_whole(self) -> None:
         tables, _, _, accounts = await self.open()
-        groups, approvers, identities = Groups(tables), Approvers(tables, None), StoredIdentities(tables, lambda: 1.0)
+        groups, approvers, identities = Groups(tables), Approvers(tables, Mock()), StoredIdentities(tables, lambda: 1.0)
         await groups.add("eyes", 1.0)
         await approvers.set("red", [("", "eyes")])
         await groups.add_claim("eyes", "", 'a%_"b')
