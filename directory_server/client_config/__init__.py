@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from ..sanitize import clean_line
 from ._data import NOTICES
 from ._editor_table import EDITORS
-from ._editors import Editor, Setup
+from ._editors import Editor, Server, Setup
 from ._keys import Names, deployed_key, names_of
 from ._notices import REASONS, WARNINGS, Notice, Unusable
 from ._packages import package_config
@@ -54,6 +54,8 @@ MAX_SOURCES = 8
 MAX_CONFIGURATION = 2_000
 """Characters of one configuration. They are repeated about six times: for each editor, and in the inputs."""
 
+_IN_APIS = tuple(editor for editor in EDITORS if editor.is_in_apis)
+
 _CLAUDE_CODE = next(editor for editor in EDITORS if editor.id == "claude-code")
 
 
@@ -61,8 +63,9 @@ _CLAUDE_CODE = next(editor for editor in EDITORS if editor.id == "claude-code")
 class Installation:
     """The configurations for one package or remote: its `kind`, its name or URL, and a configuration for each editor.
 
-    `inputs` are values that the user enters. Configurations have `<name>` in their place, those of VS Code a prompt.
-    Optional inputs without a value are omitted. `warnings` should be read before use. If no safe and complete
+    `inputs` are values that the user enters. Configurations have `<name>` in their place, that of VS Code a prompt.
+    Where an editor reads environment variables, a secret is its `variable`: no secret has to be in a file. Optional
+    inputs without a value are omitted. `warnings` should be read before use. If no safe and complete
     configuration is possible, there is none: `unavailable` is the reason, and `note` its message.
     """
 
@@ -99,15 +102,21 @@ def installations(
     packages: Sequence[Mapping[str, Any]],
     remotes: Sequence[Mapping[str, Any]],
     tools: Iterable[str] = (),
+    editors: Sequence[Editor] = _IN_APIS,
 ) -> tuple[Installation, ...]:
     """Return the installations of a server with these tools. Remotes come first: they need no software."""
     names = names_of(server_name, mcp_id, tools)
     return tuple(
         Installation(kind, name, unavailable=server, note=server.message)
         if isinstance(server, Notice)
-        else Installation(kind, name, server.inputs, configurations(names, server), server.warnings)
+        else _installation(kind, name, whole_server(names, server), editors)
         for kind, name, server in _servers(packages, remotes)
     )
+
+
+def _installation(kind: str, name: str, server: Server, editors: Sequence[Editor]) -> Installation:
+    inputs = [evolve(item, variable=server.variables.get(item.name, "")) for item in server.config.inputs]
+    return Installation(kind, name, inputs, configurations(server, editors), server.config.warnings)
 
 
 def is_installable(packages: Sequence[Mapping[str, Any]], remotes: Sequence[Mapping[str, Any]]) -> bool:

@@ -40,6 +40,10 @@ class Input:
     secret: bool = field(metadata={"description": "Whether the value is secret."})
     default: str = field(metadata={"description": "Default value; empty if there is none."})
     choices: Sequence[str] = field(metadata={"description": "Allowed values; empty if any value is allowed."})
+    variable: str = field(
+        default="",
+        metadata={"description": "Environment variable that configurations have in its place; empty if not secret."},
+    )
 
 
 Template = tuple[str | Input, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from attrs import evolve, field, frozen
 
 from ._editor_table import EDITORS
-from ._editors import Editor, Server, Setup
+from ._editors import Editor, Server, Setup, Word
 from ._keys import Names
 from ._server_config import Input, ServerConfig
 
@@ -27,6 +28,9 @@ class Configuration:
     editor: str = field(metadata={"description": "The editor's name."})
     file: str = field(metadata={"description": "Path of the editor's configuration file."})
     config: Mapping[str, Any] = field(metadata={"description": "JSON of a configuration file with only this server."})
+    command: str = field(
+        default="", metadata={"description": "Command for a POSIX shell that does the same; empty if there is none."}
+    )
 
 
 @frozen
@@ -64,11 +68,20 @@ class Setups:
     needs_review: bool = False
 
 
-def configurations(names: Names, server: ServerConfig) -> tuple[Configuration, ...]:
-    """Return the configurations of `server` for the editors of the APIs, with `<name>` for each input."""
-    plain = Server(names, server, {})
-    setups = ((editor, editor.write(editor, plain)) for editor in EDITORS if editor.is_in_apis)
-    return tuple(Configuration(editor.name, editor.file, setup.config) for editor, setup in setups if setup is not None)
+def configurations(server: Server, editors: Sequence[Editor]) -> tuple[Configuration, ...]:
+    """Return the configurations of `server` for `editors`: the same as on pages."""
+    setups = ((editor, editor.write(editor, server)) for editor in editors if server.transport in editor.transports)
+    return tuple(
+        Configuration(editor.name, editor.file, setup.config, _command(setup.command))
+        for editor, setup in setups
+        if setup is not None
+    )
+
+
+def _command(words: Sequence[Word]) -> str:
+    texts = [word for word in words if isinstance(word, str)]
+    # That of VS Code has an object, which is its configuration again.
+    return shlex.join(texts) if len(texts) == len(words) else ""
 
 
 def setups(names: Names, server: ServerConfig, editors: Sequence[Editor] = EDITORS) -> Setups:

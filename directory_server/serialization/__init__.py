@@ -2,6 +2,8 @@
 
 from ._arguments import (
     DetailArguments,
+    DetailQuery,
+    EntryPath,
     SearchArguments,
     ToolSearchArguments,
     add_message,
@@ -42,6 +44,7 @@ from ._json_schema import (
     required_fields,
 )
 from ._keywords import ASK_BETTER, LONG_TEXT, MAX_KEYWORDS, MAX_WORDS, is_read_in_part
+from ._model_details import model_detail
 from ._parameters import (
     DEFAULT_CHANGES,
     MAX_LIMIT,

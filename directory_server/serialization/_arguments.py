@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve, field, fields, frozen
 
+from ..client_config import EDITORS, Editor
 from ..domain.errors import BadInput
 from ..domain.search import DEFAULT_LIMIT, Query
 from ..domain.views import MCP_ID
+from ._entries import MATCHING_TOOLS, fields_of
 from ._json import decode_stored, encode, structure, tool_result
 from ._keywords import ASK_BETTER, LONG_TEXT, checked_keywords, is_read_in_part
 from ._parameters import SearchParameters, entry_id
@@ -24,11 +27,14 @@ _URL = fields(SearchParameters)
 _LIMIT = {"type": "number", **_URL.limit.metadata}
 
 
+_KEYWORDS = {**_URL.keywords.metadata, "description": "Words and filters. Long text is searched in part."}
+
+
 @frozen
 class SearchArguments:
     """Arguments of the tool for searches."""
 
-    keywords: str = field(metadata=_URL.keywords.metadata)
+    keywords: str = field(metadata=_KEYWORDS)
     limit: int = field(default=DEFAULT_LIMIT, metadata=_LIMIT)
 
 
@@ -36,7 +42,7 @@ class SearchArguments:
 class ToolSearchArguments:
     """Arguments of the tool that searches tools."""
 
-    keywords: str = field(metadata=_URL.keywords.metadata)
+    keywords: str = field(metadata=_KEYWORDS)
     limit: int = field(
         default=DEFAULT_TOOLS,
         metadata={**_LIMIT, "maximum": MAX_TOOLS, "description": "Largest number of tools in the response."},
@@ -44,10 +50,43 @@ class ToolSearchArguments:
 
 
 @frozen
-class DetailArguments:
-    """Arguments of the tool for details, and the parameter in the path of an entry."""
+class EntryPath:
+    """The parameter in the path of an entry."""
 
     mcp_id: str = field(metadata={**MCP_ID, "description": "Id of an entry, from a search or a change: a UUID."})
+
+
+_EDITORS = {editor.id: editor for editor in EDITORS}
+
+_DEFAULT_EDITOR = _EDITORS["claude-code"]
+"""Its configuration has no secrets, and many programs read it."""
+
+
+@frozen
+class DetailArguments:
+    """Arguments of the tool for details."""
+
+    mcp_id: str = field(metadata=fields(EntryPath).mcp_id.metadata)
+    editor: str = field(
+        default=_DEFAULT_EDITOR.id,
+        metadata={"enum": [*_EDITORS], "description": "The program whose configuration is returned."},
+    )
+    fields: str = field(
+        default="",
+        metadata={
+            "description": "Names of fields to return whole in place of the short form, separated by commas: "
+            "tools,server for the tools with their descriptions and the document."
+        },
+    )
+
+
+@frozen
+class DetailQuery:
+    """A request for an entry: its id, the editor of its configuration, and the fields to return, none for the usual."""
+
+    mcp_id: str
+    editor: Editor
+    fields: Sequence[str]
 
 
 def search_arguments(
@@ -68,9 +107,16 @@ def search_arguments(
     return query, " ".join(notes)
 
 
-def detail_arguments(arguments: Any) -> tuple[str, str]:
-    """Return the mcp_id in the arguments of a tool, and an empty note. Raises BadInput."""
-    return entry_id(structure(arguments, DetailArguments, what="arguments").mcp_id), ""
+def detail_arguments(arguments: Any) -> tuple[DetailQuery, str]:
+    """Return the request in the arguments of a tool, and an empty note. Raises BadInput."""
+    given = structure(arguments, DetailArguments, what="arguments")
+    editor = _EDITORS.get(given.editor)
+    if editor is None:
+        raise BadInput(f"editor: must be one of {', '.join(_EDITORS)}, not {given.editor[:40]!r}.")
+    names = fields_of(given.fields.replace(" ", "")) if given.fields else ()
+    if MATCHING_TOOLS in names:
+        raise BadInput(f"fields: {MATCHING_TOOLS} is a field of searches.")
+    return DetailQuery(entry_id(given.mcp_id), editor, names), ""
 
 
 def add_message(result: bytes, message: str) -> bytes:

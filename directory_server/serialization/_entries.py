@@ -112,10 +112,13 @@ def encode_entry(entry: Entry) -> bytes:
 def encode_detail(detail: Detail) -> bytes:
     """Return the detail as JSON. The largest fields are omitted if it has more than MAX_DETAIL bytes."""
     body = encode(detail)
-    if len(body) <= MAX_DETAIL:
-        return body
+    return body if len(body) <= MAX_DETAIL else encode(without_largest(detail))
+
+
+def without_largest(detail: Detail) -> Detail:
+    """Return a detail without its largest fields."""
     omitted = (*dict.fromkeys((*detail.omitted, *_WITHOUT_LARGEST)),)
-    return encode(evolve(detail, omitted=omitted, **_WITHOUT_LARGEST))
+    return evolve(detail, omitted=omitted, **_WITHOUT_LARGEST)
 
 
 def restore_entry(body: bytes) -> Entry:

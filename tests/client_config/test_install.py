@@ -36,7 +36,7 @@ def test_runner_of_each_registry(value: Any, command: str, arguments: list[str])
 
 def test_secrets_are_required_by_default() -> None:
     installation = installation_of(package(environmentVariables=[{"name": "TOKEN", "isSecret": True}]))
-    assert server_of(installation)["env"] == {"TOKEN": "<TOKEN>"}
+    assert server_of(installation, "Others")["env"] == {"TOKEN": "<TOKEN>"}
 
 
 def test_order_of_arguments() -> None:
@@ -79,7 +79,7 @@ def test_two_inputs_with_one_name_are_separate() -> None:
 
 def test_reference_of_a_publisher_becomes_an_input() -> None:
     header = {"name": "X", "value": "${TOKEN}"}
-    assert server_of(installation_of(remotes=[remote(headers=[header])]))["headers"] == {"X": "<TOKEN>"}
+    assert server_of(installation_of(remotes=[remote(headers=[header])]), "Others")["headers"] == {"X": "<TOKEN>"}
 
 
 def test_default_of_a_secret_is_ignored() -> None:
@@ -90,7 +90,7 @@ def test_default_of_a_secret_is_ignored() -> None:
         {"name": "D", "isRequired": False, **secret},
     ]
     installation = installation_of(package(environmentVariables=variables))
-    assert server_of(installation)["env"] == {"A": "<A>", "B_C": "x <c>"}
+    assert server_of(installation, "Others")["env"] == {"A": "<A>", "B_C": "x <c>"}
     assert "changeme" not in str(serialization.encode(installation))
 
 

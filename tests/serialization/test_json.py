@@ -70,11 +70,11 @@ def test_messages_repeat_few_names_of_members_and_shorten_them() -> None:
     with pytest.raises(BadInput) as many:
         serialization.detail_arguments({"mcp_id": "a"} | {f"k{number}": 1 for number in range(4_000)})
     assert many.value.message == (
-        "arguments: unknown member 'k0', 'k1', 'k10', 'k100', 'k1000' and 3,995 more; allowed: mcp_id."
+        "arguments: unknown member 'k0', 'k1', 'k10', 'k100', 'k1000' and 3,995 more; allowed: mcp_id, editor, fields."
     )
     with pytest.raises(BadInput) as long:
         serialization.detail_arguments({"mcp_id": "a", "k" * 60_000: 1})
-    assert long.value.message == f"arguments: unknown member '{'k' * 100}'; allowed: mcp_id."
+    assert long.value.message == f"arguments: unknown member '{'k' * 100}'; allowed: mcp_id, editor, fields."
     with pytest.raises(BadInput, match="twice") as twice:
         serialization.decode(b'{"%b": 1, "%b": 2}' % (b"k" * 60_000, b"k" * 60_000))
     assert len(twice.value.message) < 200

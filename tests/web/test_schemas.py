@@ -106,13 +106,73 @@ KEYLESS = Entry(
 def test_a_detail_has_exactly_the_fields_of_both_schemas(server: Server, schemas: Any, tools: Any) -> None:
     server.publish(WEATHER)
     rest = server.get(f"/api/open/v1/entries/{WEATHER.mcp_id}").json
-    mcp = server.call("get_mcp_detail", {"mcp_id": WEATHER.mcp_id})["structuredContent"]
+    every = {"mcp_id": WEATHER.mcp_id, "fields": ",".join(rest)}
+    mcp = server.call("get_mcp_detail", every)["structuredContent"]
     assert mcp == {"success": True, "data": rest}
     remote, npm, unknown = rest["install"]
     assert all((rest["tools"], remote["warnings"], npm["inputs"], npm["configurations"], unknown["unavailable"]))
-    for value, schema in ((rest, schemas["Detail"]), (mcp, tools["get_mcp_detail"]["outputSchema"])):
-        assert_valid(value, schema, schemas)
-        assert list(differences(value, schema, schemas)) == []
+    assert_valid(rest, schemas["Detail"], schemas)
+    assert list(differences(rest, schemas["Detail"], schemas)) == []
+    assert_valid(mcp, tools["get_mcp_detail"]["outputSchema"], schemas)
+
+
+def test_a_detail_for_models_is_short(server: Server, tools: Any) -> None:
+    server.publish(WEATHER)
+    rest = server.get(f"/api/open/v1/entries/{WEATHER.mcp_id}").json
+    result = server.call("get_mcp_detail", {"mcp_id": WEATHER.mcp_id, "editor": "cursor"})["structuredContent"]
+    assert_valid(result, tools["get_mcp_detail"]["outputSchema"], {})
+    detail = result["data"]
+    assert detail["tools"] == [tool["name"] for tool in rest["tools"]]
+    assert not {"server", "packages", "remotes", "icons"} & detail.keys()
+    assert not [name for name, value in detail.items() if value in ("", None, [], {})]
+    of_cursor = [
+        configuration["config"]
+        for way in rest["install"]
+        for configuration in way["configurations"]
+        if configuration["editor"] == "Cursor"
+    ]
+    assert [way["config"] for way in detail["install"] if "config" in way] == of_cursor
+    other = server.call("get_mcp_detail", {"mcp_id": WEATHER.mcp_id, "editor": "gemini"})["structuredContent"]["data"]
+    assert {way["editor"] for way in other["install"] if "config" in way} == {"Gemini CLI"}
+
+
+def test_a_configuration_for_models_has_no_place_for_a_secret(server: Server) -> None:
+    secret = {"name": "WEATHER_KEY", "isRequired": True, "isSecret": True}
+    package = {"registryType": "npm", "identifier": "weather-mcp", "version": "1.0.0", "transport": {"type": "stdio"}}
+    keyed = Entry(
+        {
+            "name": "io.acme/keyed",
+            "description": "Forecasts.",
+            "version": "1.0.0",
+            "packages": [{**package, "environmentVariables": [secret]}],
+        }
+    )
+    server.publish(keyed)
+    [way] = server.call("get_mcp_detail", {"mcp_id": keyed.mcp_id})["structuredContent"]["data"]["install"]
+    [item] = way["inputs"]
+    assert (way["file"], item["variable"].endswith("_WEATHER_KEY")) == (".mcp.json", True)
+    [definition] = way["config"]["mcpServers"].values()
+    assert definition["env"] == {"WEATHER_KEY": f"${{{item['variable']}}}"}
+    assert f"'WEATHER_KEY=${{{item['variable']}}}'" in way["command"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"editor": "emacs"}, "editor: must be one of vscode, cursor"),
+        ({"fields": "server,nope"}, "fields: unknown field 'nope'"),
+        ({"fields": "matching_tools"}, "fields: matching_tools is a field of searches"),
+    ],
+)
+def test_wrong_arguments_of_a_detail_are_named(server: Server, arguments: Any, message: str) -> None:
+    result = server.call("get_mcp_detail", {"mcp_id": KEYLESS.mcp_id, **arguments})
+    assert result["isError"]
+    assert message in result["content"][0]["text"]
+
+
+def test_the_list_of_tools_is_short(server: Server) -> None:
+    listed = server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert len(listed.body) <= 5_000
 
 
 def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, schemas: Any, tools: Any) -> None:
@@ -164,19 +224,11 @@ def test_an_error_has_exactly_the_fields_of_the_schema(server: Server, schemas: 
     assert list(differences(error, schemas["Error"], schemas)) == []
 
 
-def test_rest_and_mcp_describe_a_field_equally(schemas: Any, tools: Any) -> None:
-    rest = schemas["Detail"]["properties"]
-    mcp = tools["get_mcp_detail"]["outputSchema"]["properties"]["data"]["properties"]
+def test_hits_of_rest_and_mcp_have_fields_of_equal_types(schemas: Any, tools: Any) -> None:
+    rest = schemas["Detail"]["properties"] | schemas["Hit"]["properties"]
     hit = tools["search_mcp"]["outputSchema"]["properties"]["data"]["items"]["properties"]
-    assert mcp.keys() == rest.keys()
-    assert {name: each["description"] for name, each in mcp.items()} == {
-        name: each["description"] for name, each in rest.items()
-    }
-    of_search = {name: hit[name] for name in ("trust", "stars", "updated", "matches", "matching_tools")}
-    described = {name: mcp["summary" if name == "brief" else name] for name in hit if name not in of_search}
-    assert described | of_search == hit
-    assert hit["stars"] == {**mcp["stars"], "type": "integer"}
-    assert hit["matching_tools"]["description"] == schemas["Hit"]["properties"]["matching_tools"]["description"]
+    assert {name for name, schema in hit.items() if name in rest and schema["type"] not in rest[name]["type"]} == set()
+    assert hit.keys() - rest.keys() == {"updated", "matches"}
 
 
 def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: Any) -> None:
@@ -185,7 +237,6 @@ def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: A
     arguments = tools["search_mcp"]["inputSchema"]
     assert arguments["required"] == [name for name, each in rest.items() if each.get("required")]
     for name, schema in arguments["properties"].items():
-        assert schema["description"] == rest[name]["description"]
         for keyword in ("minimum", "maximum", "default", "minLength", "maxLength"):
             assert schema.get(keyword) == rest[name]["schema"].get(keyword)
 

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ... import __version__, serialization
 from ...domain import errors
-from ...serialization import ChangesParameters, DetailArguments, Schema, SearchParameters
+from ...serialization import ChangesParameters, EntryPath, Schema, SearchParameters
 from ..changes import PATH as CHANGES
 from ..rest import SEARCH
 from ._responses import KEY_ERRORS, error_responses, headers, parameters, schemas, success
@@ -92,7 +92,7 @@ def _entry() -> dict[str, Any]:
         "operationId": "entry",
         "summary": "Get an entry",
         "description": "Returns all fields of an entry. Costs one request, also if the entry does not exist.",
-        "parameters": parameters(DetailArguments, "path"),
+        "parameters": parameters(EntryPath, "path"),
         "responses": {"200": success("The entry.", "Detail", *_QUOTA), **error_responses(*KEY_ERRORS, errors.NotFound)},
     }
 

@@ -85,7 +85,11 @@ def test_the_detail_has_the_checks(checked: Server) -> None:
             }
         ],
     }
-    assert checked.call("get_mcp_detail", {"mcp_id": WEATHER_ID})["structuredContent"]["data"] == detail
+    every = {"mcp_id": WEATHER_ID, "fields": ",".join(detail)}
+    assert checked.call("get_mcp_detail", every)["structuredContent"]["data"] == detail
+    short = checked.call("get_mcp_detail", {"mcp_id": WEATHER_ID})["structuredContent"]["data"]["verification"]
+    assert short["tools"] == [tool["name"] for tool in detail["verification"]["tools"]]
+    assert short["status"] == detail["verification"]["status"]
 
 
 @verifying

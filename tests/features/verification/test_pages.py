@@ -148,7 +148,7 @@ def test_the_page_and_the_tool_have_each_fact_with_its_source_and_date(server: S
         "acme-mail 1.1.0 npm, 2026-09-21",
     ):
         assert line in text
-    detail = server.call("get_mcp_detail", {"mcp_id": mail.mcp_id})["structuredContent"]["data"]
+    detail = server.get(f"/api/open/v1/entries/{mail.mcp_id}").json
     assert [(fact["mark"], fact["source"], fact["date"][:10]) for fact in detail["identity"]] == [
         ("namespace_proven", "official registry", "2026-01-02"),
         ("package_names_server", "npm", "2027-01-15"),

@@ -127,7 +127,7 @@ def test_poisoned_tools_are_marked_and_withheld(server: Server, get_page: GetPag
     check_again(server, poisoned)
     [hit] = server.call("search_mcp", {"keywords": "forecasts"})["structuredContent"]["data"]
     assert hit["flags"] == ["instructions", "secrets"]
-    detail = server.call("get_mcp_detail", {"mcp_id": WEATHER_ID})["structuredContent"]["data"]
+    detail = server.get(f"/api/open/v1/entries/{WEATHER_ID}").json
     assert detail["verification"]["tools"][0]["description"] == WITHHELD
     assert {mark["place"] for mark in detail["marks"]} == {"tool read_mail: description"}
     assert "Withheld by this directory" in Document(get_page(f"/servers/{WEATHER_ID}")).text
