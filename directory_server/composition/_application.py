@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from .. import http
 from ..config import Config, endpoints
 from ..domain.errors import Unavailable
-from ..domain.ports.search import Announcer
+from ..domain.ports.search import SUBSCRIBERS, Announcer
 from ..domain.upstreams import UpstreamState
 from ..feature.server import LOADS, SERVICES, WRITES, Server
 from ..services.accounts import UnusedAccounts
@@ -96,6 +96,7 @@ class Application:
         """Load the index, and what features read before the first request."""
         await self.storage.curation.resolve()
         await self.feed.load()
+        await self.server.notes.load()
         if not await self.people.first.exists():
             # A link that signs in would be in the log.
             self._log.info(
@@ -137,7 +138,9 @@ def build(
     storage, search, now = core.server.storage, core.search, core.runtime.now
     publishers = build_publishers(core, sockets)
     people = build_people(core, publishers)
-    subscribers = [core.metrics.builds(search.index, reactor.seconds), publishers.newest]
+    # An entry shows what is in searches: what is known of entries is applied just before the index.
+    known = core.server.notes, *core.server.all(SUBSCRIBERS)
+    subscribers = [*known, core.metrics.builds(search.index, reactor.seconds), publishers.newest]
     announcers: list[Announcer] = [publishers.broadcaster, publishers.announcements, people.pages.notifier]
     feed = Feed(storage.store, core.serving.bus, subscribers, announcers, reactor, search.keeper)
     readiness = Readiness(feed, storage)

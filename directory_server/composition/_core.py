@@ -14,7 +14,7 @@ from ..config import Config, index_folder
 from ..domain.accounts import Account
 from ..domain.ports.access import SCOPES
 from ..domain.ports.accounts import Passwords
-from ..domain.ports.additions import ACCEPTED, ADDITIONS, PUBLISHED_CHECKS
+from ..domain.ports.additions import ADDITIONS, PUBLISHED_CHECKS
 from ..domain.ports.search import LIKENESS, OPENED, SEARCHED
 from ..feature.server import Server
 from ..http.proxies import Proxies, network_of
@@ -24,6 +24,7 @@ from ..search import ImpactIndex, MappedIndexFile
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
+from ..services.known_notes import KnownNotes
 from ..storage import Environment, Serving, open_storage
 from ..threads import Limited
 from ..turn import ReactorTurn, TurnPace
@@ -78,6 +79,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         replaced=runtime.replaced,
     )
     server.proxies = Proxies(config.http.trusted_proxies)
+    server.notes = KnownNotes(storage.background_tables)
     register_features(server)
     index = ImpactIndex(
         runtime.offload,
@@ -95,7 +97,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         likeness=server.get(LIKENESS),
         opened=server.all(OPENED),
         checks=server.all(PUBLISHED_CHECKS),
-        accepted=server.get(ACCEPTED),
+        accepted=server.notes.accepted,
         offload=runtime.offload,
         hides_names=scopes is not None,
     )

@@ -7,6 +7,9 @@ from typing import Literal
 
 from attrs import define, frozen
 
+from .flags import ENTRY_FLAGS
+from .notes import CHECKS, TEXTS, Note, accepted_marks
+
 ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
 """Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""
 
@@ -54,12 +57,9 @@ class Change:
     """A record of the change log: one visible entry was added, changed or removed. `seq` orders all records.
 
     `name` is that of the entry, `cause` what has changed of it. `body` is the encoded entry and `analysed` the result
-    of an Analysis; both are None for a removed entry. `verified` is what the index holds of the entry's verification,
-    encoded; None if the entry is unverified. `texts` are those of its package that a check has read, encoded, or None.
-    A `pinned` entry ranks first among the hits of a search. `flags` are the kinds of its flags. `accepted` are the ids
-    of the marks of its texts that an operator has accepted, separated by spaces. `lists` are the lists that the entry
-    is in, `joined` and `left` those that it joined and left with this change. Those of a removed entry are its last
-    ones.
+    of an Analysis; both are None for a removed entry. A `pinned` entry ranks first among the hits of a search. `notes`
+    are what features and operators say of the entry, by kind. `lists` are the lists that the entry is in, `joined` and
+    `left` those that it joined and left with this change. Those of a removed entry are its last ones.
     """
 
     seq: int
@@ -68,12 +68,29 @@ class Change:
     body: bytes | None
     analysed: bytes | None
     pinned: bool = False
-    verified: bytes | None = None
-    texts: bytes | None = None
-    flags: tuple[str, ...] = ()
-    accepted: str = ""
+    notes: tuple[Note, ...] = ()
     lists: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
     name: str = ""
     cause: Cause = ""
+
+    @property
+    def flags(self) -> Sequence[str]:
+        """The kinds of the flags of the entry."""
+        return (*dict.fromkeys(note.kind for note in self.notes if note.kind in ENTRY_FLAGS),)
+
+    @property
+    def accepted(self) -> Sequence[str]:
+        """The ids of the marks of its texts that an operator has accepted."""
+        return accepted_marks(self.notes)
+
+    @property
+    def verified(self) -> bytes | None:
+        """What the index holds of its checks, encoded; None if the entry is unverified."""
+        return next((note.body for note in self.notes if note.kind == CHECKS), None)
+
+    @property
+    def texts(self) -> bytes | None:
+        """The texts of its package that a check has read, encoded, or None."""
+        return next((note.body for note in self.notes if note.kind == TEXTS), None)

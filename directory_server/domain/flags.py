@@ -13,28 +13,13 @@ DUPLICATE = "duplicate"
 """The entry repeats that of another source, with the same owner, under a name that is spelt in another way."""
 
 ENTRY_FLAGS = (LOOKALIKE, DUPLICATE)
-"""The kinds of flags that are stored."""
+"""The kinds of flags that are notes."""
 
 FLAGS = (*ENTRY_FLAGS, *KINDS)
 """The kinds of flags: those of findings about entries, and of marks of their texts. They are part of the public API."""
 
 NO_FLAG = "none"
 """The value of the filter `flag` for entries without flags."""
-
-
-@frozen
-class EntryFlag:
-    """A flag of an entry: its kind, the reason as a key of texts, and the time of the finding.
-
-    `since` is in seconds since the epoch. `other` is the name of the entry that it resembles, empty if the flag names
-    none. `name` is that of the flagged entry, as it is read from the storage.
-    """
-
-    kind: str
-    reason: str
-    since: float
-    other: str = ""
-    name: str = field(default="", eq=False)
 
 
 @frozen

@@ -31,4 +31,4 @@ def change_within(change: Change, scope: Scope) -> Change | None:
         return change
     if scope.isdisjoint(change.left):
         return None
-    return evolve(change, kind="removed", body=None, analysed=None, verified=None, texts=None, flags=(), accepted="")
+    return evolve(change, kind="removed", body=None, analysed=None, notes=())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..http.proxies import Proxies
     from ..services.catalogue import Catalogue
     from ..services.directory import Directory
+    from ..services.known_notes import KnownNotes
     from ..tables import Storage
     from ..web.authentication import Authenticator
     from ..web.operator_requests import OperatorRequests
@@ -42,7 +43,8 @@ class Server(Points):
     """The parts of a server. Features use them, and add their own by points (`domain.ports.points`).
 
     `now` returns seconds since the epoch. `bus` announces changes of entries. `metrics` is the registry of collectors
-    of prometheus-client. `replaced` has the parts of features that tests replace, by name.
+    of prometheus-client. `replaced` has the parts of features that tests replace, by name. `notes` are those on entries
+    in memory.
 
     The other parts are there for handlers. `catalogue` has the entries that a request may see. `directory` and the
     store have all entries: they are for operators, publishers and background work. `authenticator` authenticates by API
@@ -58,6 +60,7 @@ class Server(Points):
     bus: Bus
     metrics: Any
     replaced: Mapping[str, Any]
+    notes: KnownNotes = field(init=False)
     proxies: Proxies = field(init=False)
     catalogue: Catalogue = field(init=False)
     directory: Directory = field(init=False)

@@ -160,7 +160,7 @@ def change_fields(change: Change) -> Mapping[str, Any]:
     if change.body is None:
         return {"mcp_id": change.mcp_id}
     status = {} if change.verified is None else {"verified": indexed_status(change.verified)}
-    hit = shown_hit(restore_entry(change.body), change.accepted.split())
+    hit = shown_hit(restore_entry(change.body), change.accepted)
     kinds = kinds_of([*change.flags, *hit.flags])
     flags = {"flags": kinds} if kinds else {}
     return {**identified(hit), **status, **flags}

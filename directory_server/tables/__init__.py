@@ -13,7 +13,6 @@ from ._dialects import (
     storable_value,
 )
 from ._entries import StoredEntries
-from ._flags import flags_of_kinds, put_flags
 from ._followers import Position, StoredFollowers
 from ._identities import StoredIdentities
 from ._key_cache import FIND_KEY, NoCache, found_key
@@ -21,6 +20,7 @@ from ._key_uses import StoredKeyUses
 from ._keyring import StoredKeyRing
 from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
+from ._notes import note_of, notes_of_kinds, put_notes
 from ._registry_tokens import StoredRegistryTokens
 from ._requests import Requests, add_request, find_request, lock_requests, record_event, request_of
 from ._roster import StoredRoster

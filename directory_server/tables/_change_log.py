@@ -7,24 +7,17 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from ..domain.changes import Change
-from ._names import flag_kinds
+from ..domain.notes import Note
+from ._names import notes_of
 from ._scopes import CHANGED_WITHIN, lists_of
 from ._tables import Rows
 
-PAGE = 4_000
-"""Most changes that are read at a time."""
+PAGE, SLICE = 4_000, 400
+"""Most changes that are read at a time, and most whose notes are."""
 
 _KIND = "CASE WHEN cause = 'tools' THEN 'tools_changed' ELSE kind END"
 
-_SIZES = """
-    octet_length(package_texts.body), octet_length(record.body), stored_analysis_size
-"""
-
-_VERIFIED = """
-    LEFT JOIN verification ON verification.mcp_id = page.mcp_id
-    LEFT JOIN package_texts ON package_texts.id = verification.texts
-    LEFT JOIN accepted_marks ON accepted_marks.mcp_id = page.mcp_id
-"""
+_SIZES = "octet_length(record.body), stored_analysis_size"
 
 _RULED_ID = "coalesce(visible_id, CASE WHEN rule <> '' THEN preferred_id END)"
 """The visible record of a name, or the preferred one of a name that a rule of the policy hides."""
@@ -37,27 +30,26 @@ def _current_of(shown_id: str) -> str:
     """
     return f"""
         SELECT page.seq, change.mark, coalesce({_KIND}, 'added'), coalesce(cause, ''), page.mcp_id, page.name, pinned,
-            indexed, accepted, package_texts.id, record.id, {_SIZES}
+            record.id, {_SIZES}
         FROM (
             SELECT seq, mcp_id, name, pinned, {shown_id} AS shown_id FROM entry
             WHERE mcp_id > :after AND {shown_id} IS NOT NULL ORDER BY mcp_id LIMIT :limit
         ) AS page
         INNER JOIN record ON record.id = shown_id LEFT JOIN change ON change.seq = page.seq
-        {_VERIFIED} ORDER BY page.mcp_id
+        ORDER BY page.mcp_id
     """
 
 
 def _changes_of(shown_id: str) -> str:
     """Return the query of changes with the id of the record that is read of each."""
     return f"""
-        SELECT page.seq, page.mark, {_KIND}, cause, page.mcp_id, entry.name, pinned, indexed, accepted,
-            package_texts.id, record.id, {_SIZES}
+        SELECT page.seq, page.mark, {_KIND}, cause, page.mcp_id, entry.name, pinned, record.id, {_SIZES}
         FROM (
             SELECT seq, change.mark AS mark, kind, cause, mcp_id FROM change WHERE seq > :after ORDER BY seq
             LIMIT :limit
         ) AS page
         INNER JOIN entry ON entry.mcp_id = page.mcp_id LEFT JOIN record ON record.id = {shown_id}
-        {_VERIFIED} ORDER BY page.seq
+        ORDER BY page.seq
     """
 
 
@@ -75,8 +67,6 @@ _HAS_CHANGES_WITHIN = _HAS_CHANGES.replace("ORDER BY", f"AND {CHANGED_WITHIN} OR
 _DOCUMENTS = """
     SELECT record.id, record.fingerprint, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)
 """
-
-_TEXTS = "SELECT id, body FROM package_texts WHERE id = ANY(:ids)"
 
 
 @frozen
@@ -131,23 +121,25 @@ def _read(
 
     Ids and sizes are read first, because a page of large documents would not fit into memory.
     """
-    page = []
-    for row in rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis, **values):
-        page.append(row)
-        # By their positions, which is faster than to unpack the row.
-        most -= len(row[7] or b"") + (row[11] or 0) + (row[12] or 0) + (row[13] or 0)
-        if most <= 0:
-            break
-    wanted = {row[10] for row in page if row[10] is not None}
-    described = {row[9] for row in page if row[9] is not None}
-    bodies = dict(rows.all(_TEXTS, ids=list(described))) if described else {}
-    mcp_ids = [row[4] for row in page]
-    flags, lists = (flag_kinds(rows, mcp_ids), lists_of(rows, mcp_ids)) if page else ({}, {})
+    page, notes = [], dict[str, Sequence[Note]]()
+    rest = rows.all(query, after=after, limit=min(limit, PAGE), analysis=analysis, **values)
+    while rest and most > 0:
+        # Bodies of notes are read for some entries at a time, too.
+        part, rest = rest[:SLICE], rest[SLICE:]
+        notes |= notes_of(rows, [row[4] for row in part])
+        for row in part:
+            page.append(row)
+            # By their positions, which is faster than to unpack the row.
+            most -= (row[8] or 0) + (row[9] or 0) + sum(len(note.body or b"") for note in notes.get(row[4], ()))
+            if most <= 0:
+                break
+    wanted = {row[7] for row in page if row[7] is not None}
+    lists = lists_of(rows, [row[4] for row in page]) if page else {}
     documents = {}
     if wanted:
         documents = {row: fields for row, *fields in rows.all(_DOCUMENTS, ids=list(wanted), analysis=analysis)}
     logged = []
-    for seq, mark, kind, cause, mcp_id, name, pinned, verified, accepted, texts, visible, _, _, _ in page:
+    for seq, mark, kind, cause, mcp_id, name, pinned, visible, _, _ in page:
         fingerprint, body, analysed = documents.get(visible, (b"", None, None))
         listed = lists.get(mcp_id)
         change = Change(
@@ -157,11 +149,7 @@ def _read(
             body=body,
             analysed=analysed,
             pinned=bool(pinned),
-            verified=verified,
-            # A check may have replaced the texts since. It logs a change.
-            texts=bodies.get(texts),
-            flags=flags.get(mcp_id, ()),
-            accepted=accepted or "",
+            notes=tuple(notes.get(mcp_id, ())),
             lists=() if listed is None else tuple([of for of, _, left_at in listed if left_at is None]),
             left=() if listed is None else tuple([of for of, _, left_at in listed if left_at == seq]),
             joined=() if listed is None else tuple([of for of, joined_at, _ in listed if joined_at == seq]),

@@ -1,49 +1,44 @@
-"""Names in a transaction that changes them: their records, the rules that hide them, and the kinds of their flags."""
+"""Names in a transaction that changes them: their records, the rules that hide them, and their notes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import define, field, frozen
 
 from ..domain.changes import Change
 from ..domain.entries import mcp_id_of
+from ..domain.notes import Note
 from ..domain.ports.storage import Policy
 from ..domain.versions import Record
 from ..domain.visibility import Flags, Visibility
-from ._tables import Rows
+from ._tables import Row, Rows
 
 _DOCUMENTS = "SELECT record.id, record.body, stored_analysis FROM record WHERE record.id = ANY(:ids)"
 
-_CHECKED = """
-    SELECT verification.mcp_id, indexed, package_texts.body
-    FROM verification LEFT JOIN package_texts ON package_texts.id = verification.texts
-    WHERE verification.mcp_id = ANY(:mcp_ids)
+_NOTES = """
+    SELECT note.mcp_id, kind, reason, since, other, coalesce(note.body, note_body.body), body_id
+    FROM note LEFT JOIN note_body ON note_body.id = note.body_id
+    WHERE note.mcp_id = ANY(:mcp_ids) ORDER BY note.mcp_id, kind, other
 """
-
-_ACCEPTED = "SELECT mcp_id, accepted FROM accepted_marks WHERE mcp_id = ANY(:mcp_ids)"
 
 
 def hiding_rules(rows: Rows, policy: Policy, records: Mapping[str, int]) -> Mapping[str, str]:
     """Return the rule that hides each of `records`, ids of stored rows by the mcp_id of the entry; empty if none does.
 
-    They are compared with all that is stored of them: documents, checks, flags and accepted marks.
+    They are compared with all that is stored of them: documents and notes.
     """
     mcp_ids: Sequence[str] = list(records)
     if not mcp_ids:
         return {}
-    documents, checked, accepted = rows.together(
+    documents, listed = rows.together(
         (_DOCUMENTS, {"ids": list(records.values()), "analysis": policy.analysis}),
-        (_CHECKED, {"mcp_ids": mcp_ids}),
-        (_ACCEPTED, {"mcp_ids": mcp_ids}),
+        (_NOTES, {"mcp_ids": mcp_ids}),
     )
     bodies = {row: (body, analysed) for row, body, analysed in documents}
-    checks = {mcp_id: (indexed, texts) for mcp_id, indexed, texts in checked}
-    marks, flags = dict(accepted), flag_kinds(rows, mcp_ids)
-    rules = {}
+    notes, rules = _by_entry(listed), {}
     for mcp_id, row in records.items():
         body, analysed = bodies[row]
-        verified, texts = checks.get(mcp_id, (None, None))
         rules[mcp_id] = policy(
             Change(
                 seq=0,
@@ -51,24 +46,22 @@ def hiding_rules(rows: Rows, policy: Policy, records: Mapping[str, int]) -> Mapp
                 mcp_id=mcp_id,
                 body=body,
                 analysed=analysed,
-                verified=verified,
-                texts=texts,
-                flags=flags.get(mcp_id, ()),
-                accepted=marks.get(mcp_id, ""),
+                notes=notes.get(mcp_id, ()),
             )
         )
     return rules
 
 
-_KINDS = "SELECT mcp_id, kind FROM entry_flag WHERE mcp_id = ANY(:mcp_ids) ORDER BY kind"
+def notes_of(rows: Rows, mcp_ids: Sequence[str]) -> Mapping[str, tuple[Note, ...]]:
+    """Return the notes of those of the entries `mcp_ids` that have any, with their bodies."""
+    return _by_entry(rows.all(_NOTES, mcp_ids=list(mcp_ids)))
 
 
-def flag_kinds(rows: Rows, mcp_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the kinds of the flags of those of `mcp_ids` that have any."""
-    kinds: dict[str, tuple[str, ...]] = {}
-    for mcp_id, kind in rows.all(_KINDS, mcp_ids=list(mcp_ids)):
-        kinds[mcp_id] = (*dict.fromkeys((*kinds.get(mcp_id, ()), kind)),)
-    return kinds
+def _by_entry(listed: Iterable[Row]) -> Mapping[str, tuple[Note, ...]]:
+    notes: dict[str, tuple[Note, ...]] = {}
+    for mcp_id, *fields in listed:
+        notes[mcp_id] = (*notes.get(mcp_id, ()), Note(*fields))
+    return notes
 
 
 @frozen

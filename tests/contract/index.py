@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import evolve
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry, mcp_id_of
+from directory_server.domain.notes import CHECKS, TEXTS, Note
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Page, Position, Query
 from directory_server.domain.views import Hit
@@ -271,3 +273,12 @@ class IndexContract:
         await index.apply(additions(make_entry("org.example/mail", "letters")))
         assert await index.search(Query("letters", 2, Position(0.0, ""))) == Page(hits_of(()))
         assert len((await index.search(Query("letters", 2, Position(1e9, "")))).hits) == 1
+
+
+def notes_of(verified: bytes | None = None, texts: bytes | None = None, flags: Iterable[str] = ()) -> tuple[Note, ...]:
+    """Return the notes of an entry with these encoded checks and texts, and with flags of these kinds."""
+    bodies = {CHECKS: verified, TEXTS: texts}
+    return (
+        *(Note(kind, body=body) for kind, body in bodies.items() if body is not None),
+        *(Note(kind, "same_name") for kind in flags),
+    )

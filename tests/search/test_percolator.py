@@ -10,7 +10,7 @@ from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.tools import OfferedTool
 from directory_server.search import percolate
 from directory_server.serialization import encode_indexed
-from tests.contract.index import additions, make_entry, removals
+from tests.contract.index import additions, make_entry, notes_of, removals
 
 ENTRY = make_entry(
     "io.github.example/postgres-mcp",
@@ -48,6 +48,6 @@ def test_words_of_checked_tools_match() -> None:
     tools = IndexedVerification(
         VerifiedStatus.WORKS, tools=(OfferedTool("vacuumTable", description="Reclaims storage."),)
     )
-    checked = evolve(change(ENTRY), verified=encode_indexed(tools))
+    checked = evolve(change(ENTRY), notes=notes_of(encode_indexed(tools)))
     queries = ["vacuum", "reclaim", "status:works", "postgres status:unverified", "postgres vacuum"]
     assert percolate(checked, queries) == {"vacuum", "reclaim", "status:works", "postgres vacuum"}

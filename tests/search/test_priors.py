@@ -22,7 +22,7 @@ from directory_server.search.index.document import (
     build_document,
 )
 from directory_server.serialization import encode_entry, encode_indexed, found_page
-from tests.contract.index import make_entry
+from tests.contract.index import make_entry, notes_of
 
 from . import OTHERS, index_of, index_of_changes, search
 
@@ -76,7 +76,8 @@ def change(name: str, facts: Facts) -> Change:
     flags = given.pop("flags", ())
     entry = Entry(server, meta, given.pop("official", False), given.pop("proven", False))
     verified = encode_indexed(IndexedVerification(**given)) if given else None
-    return Change(1, "added", entry.mcp_id, encode_entry(entry), TextAnalysis()(entry), verified=verified, flags=flags)
+    notes = notes_of(verified, flags=flags)
+    return Change(1, "added", entry.mcp_id, encode_entry(entry), TextAnalysis()(entry), notes=notes)
 
 
 def order(**entries: Facts) -> list[str]:

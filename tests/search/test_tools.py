@@ -17,7 +17,7 @@ from directory_server.search import ImpactIndex
 from directory_server.search.index.facets import facet
 from directory_server.search.index.tools import HAS_TOOLS, MAX_BYTES, MAX_TERMS, decode_tools, encode_tools, tool_terms
 from directory_server.serialization import encode_indexed
-from tests.contract.index import additions, removals
+from tests.contract.index import additions, notes_of, removals
 
 from . import all_ids, index_of_changes, search
 
@@ -47,7 +47,7 @@ def index_of(*entries: Entry, **verified: Sequence[OfferedTool]) -> ImpactIndex:
     changes = additions(*entries)
     names = [entry.name.rpartition("/")[2] for entry in entries]
     return index_of_changes(
-        [evolve(change, verified=found.get(name)) for name, change in zip(names, changes, strict=True)]
+        [evolve(change, notes=notes_of(found.get(name))) for name, change in zip(names, changes, strict=True)]
     )
 
 

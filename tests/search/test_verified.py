@@ -24,7 +24,7 @@ from directory_server.search.index.checked import (
 )
 from directory_server.search.index.document import MAX_WORDS, Document
 from directory_server.serialization import encode_indexed, encode_texts
-from tests.contract.index import additions, removals
+from tests.contract.index import additions, notes_of, removals
 
 from . import index_of_changes as index_of
 from . import search
@@ -39,7 +39,7 @@ def entry(name: str, brief: str = "Forecasts of the weather for any city.", **se
 def change(entry: Entry, verification: IndexedVerification | None = None, texts: PackageTexts | None = None) -> Change:
     verified = None if verification is None else encode_indexed(verification)
     [added] = additions(entry)
-    return evolve(added, verified=verified, texts=None if texts is None else encode_texts(texts))
+    return evolve(added, notes=notes_of(verified, None if texts is None else encode_texts(texts)))
 
 
 def document(change: Change) -> Document:
@@ -82,7 +82,10 @@ def test_flagged_entries_are_found_by_the_filter_and_come_last() -> None:
     briefs = {name: f"Forecasts of the weather for any city in {name}." for name in ("clean", "copy")}
     index = index_of(
         [
-            evolve(change(entry("copy", briefs["copy"]), status(VerifiedStatus.WORKS)), flags=(LOOKALIKE,)),
+            evolve(
+                change(entry("copy", briefs["copy"])),
+                notes=notes_of(encode_indexed(status(VerifiedStatus.WORKS)), flags=[LOOKALIKE]),
+            ),
             change(entry("clean", briefs["clean"])),
         ]
     )

@@ -29,6 +29,7 @@ from directory_server.search.index.packing import pack, unpack
 from directory_server.search.index.saved import to_columns
 from directory_server.search.tables import word_vectors
 from directory_server.serialization import encode_hit, encode_indexed
+from tests.contract.index import notes_of
 
 SAMPLE = Path(__file__).with_name("analysis_sample.json")
 """Entries that together run nearly all branches of the analysis, and texts that each state a fact."""
@@ -75,12 +76,12 @@ def indexed_sample() -> str:
         checked = VERIFICATIONS[number] if number < len(VERIFICATIONS) else None
         encoded = None if checked is None else encode_indexed(checked)
         analysed, is_pinned = TextAnalysis()(entry), number in (3, 5)
-        flags = (LOOKALIKE,) if number == 4 else ()
-        changes.append(Change(number, "added", entry.mcp_id, b"{}", analysed, is_pinned, encoded, flags=flags))
+        notes = notes_of(encoded, flags=(LOOKALIKE,) if number == 4 else ())
+        changes.append(Change(number, "added", entry.mcp_id, b"{}", analysed, is_pinned, notes))
     index = ImpactIndex(inline, sizes=(16, 512))
     run_sync(index.apply(changes[:-8]))
     run_sync(index.apply(changes[-8:]))
-    run_sync(index.apply([evolve(changes[0], kind="removed", body=None, analysed=None, verified=None)]))
+    run_sync(index.apply([evolve(changes[0], kind="removed", body=None, analysed=None, notes=())]))
     digest = blake2b(digest_size=8)
     columns = to_columns(index.snapshot)[1]
     for name in sorted(columns):

@@ -72,10 +72,10 @@ async def test_texts_that_some_databases_cannot_hold_are_replaced(tables: Tables
     stored = text.replace("\0", "\ufffd").replace("\ud800", "\ufffd" * 3)
     assert tuple(await tables.one("SELECT CAST(:text AS text)", text=text)) == (stored,)
     assert await tables.one("SELECT 1 WHERE 'a' = ANY(:texts)", texts=[text]) is None
-    insert = "INSERT INTO accepted_marks (mcp_id, accepted) SELECT id, '' FROM input(id text) WHERE true"
+    insert = "INSERT INTO unresolved (name) SELECT id FROM input(id text) WHERE true"
 
     def write(rows: Rows) -> list[str]:
         rows.many(insert, [{"id": text}])
-        return [mcp_id for (mcp_id,) in rows.all("SELECT mcp_id FROM accepted_marks")]
+        return [mcp_id for (mcp_id,) in rows.all("SELECT name FROM unresolved")]
 
     assert await tables.write(write) == [stored]

@@ -10,12 +10,13 @@ from attrs import frozen
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE, EntryFlag
+from directory_server.domain.flags import LOOKALIKE
+from directory_server.domain.notes import Note
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import LOCAL, REMOVED
 from directory_server.domain.visibility import Mark
 from directory_server.run_sync import run_sync
-from directory_server.tables import StoredCuration, Tables, apply_policy, names_hidden_by, put_flags
+from directory_server.tables import StoredCuration, Tables, apply_policy, names_hidden_by, put_notes
 
 from ..contract.store import NAME, entry, kinds
 from .conftest import OpenTables, open_store
@@ -56,11 +57,11 @@ def log(store: Store) -> Sequence[str]:
     return kinds(run_sync(store.changes(0, 99)))
 
 
-def flag(tables: Tables, *flags: EntryFlag) -> None:
-    run_sync(tables.write(lambda rows: put_flags(rows, [LOOKALIKE], {mcp_id_of(NAME): flags})))
+def flag(tables: Tables, *flags: Note) -> None:
+    run_sync(tables.write(lambda rows: put_notes(rows, [LOOKALIKE], {mcp_id_of(NAME): flags})))
 
 
-LIKE = EntryFlag(LOOKALIKE, "same_name", 1.0, OTHER)
+LIKE = Note(LOOKALIKE, "same_name", 1.0, OTHER)
 
 
 def test_an_entry_that_a_rule_hides_is_in_no_list_and_never_was(ruled: Tables) -> None:

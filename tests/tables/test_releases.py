@@ -238,7 +238,29 @@ def joined(parts: Iterable[Rows]) -> Rows:
     return rows
 
 
+def note(row: Row, kind: str, **values: Any) -> Row:
+    """Return the note of `kind` on the entry of `row`."""
+    return {"mcp_id": row["mcp_id"], "kind": kind, "other": "", "reason": "", "since": 0.0, "body": None} | values
+
+
+def checked(rows: Rows) -> Rows:
+    """Return what the verification of entries becomes, with notes for the index."""
+    notes = [
+        note(row, kind, body=body, body_id=body_id)
+        for row in rows["verification"]
+        for kind, body, body_id in (("checks", row["indexed"], None), ("texts", None, row.get("texts")))
+        if body or body_id
+    ]
+    return {"note": notes, **without("verification", "indexed", "texts")(rows)}
+
+
 BECOMES: Mapping[str, Callable[[Rows], Rows]] = {
+    "accepted_marks": lambda rows: {
+        "note": [note(row, "accepted", reason=row["accepted"], body_id=None) for row in rows["accepted_marks"]]
+    },
+    "entry_flag": lambda rows: {"note": [note(row, **row, body_id=None) for row in rows["entry_flag"]]},
+    "package_texts": lambda rows: {"note_body": rows["package_texts"]},
+    "verification": checked,
     "applied_policy": follower("rules of the policy", "rules", "applied_policy"),
     "embedding_model": without("embedding_model", "log", "seq", "holder", "until"),
     **dict.fromkeys(("lease", "webhook_reader", "webhook_entry", "webhook_change"), lambda rows: {}),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from directory_server.tables import Step, known_steps
 from directory_server.tables._steps import SUPERSEDED, read_steps
 from directory_server.upgrades import former_steps
 
+from ..modules import MODULES, Module
 from .schemas import make_former_postgres, make_former_sqlite, postgres_schema, sqlite_schema
 from .test_upgrades import created
 
@@ -257,3 +260,42 @@ def test_numbers_of_steps_have_no_gaps() -> None:
             assert known == list(range(known[0], known[0] + len(known))), owner
             assert known[0] in (0, 1), owner
         assert all(step.needs <= step.number for step in known_steps(engine))
+
+
+def owned_tables() -> dict[str, str]:
+    """Return the owner of each table of the schema."""
+    owners: dict[str, str] = {}
+    for step in (*known_steps("sqlite"), *known_steps("postgres")):
+        for script in step.scripts.values():
+            owners |= dict.fromkeys(re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", script), step.owner)
+    return owners
+
+
+def foreign_tables(module: Module, owners: Mapping[str, str]) -> Iterator[str]:
+    """Yield each table of a feature that the SQL of another owner names."""
+    parts = module.name.split(".")
+    own = parts[2] if parts[1] == "features" else "tables"
+    features = {table for table, owner in owners.items() if owner not in {"tables", "sqlite", "postgres", own}}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            named = re.findall(r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(\w+)", node.value)
+            yield from features.intersection({*named, node.value} if own == "tables" else named)
+
+
+def test_tables_of_a_feature_are_its_own() -> None:
+    owners = owned_tables()
+    assert {"webhook", "target", "statistic_count"} <= {table for table, owner in owners.items() if owner != "tables"}
+    foreign = {
+        (module.name, table)
+        for module in MODULES
+        if re.match(r"directory_server\.(tables|sqlite|postgres|storage|features\.\w+)\b", module.name)
+        for table in foreign_tables(module, owners)
+    }
+    assert foreign == set()
+
+
+@pytest.mark.parametrize("text", ["X = 'SELECT 1 FROM webhook'", "X = {'webhook': 1}", "X = f'''UPDATE\\n webhook'''"])
+def test_a_table_of_a_feature_in_the_kernel_is_found(text: str) -> None:
+    assert set(foreign_tables(Module("directory_server.tables._x", text), owned_tables())) == {"webhook"}
+    own = Module("directory_server.features.webhooks.tables", text)
+    assert list(foreign_tables(own, owned_tables())) == []

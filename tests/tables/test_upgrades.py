@@ -46,9 +46,21 @@ RENAMED = {
 """Tables and columns of older steps of SQLite, and their names now."""
 
 GONE = {
-    *{"applied_policy", "verification_plan", "lease", "embedding_model"},
-    *{"webhook_reader", "webhook_entry", "webhook_change"},
-    *{"report", "quota_request", "list_request", "list_request_event"},
+    "accepted_marks",
+    "applied_policy",
+    "embedding_model",
+    "entry_flag",
+    "lease",
+    "package_texts",
+    "verification",
+    "verification_plan",
+    "webhook_change",
+    "webhook_entry",
+    "webhook_reader",
+    "report",
+    "quota_request",
+    "list_request",
+    "list_request_event",
 }
 """Tables that later steps drop, or of which they drop columns."""
 

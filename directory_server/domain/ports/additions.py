@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ..entries import Entry
 from ..views import Detail
-from .points import Point, Single
+from .points import Point
 
 AcceptedMarks = Callable[[str], Collection[str]]
 """Returns the ids of the marks of the texts of an entry that an operator has accepted. It reads no database."""
@@ -49,6 +49,3 @@ ADDITIONS = Point[EntryAdditions]()
 
 PUBLISHED_CHECKS = Point[PublishedCheck]()
 """Check new versions that are published to this directory."""
-
-ACCEPTED = Single[AcceptedMarks](none_accepted)
-"""Returns the accepted marks of an entry."""

@@ -106,6 +106,9 @@ class IndexFile(Protocol):
         """
 
 
+SUBSCRIBERS = Point[Subscriber]()
+"""Get each change just before the index does."""
+
 SEARCHED = Point[Callable[[str, str, str, bool], None]]()
 """Get each search: its API, client and keywords, and whether it had hits."""
 

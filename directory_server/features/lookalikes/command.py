@@ -11,7 +11,7 @@ from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.output import Record, listing
 from ...domain.flags import ENTRY_FLAGS
 from ...serialization import rfc3339
-from ...tables import flags_of_kinds
+from ...tables import notes_of_kinds
 
 
 @click.command()
@@ -20,7 +20,7 @@ from ...tables import flags_of_kinds
 def lookalikes(context: CommandContext) -> Sequence[Record]:
     """List the entries that resemble or repeat others, as the server has found them."""
     tables = context.storage.background_tables
-    found = wait_for(tables.read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS)))
+    found = wait_for(tables.read(lambda rows: notes_of_kinds(rows, ENTRY_FLAGS)))
     records = [
         {"name": flag.name, "reason": flag.reason, "original": flag.other, "since": rfc3339(flag.since)}
         for flags in found.values()

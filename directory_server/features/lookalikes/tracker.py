@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -10,11 +10,12 @@ from attrs import define, field
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
-from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, EntryFlag
+from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE
+from ...domain.notes import Note
 from ...domain.ports.runtime import Offload
 from ...follower import Followed, Follower
 from ...serialization import restore_entry
-from ...tables import Tables, flags_of_kinds, put_flags
+from ...tables import Tables, notes_of_kinds, put_notes
 from .finder import Finder
 from .rules import DUPLICATE_NAME, Subject, subject_of
 
@@ -26,7 +27,7 @@ NAME = "flags of look-alikes"
 SLICE = 2_000
 """Entries whose originals are found at a time."""
 
-Flags = Mapping[str, Sequence[EntryFlag]]
+Flags = Mapping[str, Sequence[Note]]
 """The flags of entries by their ids."""
 
 
@@ -34,14 +35,13 @@ Flags = Mapping[str, Sequence[EntryFlag]]
 class Tracker:
     """Writes the flags of look-alikes. `now` returns seconds since the epoch.
 
-    Names that a pattern of `allowed` matches get no flag. `written` is called once flags have changed.
+    Names that a pattern of `allowed` matches get no flag.
     """
 
     _tables: Tables
     _offload: Offload
     _now: Callable[[], float]
     _allowed: Sequence[str]
-    _written: Callable[[], Awaitable[None]]
     _finder: Finder = field(factory=Finder, init=False)
     _is_loaded: bool = field(default=False, init=False)
 
@@ -72,20 +72,17 @@ class Tracker:
 
     async def complete(self) -> bool:
         """Write the flags of all entries that differ from the stored ones."""
-        names, flags = sorted(self._finder), dict[str, Sequence[EntryFlag]]()
+        names, flags = sorted(self._finder), dict[str, Sequence[Note]]()
         for start in range(0, len(names), SLICE):
             slice_flags = await self._offload(self._flags, names[start : start + SLICE])
             flags |= {mcp_id: listed for mcp_id, listed in slice_flags.items() if listed}
-        stored = await self._tables.read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS))
+        stored = await self._tables.read(lambda rows: notes_of_kinds(rows, ENTRY_FLAGS))
         is_changed = await self._write({**dict.fromkeys(stored, ()), **flags})
         self._is_loaded = True
         return is_changed
 
     async def _write(self, flags: Flags) -> bool:
-        if not flags or not await self._tables.write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags)):
-            return False
-        await self._written()
-        return True
+        return bool(flags) and bool(await self._tables.write(lambda rows: put_notes(rows, ENTRY_FLAGS, flags)))
 
     def _load(self, changes: Sequence[Change]) -> None:
         self._finder.put(_subjects(changes))
@@ -99,7 +96,7 @@ class Tracker:
         now = self._now()
         return {
             mcp_id_of(name): [
-                EntryFlag(DUPLICATE if reason == DUPLICATE_NAME else LOOKALIKE, reason, now, other)
+                Note(DUPLICATE if reason == DUPLICATE_NAME else LOOKALIKE, reason, now, other)
                 for other, reason in self._finder.originals(name).items()
             ]
             if not any(fnmatchcase(name, pattern) for pattern in self._allowed)

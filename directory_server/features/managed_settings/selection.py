@@ -10,12 +10,13 @@ from ... import serialization
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, NotFound
+from ...domain.notes import ACCEPTED, accepted_marks
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.scopes import Scope
 from ...domain.withholding import entry_marks
 from ...search import TextAnalysis, percolate
-from ...tables import StoredCuration, Tables
+from ...tables import StoredCuration, Tables, notes_of_kinds
 from .documents import Policy, PolicyBuilder
 
 MAX_ENTRIES = 5_000
@@ -26,8 +27,6 @@ STEP = 50
 
 
 _PICKED = "SELECT name FROM list_pick WHERE list = :name"
-
-_ACCEPTED = "SELECT mcp_id, accepted FROM accepted_marks"
 
 
 @frozen
@@ -58,10 +57,10 @@ class Selection:
         builder, curated = PolicyBuilder(), await self._curation.curated()
         chosen = {flags.name for flags in curated if flags.local or flags.pinned or flags.allowed}
         chosen.update([name for (name,) in await self._tables.select(_PICKED, name=self._list)])
-        accepted = dict(await self._tables.select(_ACCEPTED))
+        accepted = await self._tables.read(lambda rows: notes_of_kinds(rows, [ACCEPTED]))
 
         def allow(entry: Entry) -> None:
-            builder.allow(entry, _withheld(entry, chosen, accepted.get(entry.mcp_id, "").split()))
+            builder.allow(entry, _withheld(entry, chosen, accepted_marks(accepted.get(entry.mcp_id, ()))))
 
         await self._add_all(self._selected(), keywords, allow)
         if not builder.has_entries:

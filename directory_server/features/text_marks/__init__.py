@@ -8,5 +8,4 @@ FEATURE = Feature(
     web="web:PART",
     commands={"marks": "List marks of texts that command a model, and accept them."},
     command="command:marks",
-    run="accepted:run",
 )

@@ -30,7 +30,7 @@ def list_(context: CommandContext, rule: str) -> Iterator[Record]:
     store, after = context.storage.store, ""
     while changes := wait_for(store.current(after, PAGE)):
         for change in changes:
-            after, accepted = change.mcp_id, change.accepted.split()
+            after, accepted = change.mcp_id, change.accepted
             if change.body is None:
                 continue
             entry = restore_entry(change.body)

@@ -47,14 +47,14 @@ class OperatorPages:
         number = min(max(number, 1), MAX_PAGE)
         query = Query(f"flag:{kind or OR.join(KINDS)}", PER_PAGE, browse=True)
         hits = await self._server.directory.search(evolve(query, offset=PER_PAGE * (number - 1)))
-        accepted = await self._accepted.all()
+        accepted = await self._accepted.entries()
         entries = await self._server.storage.store.entries([hit.mcp_id for hit in hits.hits])
         return {
             "rows": [await self._row(entry) for entry in entries],
             "kinds": KINDS,
             "kind": kind,
             "total": hits.summary.total if hits.summary else 0,
-            "accepted": [entry.name for entry in await self._server.storage.store.entries(list(accepted)[:PER_PAGE])],
+            "accepted": [entry.name for entry in await self._server.storage.store.entries(accepted[:PER_PAGE])],
             "next_url": f"{MARKS}?kind={kind}&page={number + 1}" if hits.next and number < MAX_PAGE else "",
         }
 

@@ -10,6 +10,7 @@ from ...config import Config
 from ...domain.patterns import NamePatterns
 from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
+from ...domain.ports.search import SUBSCRIBERS
 from ...feature.server import LOADS, SERVICES, Server
 from ...follower import Follower
 from ...tables import Storage
@@ -40,6 +41,7 @@ def run(server: Server) -> None:
     metrics.watch(lambda: verified.counts, verifier)
     refresh = Timer(REFRESH_INTERVAL, verified.refresh, server.reactor)
     server.add(SERVICES, refresh, *([] if verifier is None else [verifier]))
+    server.add(SUBSCRIBERS, verified)
     server.add(LOADS, verified.refresh)
     server.add(ADDITIONS, verified)
     server.add(ENTRY_PARTS, EntryChecks(verified, settings.remotes or settings.packages).part())

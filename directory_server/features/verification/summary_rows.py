@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...domain.notes import CHECKS, TEXTS, Note
 from ...serialization import decode_stored, encode, encode_indexed, encode_texts, restore_record
-from ...tables import Rows, log_change
+from ...tables import Rows, put_notes
 from .results import PackageCheck
 from .stored import restore_state
 from .summaries import indexed, summarize
@@ -17,21 +18,18 @@ _LOCK = "SELECT pg_advisory_xact_lock(0, 4)"
 
 _TARGETS = "SELECT id, body, state FROM target WHERE mcp_id = :mcp_id ORDER BY kind DESC, id"
 
-_INDEXED = "SELECT indexed FROM verification WHERE mcp_id = :mcp_id"
-
 _SUMMARIZE = """
-    INSERT INTO verification (mcp_id, revision, summary, indexed, texts)
-    VALUES (:mcp_id, (SELECT coalesce(max(revision), 0) + 1 FROM verification), :summary, :indexed, :texts)
-    ON CONFLICT (mcp_id) DO UPDATE SET
-        revision = excluded.revision, summary = excluded.summary, indexed = excluded.indexed, texts = excluded.texts
+    INSERT INTO verification (mcp_id, revision, summary)
+    VALUES (:mcp_id, (SELECT coalesce(max(revision), 0) + 1 FROM verification), :summary)
+    ON CONFLICT (mcp_id) DO UPDATE SET revision = excluded.revision, summary = excluded.summary
 """
 
 # Both run under the lock: else texts could be deleted that another transaction begins to use.
-_ADD_TEXTS = "INSERT INTO package_texts (id, body) VALUES (:id, :body) ON CONFLICT (id) DO NOTHING"
+_ADD_TEXTS = "INSERT INTO note_body (id, body) VALUES (:id, :body) ON CONFLICT (id) DO NOTHING"
 
 _DROP_TEXTS = """
-    DELETE FROM package_texts
-    WHERE id = ANY(:ids) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = package_texts.id)
+    DELETE FROM note_body
+    WHERE id = ANY(:ids) AND NOT EXISTS (SELECT 1 FROM target WHERE target.texts = note_body.id)
 """
 
 
@@ -59,17 +57,10 @@ def summarize_entry(rows: Rows, mcp_id: str) -> bool:
     """Store the verification of an entry; log a change and return True if its indexed part has changed."""
     rows.lock(_LOCK)
     states = states_of(rows, mcp_id)
-    after = indexed(states)
-    encoded = None if after is None else encode_indexed(after)
-    before = rows.one(_INDEXED, mcp_id=mcp_id)
-    rows.execute(
-        _SUMMARIZE,
-        mcp_id=mcp_id,
-        summary=encode(summarize(states)),
-        indexed=encoded,
-        texts=(after and after.texts) or None,
-    )
-    if (before[0] if before else None) == encoded:
-        return False
-    log_change(rows, mcp_id, "check")
-    return True
+    rows.execute(_SUMMARIZE, mcp_id=mcp_id, summary=encode(summarize(states)))
+    after, notes = indexed(states), []
+    if after is not None:
+        notes.append(Note(CHECKS, body=encode_indexed(after)))
+        if after.texts:
+            notes.append(Note(TEXTS, body_id=after.texts))
+    return put_notes(rows, (CHECKS, TEXTS), {mcp_id: notes}, "check") > 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
+from ...domain.changes import Change
 from ...domain.check_views import VerificationView
 from ...domain.checks import VerifiedStatus, refined_auth
 from ...domain.entries import mcp_id_of
@@ -22,16 +23,17 @@ from .tables import Verifications
 from .targets import TargetState
 
 REFRESH_INTERVAL = 15.0
-"""Seconds between two reads of new summaries, which other processes may have written."""
+"""Seconds between two reads of summaries that checks have changed in their time only: these are in no change."""
 
 PAGE = 2_000
 """Summaries that are read at a time."""
 
 
 class VerifiedEntries(EntryAdditions):
-    """Summaries of the checks of entries by their ids, at most REFRESH_INTERVAL seconds old.
+    """Summaries of the checks of entries by their ids, as of the changes that the index has.
 
-    A look-up reads no database. An entry takes about 500 bytes; entries without checks take none.
+    Times of checks are at most REFRESH_INTERVAL seconds old. A look-up reads no database. An entry takes about 500
+    bytes; entries without checks take none.
     """
 
     def __init__(self, verifications: Verifications) -> None:
@@ -86,6 +88,10 @@ class VerifiedEntries(EntryAdditions):
     async def states(self, mcp_id: str) -> Sequence[TargetState]:
         """Return the checks of an entry. This reads the database, unless the entry has none."""
         return await self._verifications.states(mcp_id) if mcp_id in self._known else ()
+
+    async def apply(self, changes: Sequence[Change]) -> None:
+        """Read the summaries of `changes`."""
+        await self.refresh()
 
     async def refresh(self) -> None:
         """Read the summaries that are new. After an error, which is Unavailable, the next call continues."""

@@ -181,7 +181,7 @@ def _items(webhook: Webhook, matching: Matching, changes: Sequence[Change]) -> I
             continue
         fields: dict[str, object] = {"seq": change.seq, "kinds": kinds, "mcp_id": change.mcp_id, "name": change.name}
         if entry is not None:
-            hit = shown_hit(entry, change.accepted.split())
+            hit = shown_hit(entry, change.accepted)
             fields |= {"name": hit.server_name, "title": hit.name, "version": entry.version[:100], "brief": hit.brief}
             fields |= {"website_url": hit.website_url, "status": hit.status}
         items.append(fields)

@@ -86,7 +86,7 @@ def document_of(change: Change) -> Document | None:
     if change.analysed is None:
         return None
     found = _UNCHECKED if change.verified is None else restore_indexed(change.verified)
-    accepted, document = change.accepted.split(), unpack(change.analysed)
+    accepted, document = change.accepted, unpack(change.analysed)
     if accepted and change.body is not None:
         document = build_document(restore_entry(change.body), accepted)
     tools, kinds = shown_tools(found, accepted)

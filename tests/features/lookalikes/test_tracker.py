@@ -16,7 +16,7 @@ from directory_server.features.lookalikes import tracker as tracker_module
 from directory_server.features.lookalikes.tracker import Tracker
 from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredFollowers, Tables, flags_of_kinds
+from directory_server.tables import StoredFollowers, Tables, notes_of_kinds
 
 from ...contract.store import entry
 from ...tables.conftest import OpenTables, TablesTest, open_store
@@ -40,7 +40,7 @@ class Process:
 
     def __attrs_post_init__(self) -> None:
         tables = self.open_tables()
-        tracker = Tracker(tables, inline, self.clock.seconds, self.allowed, nothing)
+        tracker = Tracker(tables, inline, self.clock.seconds, self.allowed)
         storage = SimpleNamespace(store=open_store(tables), followers=StoredFollowers(tables, self.clock.seconds))
         self.follower = tracker.follower(storage, self.clock, lambda: self.announced.append("change"))
 
@@ -52,7 +52,7 @@ class Process:
 
 
 def flags(tables: Tables) -> Mapping[str, Sequence[tuple[str, str, float]]]:
-    found = run_sync(tables.read(lambda rows: flags_of_kinds(rows, [LOOKALIKE])))
+    found = run_sync(tables.read(lambda rows: notes_of_kinds(rows, [LOOKALIKE])))
     return {each[0].name: [(flag.other, flag.reason, flag.since) for flag in each] for each in found.values()}
 
 

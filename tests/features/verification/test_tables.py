@@ -354,7 +354,7 @@ class TestVerifications(TablesTest, ContractWithClock):
 
     def texts(self) -> int:
         """Return the number of stored texts of packages."""
-        return number(self.open_tables(), "SELECT count(*) FROM package_texts")
+        return number(self.open_tables(), "SELECT count(*) FROM note_body")
 
     def read(self, texts: PackageTexts | None) -> PackageCheck:
         """Return a check of the package, which exists and has `texts`."""

@@ -15,8 +15,9 @@ from twisted.internet.task import Clock
 from directory_server.domain.accounts import Identity
 from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE, EntryFlag
+from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.keys import Client, KeyUse, NewSecret
+from directory_server.domain.notes import Note
 from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
@@ -56,7 +57,7 @@ from directory_server.tables import (
     StoredNewSecrets,
     StoredRegistryTokens,
     StoredSessions,
-    put_flags,
+    put_notes,
 )
 
 from ...contract.store import NAME, ODD_NAMES, Briefs, entry
@@ -81,7 +82,7 @@ _ROWS = """
         VALUES (1, 'w', 999990.0, 'm', 3, 1, 204, '', 0.5);
     INSERT INTO used_proof (digest, expires_at) VALUES (x'01', 999990.0);
     INSERT INTO namespace_proof VALUES ('com.example', 'dns', 'example.com', 999990.0);
-    INSERT INTO accepted_marks VALUES ('id', 'a b');
+    INSERT INTO note (mcp_id, kind, other, reason, since) VALUES ('id', 'accepted', '', 'a b', 0);
     INSERT INTO entry_list VALUES ('red', 'Red', 0, 1, 'mail', 999990.0, 3, 1);
     INSERT INTO list_approver VALUES ('red', '', 'team');
     INSERT INTO list_approval VALUES ('red', 'x/y', '1', 'aa', x'7b7d', 999990.0, NULL);
@@ -198,8 +199,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         request = Request(QUOTA.name, asking, account=asking, details={"wanted": 1_000})
         asked = run_sync(quota_requests.add(request, "Agents.", 999_990.0))
     run_sync(quota_requests.record(asked, "approved", None, "", 999_999.0, {"granted": 500}))
-    flags = {mcp_id_of("x/b"): [EntryFlag(LOOKALIKE, "same_name", 999_990.0, other) for other in ("x/c", "x/a")]}
-    run_sync(SqliteTables(data.directory).write(lambda rows: put_flags(rows, [LOOKALIKE], flags)))
+    flags = {mcp_id_of("x/b"): [Note(LOOKALIKE, "same_name", 999_990.0, other) for other in ("x/c", "x/a")]}
+    run_sync(SqliteTables(data.directory).write(lambda rows: put_notes(rows, [LOOKALIKE], flags)))
     advisories = Advisories(SqliteTables(data.directory))
     run_sync(advisories.put([Advisory("npm bad", number, ("1.0.0",)) for number in ("MAL-2", "MAL-1")]))
     run_sync(advisories.put_reading(Reading(999_990.0, "sources")))

@@ -1,33 +1,4 @@
 -- needs: 0
--- A list of entries. With "is_all" it has all entries, else those that match "rule" and those of "list_pick".
--- "is_open": everybody may see it. Changes to "seq" were read for it; -1: its entries must be found again.
--- With "holds_versions" an approved entry is on the list only with the document that was approved.
-CREATE TABLE entry_list (
-    name text COLLATE "C" PRIMARY KEY,
-    title text NOT NULL,
-    is_all boolean NOT NULL,
-    is_open boolean NOT NULL,
-    rule text NOT NULL,
-    created_at double precision NOT NULL,
-    seq bigint NOT NULL DEFAULT -1,
-    holds_versions boolean NOT NULL DEFAULT FALSE
-) WITHOUT ROWID;
-
-CREATE TABLE list_pick (
-    list text COLLATE "C" NOT NULL,
-    name text COLLATE "C" NOT NULL,
-    PRIMARY KEY (list, name)
-) WITHOUT ROWID;
-
--- The entries of lists. With "left_at" an entry is no longer in it: it left it with this change.
-CREATE TABLE list_entry (
-    mcp_id text COLLATE "C" NOT NULL,
-    list text COLLATE "C" NOT NULL,
-    left_at bigint,
-    PRIMARY KEY (mcp_id, list)
-) WITHOUT ROWID;
-CREATE INDEX list_entry_list ON list_entry (list, mcp_id);
-
 CREATE TABLE reader_group (
     name text COLLATE "C" PRIMARY KEY,
     created_at double precision NOT NULL
@@ -60,18 +31,6 @@ CREATE TABLE list_approver (
     reader text COLLATE "C" NOT NULL,
     group_name text COLLATE "C" NOT NULL,
     PRIMARY KEY (list, reader, group_name)
-) WITHOUT ROWID;
-
--- What was approved last of an entry for a list: its document, and the digest of that. `account` asked for it.
-CREATE TABLE list_approval (
-    list text COLLATE "C" NOT NULL,
-    name text COLLATE "C" NOT NULL,
-    version text NOT NULL,
-    digest text NOT NULL,
-    document bytea NOT NULL,
-    approved_at double precision NOT NULL,
-    account text COLLATE "C",
-    PRIMARY KEY (list, name)
 ) WITHOUT ROWID;
 
 -- Requests for entries on lists. `waits_for` is the digest of a new document of an approved entry, or empty. Times are

@@ -1,4 +1,4 @@
--- needs: 2
+-- needs: 1
 -- Requests for entries are requests as others. Those of new versions are of a kind of their own.
 INSERT INTO request (id, kind, subject, place, account, state, created_at, updated_at, details)
     SELECT id, CASE waits_for WHEN '' THEN 'list' ELSE 'version' END, name, list, account, state, created_at, updated_at,

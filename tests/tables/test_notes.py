@@ -1,29 +1,30 @@
-"""Flags of entries on both databases."""
+"""Notes on entries on both databases."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, EntryFlag
+from directory_server.domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE
+from directory_server.domain.notes import Note
 from directory_server.run_sync import run_sync
-from directory_server.tables import flags_of_kinds, put_flags
+from directory_server.tables import notes_of_kinds, put_notes
 
 from ..contract.store import entry
 from .conftest import TablesTest, open_store
 
 COPY, ORIGINAL = mcp_id_of("io.example/copy"), "io.example/original"
 
-FLAG = EntryFlag(LOOKALIKE, "same_package", 10.0, ORIGINAL)
-TWIN = EntryFlag(DUPLICATE, "duplicate_name", 10.0, ORIGINAL)
+FLAG = Note(LOOKALIKE, "same_package", 10.0, ORIGINAL)
+TWIN = Note(DUPLICATE, "duplicate_name", 10.0, ORIGINAL)
 
 
 class TestFlags(TablesTest):
-    def put(self, flags: Mapping[str, Sequence[EntryFlag]]) -> int:
-        return run_sync(self.open_tables().write(lambda rows: put_flags(rows, ENTRY_FLAGS, flags)))
+    def put(self, flags: Mapping[str, Sequence[Note]]) -> int:
+        return run_sync(self.open_tables().write(lambda rows: put_notes(rows, ENTRY_FLAGS, flags)))
 
-    def flags(self) -> Mapping[str, Sequence[EntryFlag]]:
-        return run_sync(self.open_tables().read(lambda rows: flags_of_kinds(rows, ENTRY_FLAGS)))
+    def flags(self) -> Mapping[str, Sequence[Note]]:
+        return run_sync(self.open_tables().read(lambda rows: notes_of_kinds(rows, ENTRY_FLAGS)))
 
     def test_the_first_and_the_last_flag_of_an_entry_are_changes(self) -> None:
         store = open_store(self.open_tables())
@@ -39,16 +40,16 @@ class TestFlags(TablesTest):
         assert change.flags == ()
         assert self.flags() == {}
 
-    def test_another_reason_is_stored_and_is_no_change(self) -> None:
+    def test_another_reason_is_a_change(self) -> None:
         store = open_store(self.open_tables())
         run_sync(store.publish("local", [entry("io.example/copy")]))
         self.put({COPY: [FLAG]})
         head = run_sync(store.head())
-        other = EntryFlag(LOOKALIKE, "same_name", 20.0, "io.example/another")
-        assert self.put({COPY: [EntryFlag(LOOKALIKE, "same_package", 20.0, ORIGINAL), other]}) == 1
+        other = Note(LOOKALIKE, "same_name", 20.0, "io.example/another")
+        assert self.put({COPY: [Note(LOOKALIKE, "same_package", 20.0, ORIGINAL), other]}) == 1
         # The finding that stays keeps its time.
         assert self.flags() == {COPY: [other, FLAG]}
-        assert run_sync(store.head()) == head
+        assert run_sync(store.head()) == head + 1
 
     def test_each_kind_is_a_change(self) -> None:
         store = open_store(self.open_tables())
@@ -62,7 +63,7 @@ class TestFlags(TablesTest):
 
     def test_the_same_flags_write_nothing(self) -> None:
         self.put({COPY: [FLAG]})
-        assert self.put({COPY: [EntryFlag(LOOKALIKE, "same_package", 99.0, ORIGINAL)]}) == 0
+        assert self.put({COPY: [Note(LOOKALIKE, "same_package", 99.0, ORIGINAL)]}) == 0
         assert self.flags() == {COPY: [FLAG]}
 
     def test_flags_of_unknown_and_hidden_entries_are_stored_and_no_change(self) -> None:

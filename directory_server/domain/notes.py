@@ -1,0 +1,39 @@
+"""Notes on entries: what features have found and operators have decided, beside the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import field, frozen
+
+ACCEPTED = "accepted"
+"""The marks of the texts of an entry that an operator has accepted."""
+
+CHECKS = "checks"
+"""What the index holds of the checks of an entry."""
+
+TEXTS = "texts"
+"""The texts of the package of an entry that a check has read."""
+
+
+@frozen
+class Note:
+    """A note on an entry, of a kind. An entry has one of each kind, or one for each `other`.
+
+    `reason` is a key of texts, or other short text of the kind. `since` is in seconds since the epoch. `other` is the
+    name of another entry that the note is about, empty for none. `body` is encoded; the long body that several notes
+    share has an id, `body_id`. `name` is that of the entry with the note, as it is read from the storage.
+    """
+
+    kind: str
+    reason: str = ""
+    since: float = 0.0
+    other: str = ""
+    body: bytes | None = None
+    body_id: str | None = None
+    name: str = field(default="", eq=False)
+
+
+def accepted_marks(notes: Iterable[Note]) -> Sequence[str]:
+    """Return the ids of the marks that a note of ACCEPTED among `notes` has."""
+    return [mark_id for note in notes if note.kind == ACCEPTED for mark_id in note.reason.split()]
