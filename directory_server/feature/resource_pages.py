@@ -9,7 +9,6 @@ from urllib.parse import unquote
 from attrs import evolve, frozen
 from twisted.python.failure import Failure
 
-from ..domain.entries import is_storable
 from ..domain.errors import DirectoryError, NotFound
 from ..domain.keys import NewSecret
 from ..domain.ports.requests import MAIL
@@ -25,9 +24,6 @@ from ..web.pages import Extension
 from ..web.routes import APPS, App
 from .parts import WebPart
 from .server import Server
-
-MAX_ID = 100
-"""Characters of the id of a record in a path."""
 
 
 @frozen
@@ -155,10 +151,7 @@ class ResourcePages:
         return Parts(server.config, server.storage, server.reactor, server.now, lambda: url, member.account, mail)
 
     async def _found(self, parts: Parts, record_id: str) -> Any:
-        found = unquote(record_id, errors="replace")
-        if len(found) > MAX_ID or not is_storable(found):
-            raise NotFound(f"There is no {self.resource.noun} with this id.")
-        return await self.resource.find(parts, found)
+        return await self.resource.find(parts, unquote(record_id, errors="replace"))
 
     async def _facts(self, parts: Parts, record_id: str) -> Facts:
         return self.resource.facts(parts, await self._found(parts, record_id))

@@ -145,6 +145,11 @@ def test_a_secret_is_shown_once_and_only_to_the_session_that_made_it(
     assert operator.get(page).status == 410
     operator.get(one)
     assert "whsec_" not in operator.page
+    other = add(operator)
+    operator.get(one)
+    secrets = [operator.post(f"{path}/rotate").headers["Location"] for path in (one, other)]
+    assert [operator.get(path).status for path in secrets] == [200, 200]
+    operator.get(one)
     operator.post(f"{one}/rotate")
     server.clock.advance(NEW_SECRET_LIFETIME)
     assert operator.get(page).status == 410

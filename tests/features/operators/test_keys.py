@@ -58,6 +58,7 @@ def test_rejects_an_invalid_limit(server: Server, operator: Browser, subtests: p
             assert operator.submit(f"{path}/limit", {"limit": limit}) == "limit_wrong"
             assert 'aria-invalid="true"' in operator.page
             assert "<script>alert" not in operator.page
+            assert (limit != "many") == ('value="many"' not in operator.page)
     assert run_sync(server.keys.list())[0].limit == 20
 
 
