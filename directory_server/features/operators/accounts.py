@@ -109,6 +109,12 @@ async def _disable(parts: Parts, account_id: str) -> None:
     await parts.storage.accounts.disable(account_id)
 
 
+async def _approve(parts: Parts, account_id: str) -> None:
+    await parts.storage.accounts.approve(account_id)
+    if parts.mail is not None:
+        parts.mail((await _find(parts, account_id)).account.email, "Your account was approved", "/account/keys")
+
+
 async def _list(parts: Parts, asked: Asked) -> Sequence[ListedAccount]:
     is_pending = asked.state == "pending"
     return await parts.storage.roster.accounts(asked.text, pending=is_pending, after=asked.after, limit=asked.limit)
@@ -211,7 +217,7 @@ ACCOUNTS = Resource(
         Action(
             "approve",
             "Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted.",
-            lambda parts, account_id: parts.storage.accounts.approve(account_id),
+            _approve,
             done="is approved",
             allows=_is("pending"),
         ),

@@ -58,6 +58,12 @@ def test_a_member_gets_an_e_mail_about_questions_decisions_and_the_end(
     assert operator.submit(f"{path}/decline") == ""
     run_sync(server.accounts.enable(ann.id))
     assert member.try_sign_in() == ""
+    eve = run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    operator.get(f"/admin/accounts/{eve.id}")
+    assert operator.submit(f"/admin/accounts/{eve.id}/approve") == ""
+    address, message = sent.pop()
+    assert address == eve.email
+    assert "Subject: Your account was approved" in message
     last = ask().rpartition("/")[2]
     timers = [each for each in server.application.server.all(SERVICES) if isinstance(each, Timer)]
     upkeep = next(each for each in timers if each._function.__module__.endswith("requests.service"))
