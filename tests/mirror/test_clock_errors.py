@@ -12,7 +12,7 @@ from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._service import UpstreamService
 
 from ..contract import awaited
-from .conftest import NAME, Harness
+from .conftest import Harness
 from .registry import NOW, registry_entry
 
 YEARS = 2 * 365 * 86_400.0
@@ -111,11 +111,3 @@ async def test_retry_after_of_an_upstream_is_respected(harness: Harness) -> None
     harness.clock.advance(800)
     await run_service(harness)
     assert harness.registry.requests != []
-
-
-@awaited
-async def test_a_lease_two_years_ahead_is_void(harness: Harness) -> None:
-    assert await harness.mirrors.hold(NAME, "other", seconds=YEARS + 60)
-    harness.registry.entries = [registry_entry("x/a")]
-    await run_service(harness)
-    assert harness.names() == ["x/a"]

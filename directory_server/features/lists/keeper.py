@@ -45,18 +45,9 @@ class Keeper:
             "entries of lists",
             self._apply,
             version=self._version,
-            prepare=self._clean,
             complete=self._complete,
             ruled=False,
         )
-
-    async def _clean(self) -> bool:
-        """Take entries out of lists that were removed, or have all entries now."""
-        is_changed = False
-        while leftovers := await self._lists.leftovers():
-            await self._lists.write({mcp_id: ((), names) for mcp_id, names in leftovers.items()})
-            is_changed = True
-        return is_changed
 
     async def _version(self) -> str:
         self._followed = await self._selected()
@@ -81,9 +72,13 @@ class Keeper:
         return is_changed
 
     async def _complete(self) -> bool:
-        """Show the lists whose entries are found now."""
+        """Take entries out of lists that are no more, or have all entries now, and show the lists that are complete."""
+        is_changed = False
+        while leftovers := await self._lists.leftovers():
+            await self._lists.write({mcp_id: ((), names) for mcp_id, names in leftovers.items()})
+            is_changed = True
         await self._lists.complete([entry_list for entry_list in self._followed if not entry_list.is_ready])
-        return False
+        return is_changed
 
     async def _selected(self) -> Sequence[EntryList]:
         return [entry_list for entry_list in await self._lists.all() if not entry_list.is_all]

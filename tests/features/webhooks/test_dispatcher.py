@@ -176,18 +176,6 @@ def test_a_receiver_can_ask_for_a_longer_pause(directory: Directory) -> None:
     assert directory.state(added).next_at - directory.clock.seconds() == 5_000
 
 
-def test_one_process_sends_and_another_one_takes_over(directory: Directory) -> None:
-    directory.add()
-    first, second = directory.start(), directory.start()
-    directory.publish(entry("x/a"))
-    first.run()
-    assert (len(first.messages()), len(second.messages())) == (1, 0)
-    first.dispatcher.stopService()
-    directory.publish(entry("x/b"))
-    second.run()
-    assert second.kinds() == [("x/b", ("added",))]
-
-
 def test_a_message_whose_process_dies_is_sent_again_by_another_one(directory: Directory) -> None:
     directory.add()
     first = directory.start(StubSender(directory.clock.seconds, {URL: None}))
