@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, Logger, formatEvent
 
+from directory_server.composition._application import BEHIND_INTERVAL, _catch_up
 from directory_server.domain.changes import Change
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import Bus
@@ -201,6 +202,18 @@ def test_a_lost_wake_up_is_made_up_for_when_the_log_is_ahead(setup: FeedSetup) -
     setup.store.bytes.clear()
     setup.feed.wake_if_behind(2)
     assert setup.store.bytes == set()
+
+
+def test_a_server_of_several_machines_looks_regularly_whether_it_is_behind(setup: FeedSetup) -> None:
+    assert _catch_up(setup.feed, None, setup.clock) == []
+    head = 0
+    [service] = _catch_up(setup.feed, lambda: head, setup.clock)
+    setup.feed.startService()
+    service.startService()
+    setup.store.length = head = 3
+    setup.clock.advance(BEHIND_INTERVAL)
+    assert setup.first.batches == [(1, 3)]
+    service.stopService()
 
 
 def test_a_wake_up_by_a_subscriber_starts_no_second_delivery(setup: FeedSetup) -> None:
