@@ -41,7 +41,7 @@ ONLY_IN = {
 }
 """Libraries, and the only packages that may import them."""
 
-OF_WEB = {f"{OURS}.feature.parts", f"{OURS}.feature.resource_pages"}
+OF_WEB = {f"{OURS}.feature.{name}" for name in ("parts", "request_pages", "resource_pages")}
 """Modules for the web parts of features."""
 
 INSTALLS_REACTOR = ("twisted.internet.reactor", f"{OURS}.web", f"{OURS}.composition", "klein")

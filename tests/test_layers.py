@@ -113,6 +113,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "feature.resource_pages": _WEB
     | {"feature.parts", "feature.server", "resource"}
     | {"web.account", "web.audit", "web.operator_requests", "web.pages", "web.routes"},
+    "feature.request_pages": {
+        *("domain", "domain.errors", "feature.parts", "feature.resource_pages", "feature.server", "http", "resource"),
+        *("tables", "web.account", "web.pages", "web.routes"),
+    },
     "feature": {"config", "domain.ports", "feature.server", "tables"},
     "config": {"files"},
     "sample": set(),

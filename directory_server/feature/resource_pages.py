@@ -49,7 +49,7 @@ class ResourcePages:
             if request.audit is not None:
                 request.audit.set_values({}, await self._facts(parts, done.id))
         except DirectoryError as error:
-            shown = _error(request, adding, sent, error)
+            shown = form_error(request, adding.fields, sent, error)
             return await self._list(request, member, shown, shown["status"])
         return await self._follow(request, member, done, adding, done.id)
 
@@ -77,7 +77,7 @@ class ResourcePages:
         except DirectoryError as error:
             if not await self._audited(parts, record_id):
                 return self._requests.form_error(request, self.resource.path)
-            shown = _error(request, action, sent, error)
+            shown = {**form_error(request, action.fields, sent, error), "failed": action.name}
             return await self._record(request, member, record_id, shown, shown["status"])
         return await self._follow(request, member, done, action, "" if action.ends else facts["id"])
 
@@ -109,7 +109,7 @@ class ResourcePages:
         is_paged = resource.searches or resource.has_pages
         rows = page_of(facts) if is_paged else facts
         values = {
-            **(shown or _NOTHING_SENT),
+            **(shown or NOTHING_SENT),
             "resource": resource,
             "asked": asked,
             "rows": rows,
@@ -133,7 +133,7 @@ class ResourcePages:
         facts = resource.facts(parts, record)
         actions = [action for action in resource.shown_actions if action.allows(parts, facts)]
         values = {
-            **(shown or _NOTHING_SENT),
+            **(shown or NOTHING_SENT),
             **(await resource.extra(self._server, record) if resource.extra else {}),
             "resource": resource,
             "record": facts,
@@ -168,10 +168,13 @@ class ResourcePages:
         return f"{self.resource.name}/{record_id}"
 
 
-_NOTHING_SENT: Mapping[str, Any] = {"message": "", "wrong": "", "failed": "", "values": {}}
+NOTHING_SENT: Mapping[str, Any] = {"message": "", "wrong": "", "failed": "", "values": {}}
+"""What a page of a form shows of an error if there is none."""
 
 
-def _error(request: Request, action: Action, sent: Mapping[str, str], error: DirectoryError) -> Mapping[str, Any]:
+def form_error(
+    request: Request, fields: Sequence[Field], sent: Mapping[str, str], error: DirectoryError
+) -> Mapping[str, Any]:
     """Return what the page of a form shows of the exception that is being handled."""
     response = error_response(Failure())
     note_error(request, response.code)
@@ -181,8 +184,7 @@ def _error(request: Request, action: Action, sent: Mapping[str, str], error: Dir
         "retry_after": int(response.headers.get("Retry-After", 0)),
         "status": response.status,
         "message": error.message,
-        "wrong": field_of(error, action.fields),
-        "failed": action.name,
+        "wrong": field_of(error, fields),
         "values": sent,
     }
 

@@ -28,7 +28,7 @@ def requests(server: Server) -> Requests:
 def ask(browser: Browser, limit: str = "500", reason: str = "A nightly job.") -> str:
     """Send a request; return the code of the error."""
     browser.get(QUOTA)
-    return browser.submit(QUOTA, {"limit": limit, "reason": reason})
+    return browser.submit(QUOTA, {"limit": limit, "text": reason})
 
 
 def path_of(requests: Requests) -> str:
@@ -43,7 +43,7 @@ def test_a_granted_request_counts_for_all_keys_and_new_ones(
     assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "20"
     assert ask(member) == ""
     assert "Request sent." in member.text
-    assert "Your last request: 500 requests Waits for a decision" in member.text
+    assert "Quota request: Waits for a decision Asked for, in 60 minutes 500" in member.text
     assert 'name="limit"' not in member.page
     operator.get("/admin")
     assert "1 member asks for a larger quota" in operator.text
@@ -58,7 +58,7 @@ def test_a_granted_request_counts_for_all_keys_and_new_ones(
     assert server.get(SEARCH, key=secret).headers["X-RateLimit-Limit"] == "300"
     assert server.get(SEARCH, key=member.create_key()).headers["X-RateLimit-Limit"] == "300"
     member.get(QUOTA)
-    assert "Approved: each of your keys can make 300 requests in any 60 minutes" in member.text
+    assert "Quota request: Approved Asked for, in 60 minutes 500 Granted 300" in member.text
     assert "Enough?" in member.text
     assert "Each key can make 300 requests" in member.text
     assert 'name="limit"' in member.page
@@ -106,7 +106,8 @@ def test_a_declined_request_changes_nothing_and_can_be_sent_again(
     member.get(QUOTA)
     assert "Declined" in member.text
     assert ask(member, "400") == ""
-    assert ask(member, "400") == "request_exists"
+    member.get(QUOTA)
+    assert member.submit(QUOTA, {"limit": "5", "text": "x"}) == "request_exists"
 
 
 INVALID = [
@@ -115,8 +116,8 @@ INVALID = [
     ("9" * 30, "x", "limit_wrong"),
     ("unlimited", "x", "limit_wrong"),
     ("\u0663", "x", "limit_wrong"),
-    ("500", " \u200b ", "reason_missing"),
-    ("500", "x" * 281, "reason_long"),
+    ("500", " \u200b ", "text_missing"),
+    ("500", "x" * 281, "text_long"),
 ]
 
 

@@ -45,7 +45,7 @@ def test_a_member_gets_an_e_mail_about_questions_decisions_and_the_end(
 
     def ask() -> str:
         member.get("/account/quota")
-        assert member.submit("/account/quota", {"limit": "500", "reason": "A nightly job."}) == ""
+        assert member.submit("/account/quota", {"limit": "500", "text": "A nightly job."}) == ""
         return f"/admin/quota-requests/{run_sync(requests.list(is_open=True, limit=1))[0].id}"
 
     path = ask()
