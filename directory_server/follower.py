@@ -54,6 +54,11 @@ async def _no_version() -> str:
     return ""
 
 
+async def unleased() -> bool:
+    """Return True, as `LeasedTimer.hold` does: for work that a command does without a lease."""
+    return True
+
+
 async def all_entries(store: Store, *, ruled: bool = True) -> AsyncIterator[Sequence[Change]]:
     """Yield all visible entries in batches; those that a rule of the policy hides are among them if `ruled`."""
     after = ""

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from ...domain.changes import Change
 from ...domain.ports.runtime import Offload
-from ...follower import Followed, Follower, Later
+from ...follower import Followed, Follower, Later, unleased
 from .endpoint import Endpoint, EndpointFailed
 from .tables import Embedding, Embeddings
 from .texts import Passage, passages
@@ -41,10 +41,6 @@ STALE = 1_000
 """Deleted vectors beside a quarter of all, after which the memory is filled again."""
 
 
-async def _is_held() -> bool:
-    return True
-
-
 @define(eq=False, repr=False)
 class VectorBuilder:
     """Makes the vectors of entries that have none for `model`, and reads those of all processes into `vectors`.
@@ -60,7 +56,7 @@ class VectorBuilder:
     _embeddings: Embeddings
     _offload: Offload
     _count: Callable[[int], None]
-    _hold: Callable[[], Awaitable[bool]] = field(default=_is_held, init=False)
+    _hold: Callable[[], Awaitable[bool]] = field(default=unleased, init=False)
     _read_until: int = field(default=0, init=False)
     _removed: int = field(default=0, init=False)
     """The revision of the last vector that was read, and the number of those deleted before."""

@@ -19,7 +19,7 @@ from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
-from ...follower import Followed, Follower, all_entries
+from ...follower import Followed, Follower, all_entries, unleased
 from ...serialization import restore_entry
 from ...tables import StoredCuration
 from .download import Download, is_url
@@ -40,10 +40,6 @@ LEASE = 600.0
 
 CHUNK = 500
 """Documents that are read at a time."""
-
-
-async def _is_held() -> bool:
-    return True
 
 
 @frozen
@@ -69,7 +65,7 @@ class Remover:
     _rechecked_at: float = field(default=0.0, init=False)
     _failed_at: float = field(default=float("-inf"), init=False)
     _error: str = field(default="", init=False)
-    _hold: Callable[[], Awaitable[bool]] = field(default=_is_held, init=False)
+    _hold: Callable[[], Awaitable[bool]] = field(default=unleased, init=False)
 
     _log = Logger()
 

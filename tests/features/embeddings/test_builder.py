@@ -12,7 +12,6 @@ from attrs import define, field
 from twisted.internet.task import Clock
 
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.domain.errors import Unavailable
 from directory_server.features.embeddings.builder import INTERVAL, LEASE, LONGEST_RETRY, RETRY, VectorBuilder
 from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.features.embeddings.tables import Embeddings
@@ -204,19 +203,6 @@ def test_a_failure_is_logged_once_and_retried_ever_later(machine: Machine) -> No
     process.endpoint.error = ""
     process.run(LONGEST_RETRY)
     assert process.builder.is_complete
-
-
-def test_what_was_made_before_a_failure_is_kept(machine: Machine, logged_failures: list[Any]) -> None:
-    machine.publish(entry("a"), entry("b"), entry("c"))
-    process = machine.start(waits=True)
-    process.endpoint.answer()
-    process.endpoint.waits = False
-    process.endpoint.fail(Unavailable("The storage is away."))
-    logged_failures.clear()
-    process.run(RETRY)
-    process.run()
-    assert process.builder.is_complete
-    assert len(process.asked) == 4
 
 
 def test_another_length_of_vectors_is_an_error_that_says_what_to_do(machine: Machine) -> None:

@@ -87,17 +87,6 @@ class TestTracker(TablesTest):
         process.update()
         assert flags(self.open_tables()) == {}
 
-    def test_a_restart_writes_nothing_new(self, clock: Clock) -> None:
-        self.publish(entry(ORIGINAL), entry(COPY))
-        first = Process(self.open_tables, clock)
-        first.update()
-        first.end()
-        head = run_sync(open_store(self.open_tables()).head())
-        again = Process(self.open_tables, clock)
-        again.update()
-        assert again.announced == []
-        assert run_sync(open_store(self.open_tables()).head()) == head
-
     def test_allowed_names_lose_their_flags(self, clock: Clock) -> None:
         self.publish(entry(ORIGINAL), entry(COPY))
         first = Process(self.open_tables, clock)
