@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from .checks import MAX_TOOLS, LoginKind, PackageStatus, RemoteStatus, VerifiedStatus
-from .filters import FILTERS
+from .filters import TOOL_HINTS
 
 
 @frozen
@@ -121,7 +121,7 @@ class VerificationView:
         default=(),
         metadata={
             "description": "What the hints of all its tools say: read-only, may-delete or no-hints; empty if unknown.",
-            "items": {"type": "string", "enum": list(FILTERS["tools"])},
+            "items": {"type": "string", "enum": list(TOOL_HINTS)},
         },
     )
     tools: Sequence[FoundToolView] = field(

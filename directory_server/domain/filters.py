@@ -14,57 +14,59 @@ from .flags import FLAGS, NO_FLAG
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
 
-FILTERS: Mapping[str, Sequence[str]] = {
-    "category": CATEGORIES,
-    "tag": (),
-    "transport": ("stdio", "http", "sse"),
-    "package": (),
-    "official": ("true", "false"),
-    "vendor": ("true",),
-    "publisher": ("verified", UNKNOWN),
-    "retired": ("true", "false"),
-    "installable": ("true",),
-    "auth": ("none", "key", "oauth", UNKNOWN),
-    "runs": ("local", "remote", UNKNOWN),
-    "language": (*LANGUAGES, UNKNOWN),
-    "license": (*LICENSES, UNKNOWN),
-    "status": tuple(VerifiedStatus),
-    "flag": (NO_FLAG, *FLAGS),
-    "namespace": (),
-    "match": ("tools",),
-    "tools": ("read-only", "may-delete", "no-hints"),
-}
-"""The names of filters, and the values of each; none for those with any value. Other words with a colon are text."""
+PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
+"""The package types of the official registry, which the filter `package` is offered with."""
+
+
+TOOL_HINTS = ("read-only", "may-delete", "no-hints")
+"""What the hints of all tools of an entry say."""
+
+
+@frozen
+class FilterKind:
+    """A filter: the values that it allows, any if there are none, and those by which a list is narrowed down.
+
+    Filters that are a `mark`, which an entry has or has not, are one group beside a list. `is_open` is whether the
+    values of a group are shown at first.
+    """
+
+    name: str
+    values: Sequence[str] = ()
+    counted: Sequence[str] = ()
+    is_mark: bool = False
+    is_open: bool = False
+
+
+# Nobody looks for what is unknown.
+KINDS = (
+    FilterKind("category", CATEGORIES, CATEGORIES, is_open=True),
+    FilterKind("installable", ("true",), ("true",), is_mark=True),
+    FilterKind("vendor", ("true",), ("true",), is_mark=True),
+    FilterKind("publisher", ("verified", UNKNOWN), ("verified",), is_mark=True),
+    FilterKind("official", ("true", "false"), ("true",), is_mark=True),
+    FilterKind("retired", ("true", "false"), ("false",), is_mark=True),
+    FilterKind("flag", (NO_FLAG, *FLAGS), (NO_FLAG,), is_mark=True),
+    FilterKind("auth", ("none", "key", "oauth", UNKNOWN), ("none", "key", "oauth"), is_open=True),
+    FilterKind("runs", ("local", "remote", UNKNOWN), ("local", "remote"), is_open=True),
+    FilterKind("status", tuple(VerifiedStatus), tuple(VerifiedStatus)[:-1]),
+    FilterKind("package", (), PACKAGES),
+    FilterKind("transport", ("stdio", "http", "sse"), ("stdio", "http", "sse")),
+    FilterKind("tools", TOOL_HINTS, TOOL_HINTS),
+    FilterKind("language", (*LANGUAGES, UNKNOWN), LANGUAGES),
+    FilterKind("license", (*LICENSES, UNKNOWN), LICENSES),
+    FilterKind("tag"),
+    FilterKind("namespace"),
+    FilterKind("match", ("tools",)),
+)
+"""All filters; those by which a list is narrowed down in their order beside it. Other words with a colon are text."""
+
+FILTERS: Mapping[str, Sequence[str]] = {kind.name: kind.values for kind in KINDS}
 
 OR = "|"
 """Stands between the alternatives in the value of a filter: `auth:none|key`."""
 
 MAX_ALTERNATIVES = 20
 """Alternatives in the value of a filter; further ones do not count."""
-
-PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
-"""The package types of the official registry, which the filter `package` is offered with."""
-
-FACETS: Mapping[str, Sequence[str]] = {
-    "category": CATEGORIES,
-    "installable": FILTERS["installable"],
-    "vendor": FILTERS["vendor"],
-    "publisher": FILTERS["publisher"][:-1],
-    "official": ("true",),
-    "retired": ("false",),
-    "flag": (NO_FLAG,),
-    "auth": FILTERS["auth"][:-1],
-    "runs": FILTERS["runs"][:-1],
-    "status": FILTERS["status"][:-1],
-    "package": PACKAGES,
-    "transport": FILTERS["transport"],
-    "tools": FILTERS["tools"],
-    "language": LANGUAGES,
-    "license": LICENSES,
-}
-"""The filters that a list of entries is narrowed down by, in their order, and the values that are counted of each.
-
-Nobody looks for what is unknown."""
 
 PIECE = re.compile(
     rf"""(?<!\S)-(?P<excluded>\w\S*) | (?<!\S)(?P<filter>{"|".join(FILTERS)}):(?P<value>"[^"]+"|[^\s"]+)"""

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 
 from ... import serialization
 from ...domain.errors import BadInput
-from ...domain.filters import FACETS, MAX_ALTERNATIVES, OR, with_filter
+from ...domain.filters import KINDS, MAX_ALTERNATIVES, OR, with_filter
 from ...domain.search import DEFAULT_ORDER, Order, Position, Query
 from .names import domain_of
 
@@ -38,7 +38,7 @@ FIELDS: Mapping[str, str] = {
     PUBLISHER: "namespace",
     "tags": "tag",
     "metadata.verified": "status",
-    **{f"metadata.{name}": name for name in FACETS if name != "status"},
+    **{f"metadata.{kind.name}": kind.name for kind in KINDS if kind.counted and kind.name != "status"},
 }
 """The fields of entries that can be filtered by and counted, and the name of the search filter of each."""
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ...domain.entries import mcp_id_of
-from ...domain.filters import FACETS
+from ...domain.filters import KINDS
 from ...domain.search import FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Doubles, Longs, Sets
 from ..index.facets import UNKNOWN_STARS, facet
@@ -77,7 +77,7 @@ def summary(ranking: Ranking, matched: Longs) -> Summary:
     view = ranking.view
     is_match = np.zeros(len(view.boosts), bool)
     is_match[matched] = True
-    counts = {name: _counts(name, values, view, is_match) for name, values in FACETS.items()}
+    counts = {kind.name: _counts(kind.name, kind.counted, view, is_match) for kind in KINDS if kind.counted}
     shown = {
         name: sorted(values, key=lambda value: -value.count)[:SHOWN_VALUES] for name, values in counts.items() if values
     }

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 from attrs import frozen
 from markupsafe import Markup
 
-from ...domain.filters import FACETS, FILTERS, Filter, filter_values, filters_of, with_filter, without_filter
+from ...domain.filters import FILTERS, KINDS, Filter, filter_values, filters_of, with_filter, without_filter
 from ...domain.licenses import OTHER, UNKNOWN
 from ...domain.search import DEFAULT_ORDER, Order, Summary
 from ...serialization import MAX_WORDS
@@ -21,13 +21,13 @@ from ._translations import Translations
 SHOWN = 6
 """Values of a group that are shown at first."""
 
-MARKS = "installable", "vendor", "publisher", "official", "retired", "flag"
-"""Filters that an entry satisfies or not. They are one group."""
-
-GROUPS = {"marks": MARKS, **{name: (name,) for name in FACETS if name not in MARKS}}
+GROUPS = {
+    "marks": [kind.name for kind in KINDS if kind.is_mark],
+    **{kind.name: [kind.name] for kind in KINDS if kind.counted and not kind.is_mark},
+}
 """The groups of filters beside a list, and the filters of each."""
 
-OPEN = frozenset({"marks", "category", "auth", "runs"})
+OPEN = frozenset({"marks", *(kind.name for kind in KINDS if kind.is_open)})
 """The groups that are open at first."""
 
 _LANGUAGES = {

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.domain.filters import FACETS, FILTERS, filters_of, with_filter, without_filter, wrong_filter
+from directory_server.domain.filters import FILTERS, KINDS, filters_of, with_filter, without_filter, wrong_filter
 from directory_server.web.pages._cards import age, card_icon, card_state, card_tags, owner, search_url, short_number
 
 from ..conftest import Response, Server, entry
@@ -241,7 +241,7 @@ def test_suggestions_are_the_values_that_filters_allow(get_page: GetPage) -> Non
     for name, values in offered.items():
         for value in values:
             assert wrong_filter(f"{name}:{value}") is None
-        assert set(FACETS.get(name, ())) <= set(values)
+        assert set(next(kind.counted for kind in KINDS if kind.name == name)) <= set(values)
 
 
 def test_hostile_values_are_escaped(get_page: GetPage, server: Server) -> None:
