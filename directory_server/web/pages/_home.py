@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -17,8 +18,8 @@ from ._translations import Translations
 
 T = TypeVar("T")
 
-PER_ROW = 6
-"""Entries of a row."""
+PER_ROW, LEAST = 6, 3
+"""Entries of a row at most, and at least. A smaller row looks broken; the newest entries alone are shown anyway."""
 
 CANDIDATES = 60
 """Hits from which those of a row are taken."""
@@ -26,8 +27,11 @@ CANDIDATES = 60
 NEWEST = 24
 """Newest entries from which those of a row are taken. They are read from the database."""
 
-POPULAR, HOSTED = "installable:true", "runs:remote auth:none"
-"""The searches of rows."""
+POPULAR, VENDORS, HOSTED = "installable:true", "vendor:true installable:true", "runs:remote auth:none"
+"""The searches of rows. Without stars, the order of the first would be that of the names."""
+
+_TRIAL = re.compile(r"\b(test|example|demo|everything|sample|hello|template)\b", re.IGNORECASE)
+"""A word in the names of servers that are for trying something, and in no row."""
 
 MINUTE = 60
 """Seconds."""
@@ -52,12 +56,16 @@ class HomeRows:
         """Return the rows that have entries."""
         generation = self._generation()
         if self._made[0] != generation:
+            popular: Row = "popular", "", "stars", await self._found(POPULAR)
+            if not any(hit.stars for _, hit in popular[-1]):
+                popular = "vendors", VENDORS, "relevance", await self._found(VENDORS)
             rows: Sequence[Row] = [
-                ("popular", "", "stars", await self._found(POPULAR)),
+                popular,
                 ("hosted", HOSTED, "relevance", await self._found(HOSTED)),
                 ("new", "", "updated", await self._newest()),
             ]
-            self._made = generation, [row for row in rows if row[-1]]
+            full = [row for row in rows if len(row[-1]) >= LEAST]
+            self._made = generation, full or [row for row in rows[-1:] if row[-1]]
             self._html.clear()
         return self._made[1]
 
@@ -71,14 +79,19 @@ class HomeRows:
 
     async def _found(self, keywords: str) -> Sequence[Listed]:
         page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))
-        hits = {hit.mcp_id: hit for hit in _of_each_publisher(page.hits, lambda hit: hit.server_name)}
+        shown = (hit for hit in page.hits if not _is_trial(hit))
+        hits = {hit.mcp_id: hit for hit in _of_each_publisher(shown, lambda hit: hit.server_name)}
         return [(entry, hits[entry.mcp_id]) for entry in await self._directory.store.entries(list(hits))]
 
     async def _newest(self) -> Sequence[Listed]:
         entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
         hits = self._directory.hits([entry.mcp_id for entry in entries])
-        listed = [entry for entry in entries if entry.mcp_id in hits]
+        listed = [entry for entry in entries if entry.mcp_id in hits and not _is_trial(hits[entry.mcp_id])]
         return [(entry, hits[entry.mcp_id]) for entry in _of_each_publisher(listed, lambda entry: entry.name)]
+
+
+def _is_trial(hit: Hit) -> bool:
+    return bool(_TRIAL.search(f"{hit.name} {hit.server_name.rpartition('/')[2]}"))
 
 
 def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:

@@ -109,14 +109,28 @@ def test_rows_of_the_start_page_have_one_entry_of_each_publisher(get_page: GetPa
     remote = {"type": "streamable-http", "url": "https://zebra.example.org/"}
     hosted: dict[str, Any] = {"remotes": [remote], "packages": []}
     server.publish(*(listed(number, stars=number, description="No API key needed.", **hosted) for number in range(3)))
+    server.publish(*(listed(number, name=f"io.owner-{number}/yak", stars=number) for number in (4, 5)))
     first = get_page("/")
     rows = first.body.decode().split('<section aria-labelledby="row-')[1:]
-    assert [row.partition('"')[0] for row in rows] == ["popular", "hosted", "new"]
-    assert [names_in(row).count("io.github.acme/zebra-") for row in rows] == [1, 1, 1]
+    # One entry is no row.
+    assert [row.partition('"')[0] for row in rows] == ["popular", "new"]
+    assert [names_in(row).count("io.github.acme/zebra-") for row in rows] == [1, 1]
     # The rows are kept until the catalogue changes.
     assert get_page("/").body == first.body
     server.publish(listed(7, name="io.github.other/yak"))
     assert "io.github.other/yak" in Document(get_page("/")).text
+
+
+def test_rows_of_a_directory_without_stars_are_no_alphabet(get_page: GetPage, server: Server) -> None:
+    owners = ("alpha", "beta", "gamma", "delta")
+    server.publish(*(listed(number, name=f"io.{owner}/mcp-{number}") for number, owner in enumerate(owners)))
+    server.publish(listed(9, name="io.epsilon/demo"), listed(10, name="io.zeta/mcp-test"))
+    page = get_page("/").body.decode()
+    assert 'aria-labelledby="row-popular"' not in page
+    row = page.split('<section aria-labelledby="row-new"')[1]
+    assert "io.gamma/mcp-2" in row
+    assert "io.epsilon/demo" not in row
+    assert "io.zeta/mcp-test" not in row
 
 
 def test_lists_are_sorted_and_pages_keep_the_order(get_page: GetPage, server: Server) -> None:
