@@ -164,7 +164,7 @@ COOKIE = "flash"
 LIFETIME = 60
 """Seconds for which the browser stores the cookie. The page deletes it."""
 
-_SHOWN_AGAIN = ("email", "label", "expires", "tools", "limit", "entry", "list", "reason")
+_SHOWN_AGAIN = ("email", "label", "expires", "tools", "entry", "list", "reason")
 """Names of the values."""
 
 _LONGEST = 300
