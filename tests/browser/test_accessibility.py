@@ -87,7 +87,7 @@ def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: P
         press(amy.page, "Ask back")
         amy.check("request, asked back")
         visit(ann, request)
-        ann.page.locator("#answer").fill("Work.")
+        ann.page.locator("[id^='answer-']").fill("Work.")
         press(ann.page, "Send answer")
         visit(amy, request)
         press(amy.page, "Approve")
