@@ -53,7 +53,7 @@ def test_hostile_forms_leave_a_whole_chain(server: Server, operator: Browser) ->
         operator.get(f"/admin/audit/export?{urlencode({'after': text})}")
         server.get(f"/servers/{segment}", headers={"X-Forwarded-For": "x" * 300})
     for write in server.application.server.all(WRITES):
-        ensureDeferred(write())  # type: ignore[arg-type]  # some return a Deferred
+        ensureDeferred(write())
     records = run_sync(AuditLog(server.application.storage.tables).read(0))
     assert len(records) > 3 * len(NASTY)
     assert verify(records, (), b"").problems == []

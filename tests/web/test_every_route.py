@@ -193,6 +193,9 @@ VALID_REQUESTS = {
         ValidRequest("POST", "/api/ard/v1/explore", JSON, b'{"resultType":{"facets":[{"field":"type"}]}}')
     ],
     "GET /api/ard/v1/agents": [ValidRequest("GET", "/api/ard/v1/agents?pageSize=1")],
+    "GET /api/ard/v1/agents/{identifier}": [
+        ValidRequest("GET", "/api/ard/v1/agents/urn%3Aair%3Aexample.github.io%3Apostgres-mcp")
+    ],
     "GET /api/ard/v1/cards/{mcp_id}": [ValidRequest("GET", f"/api/ard/v1/cards/{POSTGRES_ID}")],
     **{
         f"GET {path}": [ValidRequest("GET", path)]
@@ -316,6 +319,8 @@ def test_a_missing_key_has_one_body_per_protocol(server: Server) -> None:
             bodies.setdefault(endpoint.api, set()).update(
                 without_key(server, request).body for request in VALID_REQUESTS[name]
             )
+            # Requests without a key are limited by address.
+            server.clock.advance(60)
     assert bodies.keys() == {"REST", "MCP", "ARD"}
     (rest,), (mcp,), (ard,) = bodies["REST"], bodies["MCP"], bodies["ARD"]
     assert json.loads(rest)["error"] == "unauthorized"

@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ... import __version__, serialization
+from ... import __version__
 from ...domain.entries import Entry
 from ...domain.facts import facts_of
 from ...domain.titles import display_title
-from ...domain.versions import Version
 from ...domain.views import ACTIVE, Detail
 from ...sanitize import clean_line
 from ...serialization import OWN
@@ -66,12 +65,11 @@ QUERIES = ("find an MCP server for a task", "which MCP server can read a Postgre
 """Representative queries of this server's MCP endpoint."""
 
 
-def catalog_entry(version: Version, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
+def catalog_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
     """Return an entry as a catalog entry of ARD, with the URL of its server card at `base_url`.
 
     `summary_of` returns the detail of an entry.
     """
-    entry = serialization.restore_entry(version.body)
     detail, facts = summary_of(entry), facts_of(entry)
     metadata = {
         "mcpId": detail.mcp_id,

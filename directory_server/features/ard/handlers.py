@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from attrs import frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
-from ...domain.errors import QuotaExceeded
+from ...domain.entries import mcp_id_of
+from ...domain.errors import BadInput, NotFound, QuotaExceeded
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
 from ...feature.server import Server
@@ -24,7 +27,7 @@ from ...web.routes import App
 from ...web.throttling import AddressLimiter
 from . import documents
 from .errors import ARD
-from .names import domain_of
+from .names import IDENTIFIER, domain_of, host_name, names_of
 from .requests import (
     CARD_TYPE,
     FIELDS,
@@ -40,6 +43,8 @@ from .settings import ArdConfig
 
 MAX_AGE = 3_600
 """Seconds for which the manifest and cards may be cached."""
+
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 _LIST_PARAMETERS = ("filter", "orderBy", "pageSize", "pageToken", "offset", "type")
 
@@ -160,6 +165,24 @@ class ArdHandlers:
             request, {"results": items, "total": total, "offset": asked.offset, "pageSize": asked.size}
         )
 
+    @app.get(f"{documents.BASE}/agents/{{identifier}}")
+    async def agent(self, request: Request, identifier: str) -> bytes:
+        """Respond with the entry of an identifier (ARD v0.91, section 5.3.4)."""
+        async with self._access.caller(request) as caller:
+            given = unquote(identifier)
+            if _BROKEN_ESCAPE.search(identifier) or not IDENTIFIER.fullmatch(given):
+                raise BadInput("identifier: must be a URN such as urn:air:acme.com:weather, percent-encoded once.")
+            serialization.no_parameters(query_string(request))
+            await caller.charge()
+            directory, base_url = self._server.catalogue.of(request), self._base_url(request)
+            names = names_of(given, host_name(base_url))
+            stored = await directory.store.entries([mcp_id_of(name) for name in names])
+            if not stored:
+                raise NotFound(f"No entry has the identifier {given}.")
+            found = await self._server.offload(documents.catalog_entry, stored[0], base_url, directory.summary_of)
+        is_public = self._access.mode == "public" and b"authorization" not in request.received
+        return _document(request, found, is_public=is_public)
+
     @app.get(f"{documents.CARDS}/{{mcp_id}}")
     async def card(self, request: Request, mcp_id: str) -> bytes:
         """Respond with the server card of an entry."""
@@ -227,7 +250,8 @@ class ArdHandlers:
 
 
 def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Callable[..., Any]) -> list[Any]:
-    return [documents.catalog_entry(version, base_url, summary_of) for version in versions]
+    entries = (serialization.restore_entry(version.body) for version in versions)
+    return [documents.catalog_entry(entry, base_url, summary_of) for entry in entries]
 
 
 def _facets(summary: Summary | None, asked: Sequence[Facet]) -> dict[str, Any]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 
 _DOMAIN = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 _OTHER = re.compile(r"[^A-Za-z0-9._-]")
+
+IDENTIFIER = re.compile(r"urn:air:[a-zA-Z0-9.-]{1,253}(:[a-zA-Z0-9._-]{1,210}){1,10}")
+"""An identifier of an entry (ARD v0.91, appendix C)."""
 
 MAX_PART = 200
 """Characters of a part of a URN."""
@@ -27,6 +31,18 @@ def urn(name: str, host: str) -> str:
     if safe != parts:
         safe[-1] += f".{blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
     return ":".join(("urn:air", publisher, *safe))
+
+
+def names_of(identifier: str, host: str) -> Sequence[str]:
+    """Return the registered names that may have this identifier at the host `host`, none if it is no identifier.
+
+    A name with characters that an identifier cannot have is not among them.
+    """
+    if not IDENTIFIER.fullmatch(identifier):
+        return ()
+    _, _, publisher, *parts = identifier.split(":")
+    names = ["/".join((domain_of(publisher), *parts)), *(["/".join(parts)] if publisher == host else [])]
+    return [name for name in names if urn(name, host) == identifier]
 
 
 def domain_of(namespace: str) -> str:

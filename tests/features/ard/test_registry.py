@@ -237,3 +237,39 @@ def test_other_registries_are_named_on_request(server: Server) -> None:
         }
     ]
     assert "referrals" not in search(server, "mail", federation="auto")
+
+
+@public
+def test_an_entry_is_retrieved_by_its_identifier(server: Server) -> None:
+    server.publish(WEATHER, entry("acme/tides", "Tides."), entry("com.acme/deep/er", "Depths."))
+    for name, identifier in (
+        ("com.acme/weather", "urn:air:acme.com:weather"),
+        ("acme/tides", "urn:air:localhost:acme:tides"),
+        ("com.acme/deep/er", "urn:air:acme.com:deep:er"),
+    ):
+        response = server.get(f"{BASE}/agents/{quote(identifier, safe='')}", key=None)
+        assert (response.status, response.json["identifier"]) == (200, identifier)
+        assert response.json["metadata"]["serverName"] == name
+        assert not {"score", "source"} & response.json.keys()
+        tag = {"If-None-Match": response.headers["ETag"]}
+        assert server.get(f"{BASE}/agents/{quote(identifier, safe='')}", key=None, headers=tag).status == 304
+
+
+@public
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("urn%3Aair%3Aacme.com%3Anone", 404, "NOT_FOUND"),
+        # The identifier is case-sensitive, and encoded once.
+        ("urn%3Aair%3Aexample.github.io%3APostgres-MCP", 404, "NOT_FOUND"),
+        ("urn%253Aair%253Aexample.github.io%253Apostgres-mcp", 400, "INVALID_ARGUMENT"),
+        ("urn%3Aair%3Aexample.github.io%3Apostgres-mcp%", 400, "INVALID_ARGUMENT"),
+        ("urn%3Aair%3Aacme.com", 400, "INVALID_ARGUMENT"),
+        ("weather", 400, "INVALID_ARGUMENT"),
+        ("urn%3Aair%3Aacme.com%3A%00", 400, "INVALID_ARGUMENT"),
+        (f"urn%3Aair%3Aacme.com%3A{'a' * 5_000}", 400, "INVALID_ARGUMENT"),
+    ],
+)
+def test_wrong_identifiers_have_the_codes_of_the_standard(server: Server, path: str, status: int, code: str) -> None:
+    response = server.get(f"{BASE}/agents/{path}", key=None)
+    assert (response.status, response.json["errorCode"]) == (status, code)
