@@ -15,8 +15,8 @@ from ._catalog_documents import agent_maps, catalog_links, is_within
 from ._fetcher import Response, Validators
 from ._upstream import Upstream, UpstreamFailed
 
-WELL_KNOWN = ("/.well-known/ai-catalog.json", "/.well-known/ard.json")
-"""Paths of manifests: that of ARD v0.9, and the name that newer drafts give it."""
+WELL_KNOWN = ("/.well-known/ard.json", "/.well-known/ai-catalog.json")
+"""Paths of manifests: that of ARD v0.91, and that of v0.9."""
 
 MAX_CARDS, MAX_FOREIGN = 2_000, 100
 """Cards that are requested in a crawl, and those of them on hosts of other domains than the manifest."""

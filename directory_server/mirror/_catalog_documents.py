@@ -35,6 +35,9 @@ MAX_HTML = 262_144
 CARD_TYPES = frozenset({"application/mcp-server-card+json", "application/mcp-server+json", "application/mcp-server"})
 """Media types of cards of MCP servers; the second one is the older name (ADR 0008 of ARD)."""
 
+RELATIONS = frozenset({b"ard", b"ai-catalog"})
+"""The relations of links to manifests: that of ARD v0.91, and the one before."""
+
 CATALOG_TYPES = frozenset({"application/ai-catalog+json"})
 
 _COPIED = ("websiteUrl", "repository", "icons", "remotes", "packages")
@@ -217,14 +220,15 @@ def agent_maps(robots: bytes) -> list[str]:
 
 
 def catalog_links(html: bytes) -> list[str]:
-    """Return the links to manifests in the beginning of a page: `<link rel="ai-catalog" href="…">`."""
+    """Return the links to manifests in the beginning of a page: `<link rel="ard" href="…">`."""
     return _first(_hrefs(html[:MAX_HTML]))
 
 
 def _hrefs(html: bytes) -> Iterator[str]:
     for link in _LINK.finditer(html):
         attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(link[1])}
-        if b"ai-catalog" in attributes.get(b"rel", b"").lower().split() and (href := attributes.get(b"href")):
+        relations = attributes.get(b"rel", b"").lower().split()
+        if not RELATIONS.isdisjoint(relations) and (href := attributes.get(b"href")):
             yield href.decode("utf-8", "replace")
 
 

@@ -254,7 +254,7 @@ async def test_a_manifest_is_found_from_its_domain(domains: Domains) -> None:
         report = await domains.sync("", include=(f"*{len(domains.requests)}", "*"))
         assert (report.entries, domains.names) == (1, ["example.acme/a"]), documents
     domains.documents = {"/": b"<html>"}
-    with pytest.raises(UpstreamFailed, match=r"It has no manifest: neither /\.well-known/ai-catalog\.json nor "):
+    with pytest.raises(UpstreamFailed, match=r"It has no manifest: neither /\.well-known/ard\.json nor "):
         await domains.sync("/")
 
 
@@ -413,3 +413,4 @@ def test_links_and_maps_are_bounded() -> None:
     )
     assert catalog_links(b"<link " * 100_000 + b"<link rel='x'><link data-rel=ai-catalog href=b>") == []
     assert catalog_links(b"<link rel='icon' href='i'>\n<link\nrel='ai-catalog'\nhref='a'/>") == ["a"]
+    assert catalog_links(b'<link rel="preload ard" href="b"><link rel="shard" href="c">') == ["b"]

@@ -28,8 +28,8 @@ BASE = "/api/ard/v1"
 CARDS = f"{BASE}/cards"
 """The path of the server cards of entries."""
 
-MANIFEST = "/.well-known/ai-catalog.json"
-"""The path of the manifest."""
+MANIFEST, FORMER_MANIFEST = "/.well-known/ard.json", "/.well-known/ai-catalog.json"
+"""The path of the manifest, and that of ARD v0.9, which most clients read."""
 
 OWN_CARD = f"{MCP_PATH.decode()}/server-card"
 """The path of the card of this server's MCP endpoint (SEP-2127)."""

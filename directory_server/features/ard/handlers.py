@@ -202,7 +202,7 @@ class ArdHandlers:
         self._access.check_on()
         return _document(request, documents.own_card(self._server.layout.base_url(request)), CARD_TYPE)
 
-    @app.get(documents.MANIFEST, "/.well-known/ard.json")
+    @app.get(documents.MANIFEST, documents.FORMER_MANIFEST)
     async def manifest(self, request: Request) -> bytes:
         """Respond with the manifest, which needs no key. If it has entries, it costs what the list costs."""
         self._access.check_on()

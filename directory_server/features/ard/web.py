@@ -6,7 +6,7 @@ from ...feature.parts import ROBOTS, RobotsLines, WebPart
 from ...feature.server import Server
 from ...web.pages import Extension
 from ...web.routes import APPS
-from .documents import CARDS, MANIFEST, OWN_CARD
+from .documents import CARDS, FORMER_MANIFEST, MANIFEST, OWN_CARD
 from .handlers import ArdAccess, ArdHandlers
 from .settings import ArdConfig
 
@@ -16,7 +16,7 @@ def _serve(server: Server) -> None:
     access = ArdAccess(settings.access, server.authenticator, server.registry_reads)
     server.add(APPS, ArdHandlers(access, server, settings).app)
     if settings.access != "off":
-        server.add(ROBOTS, RobotsLines((MANIFEST, f"{CARDS}/", OWN_CARD), [("Agentmap", MANIFEST)]))
+        server.add(ROBOTS, RobotsLines((MANIFEST, FORMER_MANIFEST, f"{CARDS}/", OWN_CARD), [("Agentmap", MANIFEST)]))
 
 
 PART = WebPart(

@@ -118,7 +118,9 @@ def test_the_older_catalog_names_the_endpoint(server: Server) -> None:
 
 
 def test_pages_lead_to_the_manifest(server: Server) -> None:
-    assert '<link rel="ai-catalog"' in server.get("/", key=None, headers={"Accept": "text/html"}).body.decode()
+    page = server.get("/", key=None, headers={"Accept": "text/html"}).body.decode()
+    assert '<link rel="ai-catalog"' in page
+    assert '<link rel="ard" type="application/json" href="/.well-known/ard.json">' in page
 
 
 def test_a_card_costs_a_request(server: Server) -> None:

@@ -184,7 +184,7 @@ def test_robots_may_read_entries_but_not_searches(get_page: GetPage) -> None:
 def test_the_sitemap_lists_the_pages(get_page: GetPage, server: Server) -> None:
     server.publish(*(entry(f"io.example.map/{number}") for number in range(30)))
     robots = get_page("/robots.txt").body.decode()
-    assert f"\nSitemap: {URL}/sitemap.xml\nAgentmap: {URL}/.well-known/ai-catalog.json\n" in robots
+    assert f"\nSitemap: {URL}/sitemap.xml\nAgentmap: {URL}/.well-known/ard.json\n" in robots
     response = get_page("/sitemap.xml")
     assert response.headers["Content-Type"] == "application/xml; charset=utf-8"
     assert locations(response) == [f"{URL}/sitemap.xml?page=docs", f"{URL}/sitemap.xml?page=1"]
