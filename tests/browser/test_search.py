@@ -39,7 +39,7 @@ def test_results_update_while_typing_and_on_back_navigation(open_page: Open) -> 
     assert page.title().startswith("github")
     assert "“github”" in page.locator("#search-status").inner_text()
     page.go_back()
-    page.locator("#row-popular").wait_for()
+    page.locator("#row-new").wait_for()
     assert page.locator("#q").input_value() == ""
     assert names(page) == before
 
