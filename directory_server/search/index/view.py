@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -73,27 +73,30 @@ class View:
 
     def frequencies(self, strings: Sequence[str]) -> list[int]:
         """Return the number of documents with each of `strings`."""
-        known = self._known
-        if not all(string in known for string in strings):
-            self._look_up(strings)
-            known = self._known
+        known = self._look_up(strings)
         return [known[string][0] for string in strings]
 
     def places(self, strings: Sequence[str]) -> list[tuple[int, ...]]:
         """Return for each of `strings` its number of documents, and its place in each segment."""
-        self.frequencies(strings)
-        return [self._known[string] for string in strings]
+        known = self._look_up(strings)
+        return [known[string] for string in strings]
 
-    def _look_up(self, strings: Sequence[str]) -> None:
-        """Remember the frequencies and places of `strings`."""
-        if len(self._known) > MAX_KNOWN:
-            self._known = {}
-        unknown = [string for string in strings if string not in self._known]
+    def _look_up(self, strings: Sequence[str]) -> Mapping[str, tuple[int, ...]]:
+        """Return the frequencies and places of `strings` and of others, which are remembered."""
+        known = self._known
+        unknown = [string for string in strings if string not in known]
+        if not unknown:
+            return known
+        if len(known) > MAX_KNOWN:
+            # Searches in other threads go on with the former ones.
+            known = self._known = {}
+            unknown = [*strings]
         raws = [*map(packed, unknown)]
         columns = [segment.find_all(raws) for segment in self.segments]
         counts = [[self._count(number, place) for place in places] for number, places in enumerate(columns)]
         totals = map(sum, zip(*counts, strict=True)) if counts else repeat(0)
-        self._known.update(zip(unknown, zip(totals, *columns, strict=False), strict=False))
+        known.update(zip(unknown, zip(totals, *columns, strict=False), strict=False))
+        return known
 
     def _count(self, number: int, place: int) -> int:
         """Return the number of live documents of the string of a segment at `place`."""

@@ -32,7 +32,7 @@ COMMON, MUCH_LONGER, SHORT = 20, 10, 3
 """Documents with a word that make it a finished one if it has at most SHORT letters, and its completions are less than
 MUCH_LONGER times as frequent."""
 
-COMPOUND_LENGTHS = range(6, 25)
+COMPOUND_LENGTHS = range(8, 25)
 """Letters of a word that may be two words written as one."""
 
 
