@@ -61,9 +61,10 @@ async function finds(client) {
 }
 
 async function corrects(client) {
-  const tooMany = await call(client, 'search_mcp', { keywords: 'github', limit: 500 })
-  assert.equal(tooMany.isError, true, 'limit 500 must be an error of the tool')
-  assert.match(tooMany.content[0].text, /limit: must be a whole number from 1 to 100/, 'that error must say what is allowed')
+  const reduced = structured(await call(client, 'search_mcp', { keywords: 'github', limit: 500 }))
+  assert.match(reduced.message, /limit: was reduced to 100/, 'limit 500 must be reduced, and the message must say so')
+  const tooFew = await call(client, 'search_mcp', { keywords: 'github', limit: 0 })
+  assert.equal(tooFew.isError, true, 'limit 0 must be an error of the tool')
 
   const unknown = await call(client, 'get_mcp_detail', { mcp_id: UNKNOWN_ID })
   assert.equal(unknown.isError, true, 'an unknown id must be an error of the tool')
