@@ -60,5 +60,6 @@ def test_too_many_connections_leave_descriptors_for_the_feed(installation: Insta
         until(lambda: sockets() < 10, "the end of the connections")
         assert server.request("/healthz").status == 200
         log = server.stop()
-        assert "Traceback" not in log
+        # Twisted logs it, and tries again, if another thread was faster to open a file after a refused connection.
+        assert log.count("Traceback") == log.count("Could not reserve EMFILE recovery file descriptor")
         assert "connections rejected" in log
