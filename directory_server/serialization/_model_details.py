@@ -15,9 +15,6 @@ from ._json import encode
 _LEFT_OUT = frozenset({"server", "packages", "remotes", "icons", "descriptions", "summary", "installable", "identity"})
 """Fields whose content other fields of the short form have, or which a model does not need. `fields` names them."""
 
-_NAMED_ONLY = ("tools",)
-"""Lists of which the short form has the names."""
-
 
 def model_detail(detail: Detail, editor: Editor, fields: Sequence[str] = ()) -> bytes:
     """Return an encoded object with what a model needs of an entry, or with these `fields` as they are.
@@ -30,7 +27,7 @@ def model_detail(detail: Detail, editor: Editor, fields: Sequence[str] = ()) -> 
     if fields:
         return encode({name: getattr(detail, name) for name in fields})
     values = {name: getattr(detail, name) for name in FIELDS if name not in _LEFT_OUT}
-    values |= {name: [tool.name for tool in values[name]] for name in _NAMED_ONLY}
+    values["tools"] = [tool.name for tool in detail.tools]
     if values["title"] == values["name"]:
         del values["title"]
     if detail.verification is not None:
@@ -53,7 +50,7 @@ def _ways(detail: Detail, editor: Editor) -> Sequence[Installation]:
     shown = {(way.kind, way.name) for way in detail.install}
     ways = (way for way in written if (way.kind, way.name) in shown)
     return [
-        attrs.evolve(way, configurations=[one for one in way.configurations if one.editor == editor.name])
+        attrs.evolve(way, configurations=[made for made in way.configurations if made.editor == editor.name])
         for way in ways
     ]
 
@@ -69,7 +66,7 @@ def _short(way: Installation) -> Mapping[str, Any]:
 def _given(record: Any) -> dict[str, Any]:
     """Return the fields of a record that are not empty and not false, by name."""
     fields = attrs.fields(type(record))
-    return {field.name: value for field in fields if _is_given(value := getattr(record, field.name)) and value}
+    return {field.name: value for field in fields if (value := getattr(record, field.name))}
 
 
 def _is_given(value: Any) -> bool:

@@ -76,6 +76,11 @@ class Route:
         return _PARAMETER.sub(lambda match: f"<path:{match[1]}>" if match[2] else f"<{match[1]}>", self.path)
 
     @property
+    def methods(self) -> Sequence[str] | None:
+        """Return the methods as werkzeug takes them, None for any."""
+        return None if self.method is None else [self.method]
+
+    @property
     def name(self) -> str:
         """Return the name of the route in a Klein application."""
         return f"{self.method} {self.path}"
@@ -140,7 +145,7 @@ class App(Klein):
             for path in paths:
                 route = Route(path, method, api or self.api, handler, changes)
                 self.routes.append(route)
-                self.route(route.rule, methods=method and [method], endpoint=route.name)(handler)
+                self.route(route.rule, methods=route.methods, endpoint=route.name)(handler)
             return handler
 
         return decorate
@@ -178,8 +183,7 @@ def mount(apps: Sequence[App]) -> Klein:
     tree.url_map.merge_slashes = False
     for app in apps:
         for route in app.routes:
-            methods = None if route.method is None else [route.method]
-            tree.route(route.rule, methods=methods, endpoint=route.name)(_handler(app, route))
+            tree.route(route.rule, methods=route.methods, endpoint=route.name)(_handler(app, route))
     return tree
 
 

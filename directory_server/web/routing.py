@@ -44,10 +44,7 @@ def _tree(routes: tuple[Route, ...]) -> tuple[Map, Mapping[str, int]]:
 
     All servers of a process share it, because werkzeug compiles these rules in 25 ms.
     """
-    rules = [
-        Rule(route.rule, methods=None if route.method is None else [route.method], endpoint=route.name)
-        for route in routes
-    ]
+    rules = [Rule(route.rule, methods=route.methods, endpoint=route.name) for route in routes]
     return Map(rules, merge_slashes=False), {route.name: place for place, route in enumerate(routes)}
 
 

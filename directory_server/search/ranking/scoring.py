@@ -164,13 +164,14 @@ def _rough_weights(plan: Plan, size: int, firsts: Longs, others: Longs, weights:
 def _sums(docs: Longs, scores: Doubles, view: View) -> tuple[Longs, Doubles]:
     """Return the distinct `docs`, in ascending order, and the sum of the scores of each."""
     size = len(view.boosts)
+    if not len(docs):
+        return docs, np.zeros(0)
     if len(docs) * SPARSE < size:
         # Numpy's unique takes three times as long for so few.
         order = docs.argsort(kind="stable")
         docs = docs[order]
-        starts = np.flatnonzero(np.concatenate(([True], docs[1:] != docs[:-1]))) if len(docs) else order
-        sums = np.add.reduceat(scores[order], starts) if len(docs) else np.zeros(0)
-        return docs[starts], sums.astype(np.float64, copy=False)
+        starts = np.flatnonzero(np.concatenate(([True], docs[1:] != docs[:-1])))
+        return docs[starts], np.add.reduceat(scores[order], starts).astype(np.float64, copy=False)
     sums = np.bincount(docs, scores, size).astype(np.float64, copy=False)
     # Numpy finds true values in less time than numbers.
     matched = np.flatnonzero(sums > 0)
