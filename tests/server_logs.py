@@ -1,4 +1,4 @@
-"""The logs of server processes: a test that fails shows their ends."""
+"""The logs of server processes: a test that fails shows their ends, and tests count the tracebacks in them."""
 
 from __future__ import annotations
 
@@ -26,3 +26,12 @@ def ends(folder: Path | None) -> Iterator[tuple[str, str]]:
         others = [line for line in lines[:-REQUESTS] if "[directory_server.access#" not in line]
         if lines:
             yield f"end of {path}", "\n".join([*others, *lines[-REQUESTS:]][-LINES:])
+
+
+def tracebacks(log: str) -> int:
+    """Count the tracebacks in a log, except those of Twisted's reserved descriptor.
+
+    Twisted logs one if a thread opens a file while the descriptor is used to close a connection. The port waits
+    then, and the descriptor is reserved again (`http._sockets`).
+    """
+    return log.count("Traceback") - log.count("Could not reserve EMFILE recovery file descriptor")

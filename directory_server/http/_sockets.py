@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from errno import EAGAIN, ETIMEDOUT, EWOULDBLOCK
+from functools import partial
 from socket import SHUT_RDWR
 from typing import Any
 
 from attrs import frozen
+from twisted.internet import tcp
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory, IStreamServerEndpoint
 from twisted.internet.main import CONNECTION_DONE, CONNECTION_LOST
@@ -16,6 +22,9 @@ from zope.interface import implementer
 
 BUFFER = 16 * 1024
 """Bytes in the transport above which its producer is paused, and the maximum size of one read."""
+
+PAUSE = 1.0
+"""Seconds after which a port without file descriptors accepts connections again."""
 
 UNSENT = 128 * 1024
 """Maximum unsent bytes in the kernel's send buffer (tcp(7), TCP_NOTSENT_LOWAT).
@@ -84,7 +93,7 @@ class ImmediateWriteEndpoint:
 
     def listen(self, factory: IProtocolFactory) -> Deferred[IListeningPort]:
         listening: Deferred[Any] = self._endpoint.listen(factory)
-        return listening.addCallback(_write_immediately)
+        return listening.addCallback(_write_immediately).addCallback(pause_without_descriptors)
 
 
 def _write_immediately(port: IListeningPort) -> IListeningPort:
@@ -94,6 +103,34 @@ def _write_immediately(port: IListeningPort) -> IListeningPort:
             # Accepted sockets inherit the option.
             port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     return port
+
+
+def pause_without_descriptors(port: IListeningPort) -> IListeningPort:
+    """Let a port wait for PAUSE seconds if the process has no file descriptor to accept or to reject a connection.
+
+    Twisted rejects connections with a descriptor that it reserves. It loses it if a thread opens a file meanwhile, and
+    never reserves one again: each call of epoll would report the same waiting connection, and fill the log.
+    """
+    if isinstance(port, Port) and sys.platform != "win32":
+        port.doRead = partial(_accept, port, port.doRead)  # type: ignore[method-assign]
+    return port
+
+
+def _accept(port: Port, accept: Callable[[], None]) -> None:
+    accept()
+    if port.connected and not tcp._reservedFD.available():
+        port.stopReading()
+        clock: Any = port.reactor
+        clock.callLater(PAUSE, _resume, port)
+
+
+def _resume(port: Port) -> None:
+    if port.connected:
+        with suppress(OSError):
+            # Twisted logs a traceback if it cannot open the file.
+            open(os.devnull).close()
+            tcp._reservedFD.reserve()
+        port.startReading()
 
 
 class ReusePort(Port):
