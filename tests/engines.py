@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
@@ -139,8 +141,13 @@ class Engine:
 
     def kill(self) -> None:
         """Kill all processes of the server with SIGKILL; the data stays."""
-        self._signal("KILL")
+        children = self._signal("KILL")
         self._end_guard("keep")
+        end = monotonic() + START
+        # A server does not start while a process of the one before it uses the shared memory.
+        while any(map(_runs, children)):
+            assert monotonic() < end, f"processes that were killed run: {children}"
+            sleep(0.01)
 
     def pause(self) -> None:
         """Stop all processes of the server with SIGSTOP; its connections stay open."""
@@ -195,13 +202,31 @@ class Engine:
             for (statement,) in connection.execute(_DROP).fetchall():
                 connection.execute(statement)
 
-    def _signal(self, name: str) -> None:
-        # The main process first, so that it starts no other.
+    def promote(self) -> None:
+        """Make a standby the primary, and wait until it is.
+
+        Like `pg_ctl promote`: a session of `pg_promote()` could wait for a lock whose release the standby never gets.
+        """
+        (self.data / "promote").touch()
+        os.kill(self.pid, signal.SIGUSR1)
+        end = monotonic() + START
+        while True:
+            with suppress(psycopg.OperationalError), psycopg.connect(self.conninfo, connect_timeout=2) as connection:
+                if connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,):
+                    return
+            if monotonic() > end:
+                raise AssertionError((self.folder / "log").read_text("utf-8", "replace"))
+            sleep(0.02)
+
+    def _signal(self, name: str) -> Sequence[str]:
+        """Send a signal to the main process and its children; return the children."""
+        # The main process stops first: it starts no other, and its children are not reparented before they are read.
+        subprocess.run(["kill", "-STOP", str(self.pid)], check=True)
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
-        subprocess.run(["kill", f"-{name}", str(self.pid)], check=True)
-        if children.exists():
-            for child in children.read_text("ascii").split():
-                subprocess.run(["kill", f"-{name}", child], check=False, stderr=subprocess.DEVNULL)
+        processes = children.read_text("ascii").split() if children.exists() else []
+        for process in [str(self.pid), *processes]:
+            subprocess.run(["kill", f"-{name}", process], check=False, stderr=subprocess.DEVNULL)
+        return processes
 
     def _end_guard(self, word: str) -> None:
         if self._guard is not None:
@@ -228,6 +253,13 @@ class Engine:
                 shutil.copytree(self._binaries.parent, copy, symlinks=True)
                 self._binaries = copy / self._binaries.name
                 return
+
+
+def _runs(pid: str) -> bool:
+    """Return whether the process exists and is no zombie (proc(5), /proc/pid/stat)."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def binaries() -> Path | None:

@@ -108,8 +108,7 @@ def standby_of(machines: Machines) -> Engine:
 def fail_over(machines: Machines, standby: Engine) -> None:
     """Kill the database, promote `standby`, and lead the networks of all servers to it."""
     machines.engine.kill()
-    with psycopg.connect(standby.conninfo, autocommit=True) as connection:
-        assert connection.execute("SELECT pg_promote()").fetchone() == (True,)
+    standby.promote()
     for network in machines.networks:
         network.folder = standby.folder
 
