@@ -17,16 +17,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from time import monotonic, sleep
 
 import psycopg
 import pytest
 
+from .waiting import until
+
 NOBODY = 65534
 """The user of the server if the tests run as root, as whom PostgreSQL refuses to run."""
-
-START = 60.0
-"""Seconds for a server to accept connections, also after a crash."""
 
 _GUARD = Path(__file__).with_name("engine_guard.py")
 
@@ -122,16 +120,7 @@ class Engine:
         )
         assert self._guard.stdout is not None
         self.pid = int(self._guard.stdout.readline())
-        end = monotonic() + START
-        while True:
-            try:
-                psycopg.connect(self.conninfo, connect_timeout=2).close()
-                return
-            except psycopg.OperationalError as error:
-                log = (self.folder / "log").read_text("utf-8", "replace")
-                if monotonic() > end:
-                    raise AssertionError(f"{error}\n{log}") from error
-                sleep(0.02)
+        self._wait_for("SELECT true")
 
     def restart(self, settings: dict[str, str]) -> None:
         """Start the server again with other settings."""
@@ -141,21 +130,18 @@ class Engine:
 
     def kill(self) -> None:
         """Kill all processes of the server with SIGKILL; the data stays."""
-        children = self._signal("KILL")
+        children = self._signal(signal.SIGKILL)
         self._end_guard("keep")
-        end = monotonic() + START
         # A server does not start while a process of the one before it uses the shared memory.
-        while any(map(_runs, children)):
-            assert monotonic() < end, f"processes that were killed run: {children}"
-            sleep(0.01)
+        until(lambda: not any(map(_runs, children)), "the end of the processes that were killed")
 
     def pause(self) -> None:
         """Stop all processes of the server with SIGSTOP; its connections stay open."""
-        self._signal("STOP")
+        self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Continue after `pause`."""
-        self._signal("CONT")
+        self._signal(signal.SIGCONT)
 
     def back_up(self) -> Path:
         """Return the folder of a new base backup."""
@@ -209,24 +195,37 @@ class Engine:
         """
         (self.data / "promote").touch()
         os.kill(self.pid, signal.SIGUSR1)
-        end = monotonic() + START
-        while True:
-            with suppress(psycopg.OperationalError), psycopg.connect(self.conninfo, connect_timeout=2) as connection:
-                if connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,):
-                    return
-            if monotonic() > end:
-                raise AssertionError((self.folder / "log").read_text("utf-8", "replace"))
-            sleep(0.02)
+        self._wait_for("SELECT NOT pg_is_in_recovery()")
 
-    def _signal(self, name: str) -> Sequence[str]:
+    def _wait_for(self, statement: str) -> None:
+        """Wait until the server answers true to a statement; fail with the last answer or error, and its log."""
+        answer: object = None
+
+        def is_true() -> bool:
+            nonlocal answer
+            try:
+                with psycopg.connect(self.conninfo, connect_timeout=2) as connection:
+                    answer = connection.execute(statement).fetchone()
+            except psycopg.OperationalError as error:
+                answer = error
+            return answer == (True,)
+
+        try:
+            until(is_true, f"true for {statement}")
+        except AssertionError as error:
+            error.add_note(f"{answer}\n{(self.folder / 'log').read_text('utf-8', 'replace')}")
+            raise
+
+    def _signal(self, number: signal.Signals) -> Sequence[int]:
         """Send a signal to the main process and its children; return the children."""
         # The main process stops first: it starts no other, and its children are not reparented before they are read.
-        subprocess.run(["kill", "-STOP", str(self.pid)], check=True)
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
-        processes = children.read_text("ascii").split() if children.exists() else []
-        for process in [str(self.pid), *processes]:
-            subprocess.run(["kill", f"-{name}", process], check=False, stderr=subprocess.DEVNULL)
-        return processes
+        os.kill(self.pid, signal.SIGSTOP)
+        listed = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        children = [int(child) for child in listed.read_text("ascii").split()] if listed.exists() else []
+        for process in (self.pid, *children):
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+        return children
 
     def _end_guard(self, word: str) -> None:
         if self._guard is not None:
@@ -255,7 +254,7 @@ class Engine:
                 return
 
 
-def _runs(pid: str) -> bool:
+def _runs(pid: int) -> bool:
     """Return whether the process exists and is no zombie (proc(5), /proc/pid/stat)."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"

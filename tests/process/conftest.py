@@ -8,8 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection, HTTPResponse
@@ -25,10 +24,9 @@ from directory_server.command_line import main
 
 from .. import server_logs
 from ..responses import Response as Response
+from ..waiting import TIMEOUT as TIMEOUT
+from ..waiting import until as until
 from .fork_server import Forked, can_fork, fork, set_up_process
-
-TIMEOUT = 60.0
-"""Upper bound in seconds on the wait for one event, far above what a loaded machine needs."""
 
 SEARCH = "/api/open/v1/search"
 MCP = "/api/open/mcp"
@@ -38,19 +36,6 @@ COMMAND = Path(sys.executable).with_name("directory-server")
 _PORT = re.compile(r"DirectorySite(?: \(TLS\))? starting on (\d+)")
 _METRICS = re.compile(r"MetricsSite starting on (\d+)")
 _SERVING = re.compile(r"Serving [\d,]+ entr(y|ies)")
-
-
-def until(condition: Callable[[], Any], event: str, timeout: float = TIMEOUT) -> Any:
-    """Return the result of `condition` once it is true. Fail after `timeout` seconds with the name of the `event`."""
-    end = time.monotonic() + timeout
-    try:
-        while not (result := condition()):
-            assert time.monotonic() < end, f"{event}: not within {timeout} seconds"
-            time.sleep(0.02)
-    except Exception as error:
-        error.add_note(f"The test waited for this event: {event}")
-        raise
-    return result
 
 
 Process = Forked | subprocess.Popen[bytes]
