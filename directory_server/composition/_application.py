@@ -240,15 +240,17 @@ def _metrics_endpoint(core: Core, layout: Layout) -> list[IService]:
     # Without an access log: a scraper sends a request every few seconds.
     access = AccessRecorder(core.runtime.now, [], core.runtime.turn)
     site = MetricsSite(routes, origins, connections, access, core.server.reactor)
-    return [connections, strports.service(listen, site, reactor=core.server.reactor)]
+    return [connections, _port(listen, site, core.server.reactor)]
 
 
 def _ports(config: Config, reactor: Any, web: Web) -> tuple[IService, ...]:
     """Return a service for each endpoint to listen on."""
-    ports = []
     sharing: Any = http.ReusePortReactor(reactor) if config.reuse_port else reactor
-    for description in config.listen:
-        port = strports.service(endpoints.with_backlog(description), web.site, reactor=sharing)
-        port.endpoint = http.ImmediateWriteEndpoint(port.endpoint)
-        ports.append(port)
-    return tuple(ports)
+    return tuple(_port(endpoints.with_backlog(description), web.site, sharing) for description in config.listen)
+
+
+def _port(description: str, site: Any, reactor: Any) -> IService:
+    """Return the service that listens on an endpoint."""
+    port = strports.service(description, site, reactor=reactor)
+    port.endpoint = http.PreparedEndpoint(port.endpoint)
+    return port

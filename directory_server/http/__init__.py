@@ -10,4 +10,4 @@ from ._connection import Connection
 from ._connections import Connections, Rejected
 from ._parser import Message
 from ._request import Request, status_line
-from ._sockets import ImmediateWriteEndpoint, ImmediateWriteServer, ReusePortReactor, pause_without_descriptors
+from ._sockets import ImmediateWriteServer, PreparedEndpoint, ReusePortReactor, pause_without_descriptors

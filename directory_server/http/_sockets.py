@@ -86,8 +86,11 @@ class ImmediateWriteServer(Server):
 
 @implementer(IStreamServerEndpoint)
 @frozen
-class ImmediateWriteEndpoint:
-    """An endpoint whose TCP connections, also those below TLS, are ImmediateWriteServers. Others are unchanged."""
+class PreparedEndpoint:
+    """An endpoint whose connections write at once, and whose port waits when the process has no file descriptor.
+
+    Its TCP connections, also those below TLS, are ImmediateWriteServers. Others are unchanged.
+    """
 
     _endpoint: IStreamServerEndpoint
 

@@ -21,6 +21,7 @@ pytestmark = [
 ]
 
 CLIENTS = 60
+METRICS = ("--set", "metrics.listen=tcp:0:interface=127.0.0.1")
 
 
 def accepts_connections(server: Server) -> bool:
@@ -32,7 +33,11 @@ def accepts_connections(server: Server) -> bool:
 
 def test_open_connections_work_and_the_server_recovers_when_no_descriptor_is_free(installation: Installation) -> None:
     key = installation.new_key()
-    with installation.serve(*HEARTBEAT) as server, open_stream(server, key) as connection, ExitStack() as stack:
+    with (
+        installation.serve(*HEARTBEAT, *METRICS) as server,
+        open_stream(server, key) as connection,
+        ExitStack() as stack,
+    ):
         assert sys.platform == "linux"
         persistent = HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
         stack.callback(persistent.close)
@@ -47,8 +52,9 @@ def test_open_connections_work_and_the_server_recovers_when_no_descriptor_is_fre
         pid = server.process.pid
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) + 10, before[1]))
-        for _ in range(CLIENTS):
-            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT))
+        for port in (server.port, server.metrics().port):
+            for _ in range(CLIENTS):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT))
         # Open connections keep working: charged searches and streams.
         assert [search() for _ in range(3)] == [200] * 3
         wait_for_heartbeat(connection)
@@ -58,7 +64,7 @@ def test_open_connections_work_and_the_server_recovers_when_no_descriptor_is_fre
         until(lambda: server.entry_count() == 1, "the import")
         assert_spent(server, key, 4)
         log = server.stop()
-    # Twisted closes each connection that it cannot accept and writes a few lines about it. The listener does not spin:
+    # Twisted closes each connection that it cannot accept and writes a few lines about it. No listener spins:
     # a reactor that retried at once would write thousands.
     assert 0 < log.count("EMFILE") <= 10 * CLIENTS
     assert tracebacks(log) == 0

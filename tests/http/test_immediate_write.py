@@ -16,7 +16,7 @@ from twisted.internet.tcp import Port, Server
 from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
-from directory_server.http import ImmediateWriteEndpoint, ImmediateWriteServer
+from directory_server.http import ImmediateWriteServer, PreparedEndpoint
 
 
 @define
@@ -88,7 +88,7 @@ def test_only_plain_tcp_ports_are_changed() -> None:
             return succeed(self.port)
 
     def transport(port: Any) -> Any:
-        listening: Any = ImmediateWriteEndpoint(Endpoint(port)).listen(None)  # type: ignore[arg-type]
+        listening: Any = PreparedEndpoint(Endpoint(port)).listen(None)  # type: ignore[arg-type]
         return listening.result.transport
 
     port, special = (Port(0, None, reactor=MemoryReactorClock()) for _ in range(2))  # type: ignore[arg-type]
