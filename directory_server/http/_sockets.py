@@ -24,7 +24,7 @@ BUFFER = 16 * 1024
 """Bytes in the transport above which its producer is paused, and the maximum size of one read."""
 
 PAUSE = 1.0
-"""Seconds after which a port without file descriptors accepts connections again."""
+"""Seconds after which a port without file descriptors tries again to reserve one."""
 
 UNSENT = 128 * 1024
 """Maximum unsent bytes in the kernel's send buffer (tcp(7), TCP_NOTSENT_LOWAT).
@@ -109,10 +109,11 @@ def _write_immediately(port: IListeningPort) -> IListeningPort:
 
 
 def pause_without_descriptors(port: IListeningPort) -> IListeningPort:
-    """Let a port wait for PAUSE seconds if the process has no file descriptor to accept or to reject a connection.
+    """Let a port wait while the process has no file descriptor to accept or to reject a connection.
 
     Twisted rejects connections with a descriptor that it reserves. It loses it if a thread opens a file meanwhile, and
-    never reserves one again: each call of epoll would report the same waiting connection, and fill the log.
+    never reserves one again: each call of epoll would report the same waiting connection, and fill the log. The port
+    reserves one in the next reactor iteration, in which rejected connections are closed, or after each PAUSE.
     """
     if isinstance(port, Port) and sys.platform != "win32":
         port.doRead = partial(_accept, port, port.doRead)  # type: ignore[method-assign]
@@ -123,17 +124,25 @@ def _accept(port: Port, accept: Callable[[], None]) -> None:
     accept()
     if port.connected and not tcp._reservedFD.available():
         port.stopReading()
-        clock: Any = port.reactor
-        clock.callLater(PAUSE, _resume, port)
+        _resume_after(0, port)
+
+
+def _resume_after(seconds: float, port: Port) -> None:
+    clock: Any = port.reactor
+    clock.callLater(seconds, _resume, port)
 
 
 def _resume(port: Port) -> None:
-    if port.connected:
-        with suppress(OSError):
-            # Twisted logs a traceback if it cannot open the file.
-            open(os.devnull).close()
-            tcp._reservedFD.reserve()
+    if not port.connected:
+        return
+    with suppress(OSError):
+        # Twisted logs a traceback if it cannot open the file.
+        open(os.devnull).close()
+        tcp._reservedFD.reserve()
+    if tcp._reservedFD.available():
         port.startReading()
+    else:
+        _resume_after(PAUSE, port)
 
 
 class ReusePort(Port):

@@ -52,8 +52,9 @@ def test_open_connections_work_and_the_server_recovers_when_no_descriptor_is_fre
         pid = server.process.pid
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) + 10, before[1]))
-        for port in (server.port, server.metrics().port):
-            for _ in range(CLIENTS):
+        # Fewer of the metrics than the kernel queues, because a port that waits accepts none.
+        for port, clients in ((server.port, CLIENTS), (server.metrics().port, CLIENTS // 3)):
+            for _ in range(clients):
                 stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT))
         # Open connections keep working: charged searches and streams.
         assert [search() for _ in range(3)] == [200] * 3
