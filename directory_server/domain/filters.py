@@ -56,6 +56,8 @@ KINDS = (
     FilterKind("license", (*LICENSES, UNKNOWN), LICENSES),
     FilterKind("tag"),
     FilterKind("namespace"),
+    FilterKind("tool"),
+    FilterKind("version"),
     FilterKind("match", ("tools",)),
 )
 """All filters; those by which a list is narrowed down in their order beside it. Other words with a colon are text."""

@@ -29,10 +29,17 @@ class Position:
     name: str
 
 
-Order = Literal["relevance", "stars", "updated"]
-"""The order of hits: best first, most stars first, or last updated first. Entries without the value come last."""
+Order = Literal["relevance", "stars", "updated", "name"]
+"""The order of hits: best first, most stars first, last updated first, or by registered name.
 
-ORDERS: Sequence[Order] = get_args(Order)
+Entries without stars or a date come last.
+"""
+
+ORDERS: Sequence[Order] = get_args(Order)[:3]
+"""The orders that all APIs and the pages offer. That by name reads the names of all matches, see MAX_NAMED."""
+
+MAX_NAMED = 50_000
+"""Matches that can be sorted by name. They take 0.1 seconds."""
 
 DEFAULT_ORDER: Order = "relevance"
 
@@ -56,7 +63,8 @@ class Query:
     """A search for `keywords`: at most `limit` hits, in the order `sort`, after the position `after` and `offset` hits.
 
     `until` is in hours since the epoch: in the order `updated`, a later date counts as unknown, because dates are
-    claims of publishers. With `browse`, the page has a summary, and a query without keywords matches all entries.
+    claims of publishers. `since` excludes entries that were updated before this hour, if they are sorted by a date or
+    name. With `browse`, the page has a summary, and a query without keywords matches all entries.
     `likeness` takes part in the order of the first hits; equal ones give the same order. None is for a query that was
     not prepared yet (see `Directory.prepare`). Only entries within `scope` match.
     """
@@ -66,6 +74,7 @@ class Query:
     after: Position | None = None
     sort: Order = DEFAULT_ORDER
     until: int = 0
+    since: int = 0
     browse: bool = False
     offset: int = 0
     likeness: Likeness | None = field(default=None, repr=False)

@@ -28,7 +28,7 @@ from .query.cost import are_loaded, is_expensive, is_expensive_plan, load_tables
 from .query.parsing import ParsedQuery, parse
 from .query.plan import build_plan
 from .query.rows import Plan
-from .ranking.browsing import close_matches, sorted_page, summary
+from .ranking.browsing import close_matches, recent, sorted_page, summary
 from .ranking.nomination import with_nominees
 from .ranking.reasons import reasons
 from .ranking.scoring import rank
@@ -205,6 +205,7 @@ def _page_of(query: Query, plan: Plan, view: View) -> Page:
     if is_sorted:
         ranking.complete()
         matched = ranking.docs if plan.filters_only or value < CLOSE else close_matches(ranking)
+        matched = recent(view, matched, query)
         docs, scores = sorted_page(view, matched, query)
     else:
         matched = ranking.matched

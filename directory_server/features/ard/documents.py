@@ -1,6 +1,6 @@
 """Documents of ARD: catalog entries, server cards, and the manifest of this server.
 
-Sources: ARD v0.9, sections 4 and 7; SEP-2127 and its schema `server-card.schema.json`, version 2.
+Sources: ARD v0.91, sections 4 and 5; SEP-2127 and its schema `server-card.schema.json`, version 2.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS, TOOL_
 from ...web.pages import link
 from .names import domain_of, host_name, urn
 from .requests import CARD_TYPE
+from .terms import BASE_CONTEXT
 
 BASE = "/api/ard/v1"
 """The path of the registry."""
@@ -40,6 +41,9 @@ REGISTRY_TYPE = "application/ai-registry+json"
 
 MAX_LABELS, MAX_LABEL = 32, 100
 """Tags and capabilities of an entry, and characters of each. VS Code rejects a page with more."""
+
+MAX_QUERIES, MAX_QUERY = 5, 500
+"""Representative queries of an entry, and characters of each."""
 
 TITLE, DESCRIPTION = 100, 100
 """Characters of the title and of the description of a card."""
@@ -62,7 +66,7 @@ _HEADER = {**_INPUT, "name": str}
 DESCRIPTION_OF_SERVER = "Searches a directory of MCP servers and tells how to install each of them."
 
 QUERIES = ("find an MCP server for a task", "which MCP server can read a PostgreSQL database")
-"""Representative queries of this server's MCP endpoint."""
+"""Representative queries of this server, as a registry and as an MCP endpoint."""
 
 
 def catalog_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
@@ -109,6 +113,17 @@ def catalog_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Det
         },
     }
     return {name: value for name, value in found.items() if value not in ("", [])}
+
+
+def complete_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
+    """Return an entry with all of its terms, as a node that tools of JSON-LD can read (ARD v0.91, section 4.1)."""
+    queries = entry.publisher.get("representativeQueries")
+    texts = [text for text in queries if isinstance(text, str)] if isinstance(queries, list) else []
+    return {
+        "@context": BASE_CONTEXT,
+        **catalog_entry(entry, base_url, summary_of),
+        **({"representativeQueries": shown} if (shown := _labels(texts, MAX_QUERY)[:MAX_QUERIES]) else {}),
+    }
 
 
 def server_card(detail: Detail, base_url: str) -> dict[str, Any]:
@@ -163,7 +178,7 @@ def own_card(base_url: str) -> dict[str, Any]:
 
 
 def manifest(base_url: str, listed: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Return the manifest of this server: its registry, MCP endpoint and `listed` entries (ARD v0.9, section 4.1)."""
+    """Return the manifest of this server: its registry, MCP endpoint and `listed` entries (ARD v0.91, section 5.1)."""
     host = host_name(base_url)
     return {
         "specVersion": "1.0",
@@ -176,6 +191,7 @@ def manifest(base_url: str, listed: Sequence[dict[str, Any]] = ()) -> dict[str, 
                 "url": f"{base_url}{BASE}/",
                 "description": "Registry of MCP servers: search, facets and a list.",
                 "tags": ["registry", "search", "mcp"],
+                "representativeQueries": list(QUERIES),
             },
             _own_entry(base_url, host),
             *listed,
@@ -216,9 +232,9 @@ def _own_entry(base_url: str, host: str) -> dict[str, Any]:
     }
 
 
-def _labels(texts: Iterable[str]) -> list[str]:
-    """Return the first different texts, each of which a label can show whole."""
-    found = (clean_line(text, MAX_LABEL) for text in texts if len(text) <= MAX_LABEL)
+def _labels(texts: Iterable[str], length: int = MAX_LABEL) -> list[str]:
+    """Return the first different texts of at most `length` characters."""
+    found = (clean_line(text, length) for text in texts if len(text) <= length)
     return [label for label, _ in zip(dict.fromkeys(filter(None, found)), range(MAX_LABELS), strict=False)]
 
 

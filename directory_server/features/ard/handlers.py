@@ -27,6 +27,7 @@ from ...web.routes import App
 from ...web.throttling import AddressLimiter
 from . import documents
 from .errors import ARD
+from .listing import list_request
 from .names import IDENTIFIER, domain_of, host_name, names_of
 from .requests import (
     CARD_TYPE,
@@ -35,7 +36,6 @@ from .requests import (
     TYPE,
     Facet,
     explore_request,
-    list_request,
     next_token,
     search_request,
 )
@@ -179,7 +179,7 @@ class ArdHandlers:
             stored = await directory.store.entries([mcp_id_of(name) for name in names])
             if not stored:
                 raise NotFound(f"No entry has the identifier {given}.")
-            found = await self._server.offload(documents.catalog_entry, stored[0], base_url, directory.summary_of)
+            found = await self._server.offload(documents.complete_entry, stored[0], base_url, directory.summary_of)
         is_public = self._access.mode == "public" and b"authorization" not in request.received
         return _document(request, found, is_public=is_public)
 

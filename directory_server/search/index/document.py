@@ -160,6 +160,8 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         facet("retired", "true" if entry.is_retired else "false"),
         facet("publisher", VERIFIED if entry.is_proven else UNKNOWN),
         facet("namespace", namespace),
+        facet("version", entry.version),
+        *(facet("tool", tool.name) for tool in entry.tools[:MAX_LABELS]),
         *(facet("tag", label) for label in labels),
         *(facet("category", category) for category in categories_of(entry.categories, entry.tags)),
         *((HAS_TOOLS,) if offered else ()),

@@ -22,6 +22,10 @@ FACET = "\0"
 """The prefix of the special term of a filter value."""
 
 
+_PUNCTUATED = frozenset({"namespace", "tool", "version"})
+"""Filters whose values differ by punctuation: io.github.acme-labs is not io.github.acmelabs, and 1.10 is not 11.0."""
+
+
 def facet(name: str, value: str) -> str:
     """Return the special term of the entries that match the filter `name:value`."""
     return _facet(name, value[:MAX_KEY])
@@ -30,8 +34,7 @@ def facet(name: str, value: str) -> str:
 # Most entries share a few values. The cache takes at most about 8 MB.
 @lru_cache(maxsize=8_192)
 def _facet(name: str, value: str) -> str:
-    # The punctuation of namespaces tells owners apart: io.github.acme-labs is not io.github.acmelabs.
-    folded = fold(value).lower() if name == "namespace" else key(runs(value, humps=False))
+    folded = fold(value).lower() if name in _PUNCTUATED else key(runs(value, humps=False))
     return f"{FACET}{name}:{folded[:MAX_TOKEN]}"
 
 

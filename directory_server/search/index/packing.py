@@ -68,10 +68,10 @@ def unpack(packed: bytes) -> Document:
     return Document(row, terms, numbers[DIMENSIONS:weights], numbers[weights:flags], special_terms)
 
 
-ANALYSIS, ANALYSED_SAMPLE = 17, "9eb8805e87f8d08a"
+ANALYSIS, ANALYSED_SAMPLE = 18, "21f608376ac8b65f"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 12, "10df710e2f8553d0"
+FILE, INDEXED_SAMPLE = 12, "69c73aee78cb30bf"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 
 from ...domain.entries import mcp_id_of
+from ...domain.errors import BadInput
 from ...domain.filters import KINDS
-from ...domain.search import FacetValue, Position, Query, Summary
+from ...domain.search import MAX_NAMED, FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Doubles, Longs, Sets
 from ..index.facets import UNKNOWN_STARS, facet
 from ..index.segment import key_of
@@ -38,11 +39,19 @@ def close_matches(ranking: Ranking) -> Longs:
     return close
 
 
+def recent(view: View, docs: Longs, query: Query) -> Longs:
+    """Return those of `docs` that were updated in the hour `since` of a query, or later."""
+    return docs[view.column("updated", docs) >= query.since] if query.since else docs
+
+
 def sorted_page(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
     """Return one more of `docs` than `query` asks for, in its order, and their values; equal ones by the hash of ids.
 
-    Names, of which thousands may be equal in stars, would have to be read from the records.
+    Names, of which thousands may be equal in stars, would have to be read from the records. Raises BadInput for the
+    order by name of more than MAX_NAMED.
     """
+    if query.sort == "name":
+        return _page_by_name(view, docs, query)
     values = _values(view, docs, query)
     keys = view.column("keys", docs)
     if query.after is not None:
@@ -55,6 +64,15 @@ def sorted_page(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
         docs, values, keys = docs[kept], values[kept], keys[kept]
     order = np.lexsort((keys, -values))[query.offset : limit]
     return docs[order], values[order]
+
+
+def _page_by_name(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
+    if len(docs) > MAX_NAMED:
+        raise BadInput(f"The order by name is for at most {MAX_NAMED:,} entries. Add a filter.")
+    last = "" if query.after is None else query.after.name
+    named = sorted((name, doc) for doc in docs.tolist() if (name := view.name(doc)) > last)
+    page = np.array([doc for _, doc in named[query.offset : query.end + 1]], np.int64)
+    return page, np.zeros(len(page))
 
 
 def _values(view: View, docs: Longs, query: Query) -> Doubles:

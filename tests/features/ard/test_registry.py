@@ -9,11 +9,13 @@ from urllib.parse import quote
 import pytest
 from attrs import evolve
 
-from directory_server.domain.entries import PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.features.ard.terms import BASE_CONTEXT
 
 from ...web.conftest import POSTGRES, POSTGRES_ID, Response, Server
 
 BASE = "/api/ard/v1"
+NAMESPACE = "https://agenticresourcediscovery.org/ns#"
 CARD_TYPE = "application/mcp-server-card+json"
 
 public = pytest.mark.parametrize("server", [{"ard.access": "public"}], indirect=True)
@@ -25,7 +27,8 @@ def entry(name: str, description: str, *tags: str, **server: Any) -> Entry:
 
 
 WEATHER = entry("com.acme/weather", "Weather forecasts for any city.", "weather", "free data")
-STORMS = entry("com.acme/storms", "Warnings of storms and bad weather.", "weather")
+WEATHER.publisher["tools"] = [{"name": "get_weather"}, {"name": "get-weather-map"}]
+STORMS = entry("com.acme/storms", "Warnings of storms and bad weather.", "weather", version="1.10")
 ODD = entry("no reversed domain", "Weather of the past.", remotes=[{"type": "sse", "url": "https://old.example.org/x"}])
 
 
@@ -86,6 +89,11 @@ FILTERS = [
     ({"tags": ["free data", "weather"]}, {WEATHER.name, STORMS.name}),
     ({"type": CARD_TYPE, "metadata.transport": ["sse"]}, {ODD.name}),
     ({"type": ["application/a2a-agent-card+json"]}, set()),
+    ({"capabilities": ["get_weather", "x"]}, {WEATHER.name}),
+    ({"capabilities": ["get-weather"]}, set()),
+    ({"version": "1.10"}, {STORMS.name}),
+    ({"version": ["11.0", "1.1.0"]}, set()),
+    ({f"{NAMESPACE}version": "1.10"}, {STORMS.name}),
     (
         {"type": ["text/plain", CARD_TYPE], "publisher": "acme.com"},
         {WEATHER.name, STORMS.name},
@@ -99,6 +107,22 @@ def test_filters_select_entries(server: Server, subtests: pytest.Subtests) -> No
     for given, expected in FILTERS:
         with subtests.test(str(given)):
             assert {*names(search(server, "weather", filter=given))} == expected
+
+
+@public
+def test_keys_of_filters_are_terms_of_the_context(server: Server) -> None:
+    server.publish(WEATHER, STORMS, ODD)
+    for context in (
+        {"ard": NAMESPACE},
+        [BASE_CONTEXT, {"a": "https://agenticresourcediscovery.org/"}, {"ard": {"@id": "a:ns#"}}],
+    ):
+        query = {"@context": context, "text": "weather", "filter": {"ard:publisher": "acme.com"}}
+        found = post(server, "search", {"query": query}, key=None).json
+        assert {*names(found)} == {WEATHER.name, STORMS.name}
+        counted = {"query": query, "resultType": {"facets": [{"field": "type"}]}}
+        assert post(server, "explore", counted, key=None).json["facets"]["type"]["buckets"][0]["count"] == 2
+    query = {"@context": {"kind": f"{NAMESPACE}metadata"}, "text": "weather", "filter": {"kind.transport": "sse"}}
+    assert names(post(server, "search", {"query": query}, key=None).json) == [ODD.name]
 
 
 @public
@@ -153,6 +177,27 @@ def test_the_list_has_all_entries(server: Server) -> None:
     assert listed(server, "?pageSize=2&offset=4")["pageSize"] == 2
 
 
+@public
+def test_the_list_has_orders_and_dates(server: Server) -> None:
+    dates = {"com.acme/b": "2026-01-31T10:30:00Z", "com.acme/a": "2026-01-30T10:00:00Z", "Z": "2026-01-31T12:00:00Z"}
+    server.publish(*(evolve(entry(name, "Z"), meta={OFFICIAL: {"updatedAt": date}}) for name, date in dates.items()))
+
+    def listing(parameters: str) -> list[str]:
+        return [item["metadata"]["serverName"] for item in listed(server, parameters)["items"]]
+
+    everything = listing("?orderBy=name")
+    assert everything == sorted(everything)
+    assert len(everything) == 5
+    first = listed(server, "?orderBy=name&pageSize=3")
+    assert listing(f"?orderBy=name&pageSize=3&pageToken={first['pageToken']}") == everything[3:]
+    since = quote("updatedAfter > '2026-01-31T10:59:00Z'")
+    assert listing(f"?filter={since}") == ["Z", "com.acme/b"]
+    assert listing(f"?filter={since}&orderBy=name") == ["Z", "com.acme/b"]
+    assert listed(server, f"?filter={since}&pageSize=1")["total"] == 2
+    both = quote("publisherId = 'acme.com' AND updatedAfter = '2026-01-31'")
+    assert listing(f"?filter={both}&orderBy=updatedAt%20DESC") == ["com.acme/b"]
+
+
 BAD_INPUT = [
     ("search", {}, "query: must be an object."),
     ("search", {"query": {"text": " "}}, "query.text: is required."),
@@ -171,7 +216,17 @@ BAD_INPUT = [
     ("explore", {"resultType": {"facets": [{"field": "x"}]}}, "resultType.facets[0]: the field 'x' is not"),
     ("agents?filter=x", None, "filter: must be clauses"),
     ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
-    ("agents?orderBy=name", None, "orderBy: must be updatedAt DESC"),
+    ("agents?filter=updatedAfter%20%3E%20'soon'", None, "filter: updatedAfter must be a date or time of ISO 8601"),
+    ("agents?orderBy=stars", None, "orderBy: must be name or updatedAt DESC"),
+    ("explore", {"resultType": {"facets": [{"field": "version"}]}}, "resultType.facets[0]: the values of version are"),
+    ("search", {"query": {"text": "x", "filter": {"okf:tax": "y"}}}, "query.filter: @context does not bind the prefix"),
+    ("search", {"query": {"text": "x", "@context": {"type": None}, "filter": {"type": "y"}}}, "query.filter: the fie"),
+    ("search", {"query": {"text": "x", "@context": {"a": 7}}}, "query.@context: 'a' must be an IRI"),
+    ("search", {"query": {"text": "x", "@context": {"a": "b" * 513}}}, "query.@context: 'a' must be an IRI"),
+    ("search", {"query": {"text": "x", "@context": 7}}, "query.@context: must be URLs, and objects of at most 32"),
+    ("search", {"query": {"text": "x", "@context": {str(n): "x" for n in range(33)}}}, "query.@context: must be URLs"),
+    ("search", {"query": {"text": "x", "@context": ["u"] * 9}}, "query.@context: must have at most 8 contexts."),
+    ("search", {"query": {"text": "x", "filter": {"type": "y", NAMESPACE + "type": "y"}}}, "query.filter: type is giv"),
     ("agents?pageSize=0", None, "pageSize: must be a whole number from 1 to 100."),
     ("agents?offset=10001", None, "offset: must be a whole number from 0 to 10,000."),
     ("agents?page=1", None, "Unknown parameter 'page'"),
@@ -250,9 +305,24 @@ def test_an_entry_is_retrieved_by_its_identifier(server: Server) -> None:
         response = server.get(f"{BASE}/agents/{quote(identifier, safe='')}", key=None)
         assert (response.status, response.json["identifier"]) == (200, identifier)
         assert response.json["metadata"]["serverName"] == name
+        assert response.json["@context"] == BASE_CONTEXT
         assert not {"score", "source"} & response.json.keys()
         tag = {"If-None-Match": response.headers["ETag"]}
         assert server.get(f"{BASE}/agents/{quote(identifier, safe='')}", key=None, headers=tag).status == 304
+
+
+@public
+def test_a_retrieved_entry_has_its_queries(server: Server) -> None:
+    queries = [7, "wind in Chicago", "wind in Chicago", "x" * 501, *map(str, range(9))]
+    claims = {PUBLISHER: {"representativeQueries": queries}}
+    server.publish(
+        evolve(WEATHER, server={**WEATHER.server, "_meta": claims}),
+        evolve(STORMS, server={**STORMS.server, "_meta": {PUBLISHER: {"representativeQueries": "x"}}}),
+    )
+    whole = server.get(f"{BASE}/agents/urn%3Aair%3Aacme.com%3Aweather", key=None).json
+    assert whole["representativeQueries"] == ["wind in Chicago", "0", "1", "2", "3"]
+    assert "representativeQueries" not in server.get(f"{BASE}/agents/urn:air:acme.com:storms", key=None).json
+    assert "representativeQueries" not in search(server, "weather")["results"][0]
 
 
 @public
