@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 from attrs import frozen
@@ -23,7 +23,16 @@ from ..services.catalogue import Catalogue, decide_scope
 from ..services.directory import Directory
 from ..tables import StoredRegistryTokens
 from .authentication import Authenticator
-from .responses import SMALLEST, accepts_gzip, conditional_response, entity_tag, gzip, is_known, json_response
+from .responses import (
+    SMALLEST,
+    ReadAccess,
+    accepts_gzip,
+    conditional_response,
+    entity_tag,
+    gzip,
+    is_known,
+    json_response,
+)
 from .routes import REGISTRY, App, versioned
 from .throttling import AddressLimiter
 
@@ -41,8 +50,6 @@ MAX_AGE = 60
 
 VersionPage = tuple[Sequence[Version], tuple[Any, str] | None]
 """The versions of a page, and the position of the next page, None on the last."""
-
-Mode = Literal["off", "public", "secret-path", "key"]
 
 
 class RegistryReaders(Protocol):
@@ -64,14 +71,14 @@ REGISTRY_READERS = Point[RegistryReaders]()
 
 
 @frozen
-class RegistryAccess:
-    """Authentication by `mode`. `reads` limits requests without a key, `failures` limits unknown tokens.
+class RegistryAccess(ReadAccess):
+    """Authentication by `mode`: off, public, secret-path or key.
 
+    `reads` limits requests without a key, `failures` limits unknown tokens.
     `readers` read in every mode. `scopes` decide which entries a request may see. With them, clients with a key may
     read in every mode but `off`, and the path of a list is one without a token.
     """
 
-    mode: Mode
     _authenticator: Authenticator
     _tokens: StoredRegistryTokens
     _reads: AddressLimiter
@@ -209,15 +216,15 @@ class RegistryHandlers:
         return versions, (position.score, position.name) if position else None
 
     async def _response(self, request: Request, body: bytes) -> bytes:
-        is_public = self._access.mode == "public" and b"authorization" not in request.received
-        scope = "public" if is_public else "private"
         headers, etag = {"Vary": "Accept-Encoding"}, entity_tag(body)
         if len(body) >= SMALLEST and accepts_gzip(request):
             etag = entity_tag(body, "-gzip")
             if not is_known(request, etag):
                 headers["Content-Encoding"] = "gzip"
                 body = gzip(body) if len(body) < LARGE else await self._offload(gzip, body)
-        return conditional_response(request, body, f"{scope}, max-age={MAX_AGE}", etag=etag, **headers)
+        return conditional_response(
+            request, body, f"{self._access.caching(request)}, max-age={MAX_AGE}", etag=etag, **headers
+        )
 
 
 def _size(versions: Sequence[Version]) -> int:

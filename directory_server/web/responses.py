@@ -6,6 +6,8 @@ import zlib
 from hashlib import blake2b
 from typing import Any
 
+from attrs import frozen
+
 from .. import serialization
 from ..http import Request
 from ..http.headers import value as header
@@ -42,6 +44,21 @@ def is_known(request: Request, etag: str) -> bool:
     """Return whether the client has the body with this entity tag (RFC 9110, section 13.1.2)."""
     known = [tag.strip().removeprefix("W/") for tag in (header(request, "If-None-Match") or "").split(",")]
     return etag in known or known == ["*"]
+
+
+@frozen
+class ReadAccess:
+    """Access to paths that everybody may read if `mode` is public. An Authorization header is checked in every mode."""
+
+    mode: str
+
+    def is_open(self, request: Request) -> bool:
+        """Return whether a request is read like everybody's, without authentication."""
+        return self.mode == "public" and b"authorization" not in request.received
+
+    def caching(self, request: Request) -> str:
+        """Return the directive of Cache-Control that says who may store the response: `public` or `private`."""
+        return "public" if self.is_open(request) else "private"
 
 
 def conditional_response(

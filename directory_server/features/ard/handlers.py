@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote
 
 from attrs import frozen
@@ -22,7 +22,7 @@ from ...http.errors import HttpError
 from ...http.headers import query as query_string
 from ...services.catalogue import decide_scope
 from ...web.authentication import Authenticator
-from ...web.responses import conditional_response, json_response, list_path
+from ...web.responses import ReadAccess, conditional_response, json_response, list_path
 from ...web.routes import App
 from ...web.throttling import AddressLimiter
 from . import documents
@@ -58,10 +58,9 @@ class Caller:
 
 
 @frozen
-class ArdAccess:
-    """Who may use the registry. `reads` limits requests without a key by address."""
+class ArdAccess(ReadAccess):
+    """Who may use the registry, by `mode`: off, public or key. `reads` limits requests without a key by address."""
 
-    mode: Literal["off", "public", "key"]
     _authenticator: Authenticator
     _reads: AddressLimiter
 
@@ -77,7 +76,7 @@ class ArdAccess:
         Raises UnknownPath if there is no registry, Unauthorized, or Throttled.
         """
         self.check_on()
-        if self.mode == "public" and b"authorization" not in request.received:
+        if self.is_open(request):
 
             async def charge_address() -> None:
                 self._reads.charge(request)
@@ -180,8 +179,7 @@ class ArdHandlers:
             if not stored:
                 raise NotFound(f"No entry has the identifier {given}.")
             found = await self._server.offload(documents.complete_entry, stored[0], base_url, directory.summary_of)
-        is_public = self._access.mode == "public" and b"authorization" not in request.received
-        return _document(request, found, is_public=is_public)
+        return _document(request, found, caching=self._access.caching(request))
 
     @app.get(f"{documents.CARDS}/{{mcp_id}}")
     async def card(self, request: Request, mcp_id: str) -> bytes:
@@ -193,8 +191,7 @@ class ArdHandlers:
             directory = self._server.catalogue.of(request)
             detail = await self._server.offload(directory.summary_of, await directory.entry(entry_id))
             card = documents.server_card(detail, self._base_url(request))
-        is_public = self._access.mode == "public" and b"authorization" not in request.received
-        return _document(request, card, CARD_TYPE, is_public=is_public)
+        return _document(request, card, CARD_TYPE, caching=self._access.caching(request))
 
     @app.get(documents.OWN_CARD)
     async def own_card(self, request: Request) -> bytes:
@@ -212,7 +209,8 @@ class ArdHandlers:
                 await caller.charge()
                 asked = list_request({"pageSize": str(size)}, self._server.now())
                 listed = (await self._items(request, asked.query))[0] if asked.query else []
-        return _document(request, documents.manifest(self._server.layout.base_url(request), listed))
+        caching = self._access.caching(request) if listed else "public"
+        return _document(request, documents.manifest(self._server.layout.base_url(request), listed), caching=caching)
 
     @app.get("/.well-known/mcp/catalog.json")
     async def mcp_catalog(self, request: Request) -> bytes:
@@ -277,7 +275,8 @@ def _counted(summary: Summary | None, field: str) -> Sequence[FacetValue]:
     return summary.facets.get(FIELDS[field], ())
 
 
-def _document(request: Request, value: Any, content_type: str = "application/json", *, is_public: bool = True) -> bytes:
-    scope = "public" if is_public else "private"
-    cache_control = f"{scope}, max-age={MAX_AGE}"
+def _document(
+    request: Request, value: Any, content_type: str = "application/json", *, caching: str = "public"
+) -> bytes:
+    cache_control = f"{caching}, max-age={MAX_AGE}"
     return conditional_response(request, serialization.encode(value), cache_control, **{"Content-Type": content_type})

@@ -45,7 +45,7 @@ class DumpHandlers:
             "ETag": etag,
             "Last-Modified": modified,
             "Accept-Ranges": "bytes",
-            "Cache-Control": f"{self._scope(request)}, no-cache",
+            "Cache-Control": f"{self._server.registry_access.caching(request)}, no-cache",
             "Repr-Digest": f"sha-256=:{b64encode(bytes.fromhex(dump.sha256)).decode()}:",
         }
         if is_known(request, etag) or (header(request, "If-None-Match") is None and _is_unmodified(request, dump)):
@@ -72,7 +72,10 @@ class DumpHandlers:
         dump = await self._current(request)
         body = f"{dump.sha256}  {NAME}\n".encode("ascii")
         return conditional_response(
-            request, body, f"{self._scope(request)}, no-cache", **{"Content-Type": "text/plain; charset=utf-8"}
+            request,
+            body,
+            f"{self._server.registry_access.caching(request)}, no-cache",
+            **{"Content-Type": "text/plain; charset=utf-8"},
         )
 
     async def _current(self, request: Request) -> Dump:
@@ -81,10 +84,6 @@ class DumpHandlers:
         if self._dumps is None:
             raise NotFound("There is no dump: the operator has not set dump.folder.")
         return await self._dumps.current()
-
-    def _scope(self, request: Request) -> str:
-        is_public = self._server.registry_access.mode == "public" and b"authorization" not in request.received
-        return "public" if is_public else "private"
 
 
 def _is_unmodified(request: Request, dump: Dump) -> bool:

@@ -50,8 +50,7 @@ class MarketplaceHandlers:
         base_url = server.layout.base_url(request)
         selection = " ".join(filter(None, (keywords, f"list:{request.list_name}" if request.list_name else "")))
         body = await server.offload(marketplace, self._plugins, listed, base_url, f"{base_url}{REPOSITORY}", selection)
-        is_public = server.registry_access.mode == "public" and b"authorization" not in request.received
-        return conditional_response(request, body, f"{'public' if is_public else 'private'}, max-age={MAX_AGE}")
+        return conditional_response(request, body, f"{server.registry_access.caching(request)}, max-age={MAX_AGE}")
 
     @app.get(f"{REPOSITORY}/info/refs")
     async def refs(self, request: Request) -> bytes:

@@ -108,6 +108,10 @@ def test_the_manifest_of_a_public_registry_has_entries_if_the_operator_wants_it(
     for item in listed:
         card = server.get(item["url"].removeprefix("http://localhost"), key=None)
         assert (card.status, card.json["name"]) == (200, item["metadata"]["serverName"])
+    # The entries of a client with a key may be other ones.
+    for key, scope in ((None, "public"), (server.key, "private" if count else "public")):
+        response = server.get("/.well-known/ard.json", key=key)
+        assert (response.headers["Cache-Control"] or "").startswith(f"{scope}, max-age")
 
 
 def test_the_older_catalog_names_the_endpoint(server: Server) -> None:

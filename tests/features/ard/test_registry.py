@@ -26,8 +26,8 @@ def entry(name: str, description: str, *tags: str, **server: Any) -> Entry:
     return Entry({**given, **server})
 
 
-WEATHER = entry("com.acme/weather", "Weather forecasts for any city.", "weather", "free data")
-WEATHER.publisher["tools"] = [{"name": "get_weather"}, {"name": "get-weather-map"}]
+TOOLS = {PUBLISHER: {"tags": ["weather", "free data"], "tools": [{"name": "get_weather"}, {"name": "get-weather-map"}]}}
+WEATHER = entry("com.acme/weather", "Weather forecasts for any city.", _meta=TOOLS)
 STORMS = entry("com.acme/storms", "Warnings of storms and bad weather.", "weather", version="1.10")
 ODD = entry("no reversed domain", "Weather of the past.", remotes=[{"type": "sse", "url": "https://old.example.org/x"}])
 
