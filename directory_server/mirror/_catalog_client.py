@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from attrs import define, field, frozen
@@ -11,12 +12,12 @@ from attrs import define, field, frozen
 from ..domain.patterns import NamePatterns
 from ..domain.ports.runtime import Offload
 from ..http_client import MAX_ROBOTS, InvalidTarget, NotAllowed, RobotsRules, Target, robots_rules, target_of
-from ._catalog_documents import agent_maps, catalog_links, is_within
+from ._catalog_documents import FORMER_RELATION, RELATION, agent_maps, catalog_links, is_within, markup_manifest
 from ._fetcher import Response, Validators
 from ._upstream import Upstream, UpstreamFailed
 
-WELL_KNOWN = ("/.well-known/ard.json", "/.well-known/ai-catalog.json")
-"""Paths of manifests: that of ARD v0.91, and that of v0.9."""
+WELL_KNOWN, FORMER_WELL_KNOWN = "/.well-known/ard.json", "/.well-known/ai-catalog.json"
+"""The path of manifests, and that of ARD v0.9."""
 
 MAX_CARDS, MAX_FOREIGN = 2_000, 100
 """Cards that are requested in a crawl, and those of them on hosts of other domains than the manifest."""
@@ -29,6 +30,8 @@ MAX_FAILED = 3
 
 TIMEOUT = 15.0
 """Timeout of a request in seconds."""
+
+Found = TypeVar("Found")
 
 Get = Callable[[str, Validators, float], Awaitable[tuple[Response, bytes]]]
 """Returns the response to a GET and its body, within so many seconds. Raises UpstreamFailed."""
@@ -61,7 +64,10 @@ class CatalogClient:
     _failed: Counter[str] = field(factory=Counter, init=False)
 
     async def open(self, validators: Validators) -> tuple[Response, Manifest]:
-        """Find and request the manifest (ARD v0.9, section 6.1). Raises UpstreamFailed."""
+        """Find and request the manifest (ARD v0.91, section 5.1). Raises UpstreamFailed.
+
+        What v0.9 named comes last: a domain that has both may leave it out of date.
+        """
         # The manifest may be at another place than before, so its date says nothing.
         validators = Validators(validators.etag)
         target = _target(self._upstream.url)
@@ -69,33 +75,41 @@ class CatalogClient:
         if urlsplit(target.url).path != "/":
             return await self._open(target.url, validators)
         robots = await self._robots_of(target.origin)
-        for url in (*(target.origin + path for path in WELL_KNOWN), *(joined_url(target.url, link) for link in robots)):
-            try:
-                return await self._open(url, validators)
-            except UpstreamFailed as error:
-                if not error.is_absent:
-                    raise
-        for link in await self._links(target.url):
+        for url in (target.origin + WELL_KNOWN, *(joined_url(target.url, link) for link in robots)):
+            if found := await self._if_present(self._open(url, validators)):
+                return found
+        page = await self._if_present(self._request(target.url, Validators()))
+        html = page[1] if page else b""
+        for link in await self._offload(catalog_links, html, RELATION):
+            return await self._open(joined_url(target.url, link), validators)
+        if page and (markup := await self._offload(markup_manifest, html)):
+            return page[0], Manifest(target.url, markup)
+        if found := await self._if_present(self._open(target.origin + FORMER_WELL_KNOWN, validators)):
+            return found
+        for link in await self._offload(catalog_links, html, FORMER_RELATION):
             return await self._open(joined_url(target.url, link), validators)
         raise UpstreamFailed(
-            f"It has no manifest: neither {' nor '.join(WELL_KNOWN)}, nor an Agentmap in robots.txt, nor a link to one."
+            f"It has no manifest: neither {WELL_KNOWN} nor {FORMER_WELL_KNOWN}, nor an Agentmap in robots.txt, nor a "
+            "link to one or entries in its start page."
         )
 
-    async def _links(self, url: str) -> Sequence[str]:
-        """Return the links of a page to manifests."""
+    async def _if_present(self, request: Awaitable[Found]) -> Found | None:
+        """Return the result of a request, None if there is no such document. Raises UpstreamFailed."""
         try:
-            _, page = await self._request(url, Validators())
+            return await request
         except UpstreamFailed as error:
             if not error.is_absent:
                 raise
-            return ()
-        return await self._offload(catalog_links, page)
+            return None
 
     async def _open(self, url: str, validators: Validators) -> tuple[Response, Manifest]:
         response, body = await self._request(url, validators)
-        # Many servers answer every path with their start page.
+        # Many servers answer every path with their start page, which may have entries if it is the upstream's own URL.
         if not response.unchanged and body.lstrip()[:1] != b"{":
-            raise UpstreamFailed(f"It sent no JSON object at {url[:200]}.", is_absent=True)
+            markup = await self._offload(markup_manifest, body) if url == self._upstream.url else b""
+            if not markup:
+                raise UpstreamFailed(f"It sent no JSON object at {url[:200]}.", is_absent=True)
+            body = markup
         return response, Manifest(url, body)
 
     def is_own(self, url: str) -> bool:

@@ -1,6 +1,6 @@
 """Documents of a catalog: manifests of ARD, their entries, and cards of MCP servers. All of them are hostile.
 
-Sources: ARD v0.9, sections 4 and 6; SEP-2127 for the cards.
+Sources: ARD v0.91, sections 4 and 5.1; SEP-2127 for the cards.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MAX_KIND = 60
 MAX_MAPS = 5
 """Manifests that a robots.txt, or links of a page, can name."""
 
-MAX_HTML = 262_144
-"""Bytes of a page in which a link to a manifest is looked for."""
+MAX_HTML, MAX_SCRIPTS = 262_144, 20
+"""Bytes of a page in which links to manifests and entries are looked for, and scripts with entries in it."""
 
 CARD_TYPES = frozenset({"application/mcp-server-card+json", "application/mcp-server+json", "application/mcp-server"})
 """Media types of cards of MCP servers; the second one is the older name (ADR 0008 of ARD)."""
 
-RELATIONS = frozenset({b"ard", b"ai-catalog"})
-"""The relations of links to manifests: that of ARD v0.91, and the one before."""
+RELATION, FORMER_RELATION = b"ard", b"ai-catalog"
+"""The relation of links to manifests, and that of ARD v0.9."""
 
 CATALOG_TYPES = frozenset({"application/ai-catalog+json"})
 
@@ -46,12 +46,15 @@ _COPIED = ("websiteUrl", "repository", "icons", "remotes", "packages")
 _CLAIMED = {"tags": "tags", "capabilities": "capabilities", "representativeQueries": "representativeQueries"}
 """Members of a catalog entry, and the publisher metadata that they become."""
 
-_URN = re.compile(r"urn:air:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
+_URN = re.compile(r"urn:air?:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
+"""An identifier. Until June 2026 it began with urn:ai."""
 _NAME = re.compile(r"([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)/[A-Za-z0-9._-]+")
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 """A media type in lower case (RFC 6838, section 4.2)."""
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+_SCRIPT = re.compile(rb"""<script\b[^<>]{0,99}\btype=["']?application/ld\+json["']?[^<>]{0,99}>""", re.IGNORECASE)
+_END_OF_SCRIPT = re.compile(rb"</script", re.IGNORECASE)
 _LINK = re.compile(rb"<link\b([^<>]{0,2000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""\b(rel|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _LEGACY_TRANSPORTS = {"streamable-http": "streamable-http", "http": "streamable-http", "sse": "sse"}
@@ -123,7 +126,7 @@ def _item(value: Any) -> Item:
     if kind != "other" and not (has_url or has_data):
         raise BadInput("must have either url, a string, or data, an object.")
     digest = blake2b(encode(value), digest_size=16).digest()
-    name, publisher = (match[0], match[1].lower()) if match else ("", "")
+    name, publisher = (f"urn:air:{match[1]}{match[2]}", match[1].lower()) if match else ("", "")
     return Item(
         name,
         publisher,
@@ -215,20 +218,43 @@ def is_within(domain: str, owner: str) -> bool:
 
 
 def agent_maps(robots: bytes) -> list[str]:
-    """Return the manifests that a robots.txt names (ARD v0.9, section 6.1)."""
+    """Return the manifests that a robots.txt names (ARD v0.91, section 5.1)."""
     return _first(value for name, value in robots_fields(robots) if name == "agentmap" and value)
 
 
-def catalog_links(html: bytes) -> list[str]:
+def catalog_links(html: bytes, relation: bytes) -> list[str]:
     """Return the links to manifests in the beginning of a page: `<link rel="ard" href="…">`."""
-    return _first(_hrefs(html[:MAX_HTML]))
+    return _first(_hrefs(html[:MAX_HTML], relation))
 
 
-def _hrefs(html: bytes) -> Iterator[str]:
+def markup_manifest(html: bytes) -> bytes:
+    """Return a manifest of the entries in the JSON-LD of a page (ARD v0.91, section 5.1); nothing if it has none."""
+    entries: list[Any] = []
+    # The last piece has no end. A script cannot contain its end, so each piece has one at most.
+    pieces = _END_OF_SCRIPT.split(html[:MAX_HTML])[:-1]
+    scripts = (piece[tag.end() :] for piece in pieces if (tag := _SCRIPT.search(piece)))
+    for script, _ in zip(scripts, range(MAX_SCRIPTS), strict=False):
+        try:
+            value = _decoded(script)
+        except UpstreamFailed:
+            continue
+        nodes = value if isinstance(value, list) else [value]
+        for node in nodes:
+            inner = (node.get("entries") or node.get("@graph")) if isinstance(node, dict) else None
+            entries += inner if isinstance(inner, list) else [node]
+    # Pages have JSON-LD of other kinds as well.
+    found = [entry for entry in entries if isinstance(entry, dict) and _is_urn(entry.get("identifier"))]
+    return encode({"entries": found}) if found else b""
+
+
+def _is_urn(value: Any) -> bool:
+    return isinstance(value, str) and _URN.fullmatch(value) is not None
+
+
+def _hrefs(html: bytes, relation: bytes) -> Iterator[str]:
     for link in _LINK.finditer(html):
         attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(link[1])}
-        relations = attributes.get(b"rel", b"").lower().split()
-        if not RELATIONS.isdisjoint(relations) and (href := attributes.get(b"href")):
+        if relation in attributes.get(b"rel", b"").lower().split() and (href := attributes.get(b"href")):
             yield href.decode("utf-8", "replace")
 
 

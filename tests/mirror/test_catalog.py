@@ -14,7 +14,14 @@ from twisted.web.server import NOT_DONE_YET, Request, Site
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.mirror import Upstream, UpstreamFailed
-from directory_server.mirror._catalog_documents import CARD_TYPES, agent_maps, catalog_links
+from directory_server.mirror._catalog_documents import (
+    CARD_TYPES,
+    FORMER_RELATION,
+    RELATION,
+    agent_maps,
+    catalog_links,
+    markup_manifest,
+)
 from directory_server.run_sync import run_sync
 
 from ..contract import awaited
@@ -220,6 +227,15 @@ def unavailable(request: Request) -> bytes:
     return b"later"
 
 
+MARKUP = (
+    b"<script>x</script><SCRIPT async type='application/ld+json'>{</script><script type=application/ld+json>[7, "
+    + b'{"@type": "Organization"}, {"@context": "https://agenticresourcediscovery.org/context/v1", "@graph": ['
+    + json.dumps(listed("acme.example:a")).encode()
+    + b"]}]</script>"
+)
+"""A page whose JSON-LD has an entry, beside other nodes and broken ones."""
+
+
 def redirect(to: str) -> Callable[[Request], bytes]:
     def respond(request: Request) -> bytes:
         request.redirect(to.encode())
@@ -239,6 +255,10 @@ async def test_a_manifest_is_found_from_its_domain(domains: Domains) -> None:
             "/map.json": found,
         },
         {"/": b'<html><head><LINK href=/linked.json rel="Alternate AI-catalog"></head>', "/linked.json": found},
+        # What v0.91 names comes before what v0.9 named.
+        {"/": b"<link rel=ard href=/new>", "/new": found, WELL_KNOWN: manifest(listed("acme.example:old"))},
+        {"/": MARKUP, WELL_KNOWN: manifest(listed("acme.example:old"))},
+        {WELL_KNOWN: manifest(listed("acme.example:a") | {"identifier": "urn:ai:acme.example:a"})},
         # A site that answers every path with its start page.
         {
             WELL_KNOWN: b"<html>",
@@ -253,6 +273,8 @@ async def test_a_manifest_is_found_from_its_domain(domains: Domains) -> None:
         domains.documents = documents
         report = await domains.sync("", include=(f"*{len(domains.requests)}", "*"))
         assert (report.entries, domains.names) == (1, ["example.acme/a"]), documents
+    domains.documents = {"/weather": MARKUP}
+    assert (await domains.sync("/weather", include=("*", "*"))).entries == 1
     domains.documents = {"/": b"<html>"}
     with pytest.raises(UpstreamFailed, match=r"It has no manifest: neither /\.well-known/ard\.json nor "):
         await domains.sync("/")
@@ -411,6 +433,9 @@ def test_links_and_maps_are_bounded() -> None:
         )
         == 5
     )
-    assert catalog_links(b"<link " * 100_000 + b"<link rel='x'><link data-rel=ai-catalog href=b>") == []
-    assert catalog_links(b"<link rel='icon' href='i'>\n<link\nrel='ai-catalog'\nhref='a'/>") == ["a"]
-    assert catalog_links(b'<link rel="preload ard" href="b"><link rel="shard" href="c">') == ["b"]
+    former = FORMER_RELATION
+    assert catalog_links(b"<link " * 100_000 + b"<link rel='x'><link data-rel=ai-catalog href=b>", former) == []
+    assert catalog_links(b"<link rel='icon' href='i'>\n<link\nrel='ai-catalog'\nhref='a'/>", former) == ["a"]
+    assert catalog_links(b'<link rel="preload ard" href="b"><link rel="shard" href="c">', RELATION) == ["b"]
+    assert len(json.loads(markup_manifest(MARKUP * 50))["entries"]) == 10
+    assert markup_manifest(b"<script type=application/ld+json>" * 99_999) == b""
