@@ -11,10 +11,10 @@ import numpy as np
 from attrs import evolve
 
 from ..domain.changes import Change
-from ..domain.errors import Unavailable
+from ..domain.errors import BadInput, Unavailable
 from ..domain.ports.runtime import Offload, Pace
 from ..domain.ports.tracing import Trace, untraced
-from ..domain.search import CLOSE, Page, Position, Query, ToolHit
+from ..domain.search import CLOSE, MAX_NAMED, Page, Position, Query, ToolHit
 from ..domain.views import Hit
 from ..serialization import decode_hit, hits_of
 from .index.arrays import Doubles, Longs
@@ -206,6 +206,8 @@ def _page_of(query: Query, plan: Plan, view: View) -> Page:
         ranking.complete()
         matched = ranking.docs if plan.filters_only or value < CLOSE else close_matches(ranking)
         matched = recent(view, matched, query)
+        if query.sort == "name" and len(matched) > MAX_NAMED:
+            raise BadInput(f"The order by name is for at most {MAX_NAMED:,} entries. Add a filter.")
         docs, scores = sorted_page(view, matched, query)
     else:
         matched = ranking.matched

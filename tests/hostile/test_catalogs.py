@@ -20,6 +20,7 @@ from directory_server.mirror._catalog_documents import (
     catalog_links,
     catalog_of,
     is_within,
+    markup_manifest,
     read_catalog,
     reversed_domain,
 )
@@ -99,7 +100,8 @@ def test_any_bytes_are_a_catalog_or_an_error(body: bytes) -> None:
     with suppress(UpstreamFailed):
         read_catalog(body)
     assert len(agent_maps(body)) <= 5
-    assert len(catalog_links(body)) <= 5
+    assert len(catalog_links(body, b"ard")) <= 5
+    assert not markup_manifest(body) or read_catalog(markup_manifest(body)).items is not None
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

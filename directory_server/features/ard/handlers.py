@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from attrs import frozen
-from werkzeug.exceptions import NotFound as UnknownPath
+from attrs import evolve, frozen
+from twisted.internet.defer import Deferred, succeed
 
 from ... import serialization
 from ...domain.entries import mcp_id_of
-from ...domain.errors import BadInput, NotFound, QuotaExceeded
+from ...domain.errors import BadInput, NotFound
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
 from ...feature.server import Server
 from ...http import Request
-from ...http.errors import HttpError
 from ...http.headers import query as query_string
-from ...services.catalogue import decide_scope
-from ...web.authentication import Authenticator
-from ...web.responses import ReadAccess, conditional_response, json_response, list_path
+from ...web.responses import conditional_response, json_response, list_path
 from ...web.routes import App
-from ...web.throttling import AddressLimiter
 from . import documents
+from .access import ArdAccess
 from .errors import ARD
+from .federation import Federation, Results, merged, own_identifiers
 from .listing import list_request
 from .names import IDENTIFIER, domain_of, host_name, names_of
 from .requests import (
@@ -35,6 +32,7 @@ from .requests import (
     PUBLISHER,
     TYPE,
     Facet,
+    SearchRequest,
     explore_request,
     next_token,
     search_request,
@@ -50,53 +48,6 @@ _LIST_PARAMETERS = ("filter", "orderBy", "pageSize", "pageToken", "offset", "typ
 
 
 @frozen
-class Caller:
-    """A client that may use the registry: its id, and how a request of it is charged."""
-
-    client: str
-    charge: Callable[[], Any]
-
-
-@frozen
-class ArdAccess(ReadAccess):
-    """Who may use the registry, by `mode`: off, public or key. `reads` limits requests without a key by address."""
-
-    _authenticator: Authenticator
-    _reads: AddressLimiter
-
-    def check_on(self) -> None:
-        """Raise UnknownPath if there is no registry."""
-        if self.mode == "off":
-            raise UnknownPath
-
-    @asynccontextmanager
-    async def caller(self, request: Request) -> AsyncIterator[Caller]:
-        """Authenticate a request while the context is open.
-
-        Raises UnknownPath if there is no registry, Unauthorized, or Throttled.
-        """
-        self.check_on()
-        if self.is_open(request):
-
-            async def charge_address() -> None:
-                self._reads.charge(request)
-
-            await decide_scope(self._authenticator.scopes, request, None)
-            yield Caller(self._reads.client(request), charge_address)
-            return
-        async with self._authenticator.authenticate(request) as authenticated:
-
-            async def charge_key() -> None:
-                try:
-                    await authenticated.charge()
-                except QuotaExceeded as error:
-                    # The REST API has 401 for this, ARD has 429.
-                    raise HttpError(429, error.code, error.message) from error
-
-            yield Caller(authenticated.key.client_id, charge_key)
-
-
-@frozen
 class ArdHandlers:
     """Handlers of the paths of the registry, and of the documents that lead to it."""
 
@@ -105,6 +56,7 @@ class ArdHandlers:
     _access: ArdAccess
     _server: Server
     _settings: ArdConfig
+    _federation: Federation
 
     @app.post(f"{documents.BASE}/search")
     async def search(self, request: Request) -> bytes:
@@ -112,14 +64,21 @@ class ArdHandlers:
         async with self._access.caller(request) as caller:
             asked = search_request(request.body)
             await caller.charge()
+            foreign = self._ask_others(request, asked)
             query = asked.query
-            results: list[dict[str, Any]] = []
+            results: list[Any] = []
             token = None
             if query is not None:
                 results, token = await self._results(request, query, caller.client)
-        referrals = (
-            [documents.referral(url) for url in self._settings.referrals] if asked.federation == "referrals" else []
-        )
+            if any(found := await foreign):
+                own = await own_identifiers(
+                    self._server.catalogue.of(request).store, found, host_name(self._base_url(request))
+                )
+                local, results = results, merged(results, found, asked.size, own)
+                kept = sum(result in results for result in local)
+                if query is not None and kept < len(local):
+                    _, token = await self._results(request, evolve(query, limit=kept), caller.client)
+        referrals = [documents.referral(url) for url in self._settings.referrals] if asked.mode == "referrals" else []
         return json_response(
             request,
             {
@@ -217,6 +176,12 @@ class ArdHandlers:
         """Respond with the catalog of MCP endpoints, which needs no key."""
         self._access.check_on()
         return _document(request, documents.mcp_catalog(self._server.layout.base_url(request)))
+
+    def _ask_others(self, request: Request, asked: SearchRequest) -> Awaitable[Sequence[Results]]:
+        """Begin to ask the other registries, for the first page of a reader who sees all entries of this one."""
+        if asked.mode != "auto" or not asked.is_first or self._server.catalogue.scope_of(request) is not None:
+            return succeed(())
+        return Deferred.fromCoroutine(self._federation.search(asked.text, asked.filters, asked.size))
 
     async def _results(self, request: Request, query: Query, client: str) -> tuple[list[dict[str, Any]], str | None]:
         """Return the results of a page of a search, and the token of the next page."""

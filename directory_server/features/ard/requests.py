@@ -46,10 +46,17 @@ Federation = Literal["auto", "referrals", "none"]
 
 @frozen
 class SearchRequest:
-    """The body of a search. Other modes of federation than `referrals` search this registry alone."""
+    """The body of a search: the query of this registry, None if no entry can match, and what others are asked.
+
+    With `is_first`, it asks for the first page, of at most `size` results.
+    """
 
     query: Query | None
-    federation: Federation
+    mode: Federation
+    text: str
+    filters: Mapping[str, Sequence[str]]
+    size: int
+    is_first: bool
 
 
 @frozen
@@ -78,7 +85,7 @@ def search_request(body: bytes) -> SearchRequest:
     if federation not in get_args(Federation):
         raise BadInput("federation: must be auto, referrals or none.")
     query = query_of(text, filters, size, value.get("pageToken"))
-    return SearchRequest(query, federation)
+    return SearchRequest(query, federation, text, filters, size, "pageToken" not in value)
 
 
 def explore_request(body: bytes) -> ExploreRequest:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from attrs import frozen
 
-from ...config import each_matches, setting
+from ...config import Seconds, above_zero, each_matches, setting
 from .requests import MAX_PAGE
+
+MAX_REGISTRIES = 8
+"""Other registries that a search asks."""
 
 
 def _check_number(_: object, __: object, value: int) -> None:
     if not 0 <= value <= MAX_PAGE:
         raise ValueError(f"must be from 0 to {MAX_PAGE}, not {value}")
+
+
+_registry_urls = each_matches(r"https?://[^\s/?#]+(/[^\s?#]*)?", "URLs such as https://registry.example.org/api/v1/")
+
+
+def _check_federation(owner: object, attribute: Any, urls: tuple[str, ...]) -> None:
+    _registry_urls(owner, attribute, urls)
+    if len(urls) > MAX_REGISTRIES:
+        raise ValueError(f"must have at most {MAX_REGISTRIES} URLs")
 
 
 @frozen
@@ -26,7 +38,11 @@ class ArdConfig:
         0, "Number of entries in the manifest of a public registry, the best known ones, at most 100.", _check_number
     )
     referrals: tuple[str, ...] = setting(
-        (),
-        "Base URLs of other ARD registries that a search names on request.",
-        each_matches(r"https?://[^\s/?#]+(/[^\s?#]*)?", "URLs such as https://registry.example.org/api/v1/"),
+        (), "Base URLs of other ARD registries that a search names on request.", _registry_urls
     )
+    federation: tuple[str, ...] = setting(
+        (),
+        "Base URLs of at most 8 other ARD registries that are searched as well, unless a client forbids it.",
+        _check_federation,
+    )
+    federation_timeout: Seconds = setting(1.0, "Time that a search waits for other registries.", above_zero)

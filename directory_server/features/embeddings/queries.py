@@ -11,51 +11,11 @@ from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 from twisted.logger import Logger
 
+from ...domain.circuit import Circuit
 from ...domain.search import Likeness, Query
 from ...search import topic
 from .endpoint import Endpoint, EndpointFailed
 from .vectors import Vectors
-
-FAILURES = 5
-"""Failures in a row, after which the endpoint is left alone."""
-
-SHORTEST, LONGEST = 10.0, 300.0
-"""Seconds for which it is left alone at first, and at most. The time doubles at each further failure."""
-
-
-class Circuit:
-    """Whether an endpoint may be asked. `now` is in seconds and never goes back."""
-
-    def __init__(self) -> None:
-        self._failures = 0
-        self._pause = SHORTEST
-        self._until = 0.0
-
-    def allows(self, now: float) -> bool:
-        """Return whether a request may be sent; after a pause, only one until it has succeeded or failed."""
-        if self._failures < FAILURES:
-            return True
-        if now < self._until:
-            return False
-        self._until = now + self._pause
-        return True
-
-    def succeed(self) -> bool:
-        """Count a request that succeeded; return whether it ends a pause."""
-        ends_pause = self._failures >= FAILURES
-        self._failures, self._pause = 0, SHORTEST
-        return ends_pause
-
-    def fail(self, now: float) -> bool:
-        """Count a request that failed or took too long; return whether a pause begins."""
-        self._failures += 1
-        if self._failures < FAILURES:
-            return False
-        if self._failures > FAILURES:
-            self._pause = min(2 * self._pause, LONGEST)
-        self._until = now + self._pause
-        return True
-
 
 MAX_TEXT = 1_000
 """Characters of a query that the model reads."""

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 
 from ...domain.entries import mcp_id_of
-from ...domain.errors import BadInput
 from ...domain.filters import KINDS
-from ...domain.search import MAX_NAMED, FacetValue, Position, Query, Summary
+from ...domain.search import FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Doubles, Longs, Sets
 from ..index.facets import UNKNOWN_STARS, facet
 from ..index.segment import key_of
@@ -47,8 +46,7 @@ def recent(view: View, docs: Longs, query: Query) -> Longs:
 def sorted_page(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
     """Return one more of `docs` than `query` asks for, in its order, and their values; equal ones by the hash of ids.
 
-    Names, of which thousands may be equal in stars, would have to be read from the records. Raises BadInput for the
-    order by name of more than MAX_NAMED.
+    Names, of which thousands may be equal in stars, would have to be read from the records.
     """
     if query.sort == "name":
         return _page_by_name(view, docs, query)
@@ -67,8 +65,6 @@ def sorted_page(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
 
 
 def _page_by_name(view: View, docs: Longs, query: Query) -> tuple[Longs, Doubles]:
-    if len(docs) > MAX_NAMED:
-        raise BadInput(f"The order by name is for at most {MAX_NAMED:,} entries. Add a filter.")
     last = "" if query.after is None else query.after.name
     named = sorted((name, doc) for doc in docs.tolist() if (name := view.name(doc)) > last)
     page = np.array([doc for _, doc in named[query.offset : query.end + 1]], np.int64)

@@ -11,6 +11,7 @@ from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.features.ard.terms import BASE_CONTEXT
+from directory_server.search import impact_index
 
 from ...web.conftest import POSTGRES, POSTGRES_ID, Response, Server
 
@@ -178,7 +179,7 @@ def test_the_list_has_all_entries(server: Server) -> None:
 
 
 @public
-def test_the_list_has_orders_and_dates(server: Server) -> None:
+def test_the_list_has_orders_and_dates(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     dates = {"com.acme/b": "2026-01-31T10:30:00Z", "com.acme/a": "2026-01-30T10:00:00Z", "Z": "2026-01-31T12:00:00Z"}
     server.publish(*(evolve(entry(name, "Z"), meta={OFFICIAL: {"updatedAt": date}}) for name, date in dates.items()))
 
@@ -194,6 +195,8 @@ def test_the_list_has_orders_and_dates(server: Server) -> None:
     assert listing(f"?filter={since}") == ["Z", "com.acme/b"]
     assert listing(f"?filter={since}&orderBy=name") == ["Z", "com.acme/b"]
     assert listed(server, f"?filter={since}&pageSize=1")["total"] == 2
+    monkeypatch.setattr(impact_index, "MAX_NAMED", 1)
+    assert server.get(f"{BASE}/agents?filter=publisherId='acme.com'&orderBy=name", key=None).status == 400
     both = quote("publisherId = 'acme.com' AND updatedAfter = '2026-01-31'")
     assert listing(f"?filter={both}&orderBy=updatedAt%20DESC") == ["com.acme/b"]
 

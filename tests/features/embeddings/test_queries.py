@@ -9,19 +9,11 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from directory_server.domain.circuit import FAILURES, LONGEST, SHORTEST, Circuit
 from directory_server.domain.search import Likeness, Position, Query
 from directory_server.features.embeddings import queries
 from directory_server.features.embeddings.endpoint import EndpointFailed
-from directory_server.features.embeddings.queries import (
-    FAILURES,
-    LONGEST,
-    MAX_RUNNING,
-    MAX_TEXT,
-    SHORTEST,
-    Circuit,
-    QueryLikeness,
-    QueryVectors,
-)
+from directory_server.features.embeddings.queries import MAX_RUNNING, MAX_TEXT, QueryLikeness, QueryVectors
 from directory_server.features.embeddings.vectors import Vectors
 from directory_server.search import entry_key
 from tests.logs import captured_lines
