@@ -39,6 +39,7 @@ FOLDERS = (
     "dump",
     "sign_in",
     "marketplace",
+    "client_checks",
     "webhooks",
 )
 

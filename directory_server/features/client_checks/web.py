@@ -1,0 +1,56 @@
+"""The web part of client checks: the page of operators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from ...domain.errors import BadInput
+from ...feature.parts import WebPart
+from ...feature.server import Server
+from ...web.account import Sent, page
+from ...web.operator_requests import ADMIN, OperatorRequests
+from ...web.pages import Extension
+from ...web.routes import APPS, App
+from .checks import Checks, Send, sender
+
+NAME = "client_checks"
+
+PAGE = f"{ADMIN}/clients"
+
+_SECRET_PATH = re.compile(r"/r/[A-Za-z0-9._~-]{1,200}")
+
+
+@frozen
+class ClientChecksPage:
+    """Handles the page that says what each client would see at the public URL of this server."""
+
+    app = App()
+
+    _requests: OperatorRequests
+    _send: Send
+
+    @app.get(PAGE)
+    @page("clients")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
+        """Return the page; with `run`, send the requests of all clients, which change nothing."""
+        path, url = sent.fields.get("path", "").strip().rstrip("/"), self._requests.base_url(sent.request)
+        if path and not _SECRET_PATH.fullmatch(path):
+            raise BadInput("path: must be a secret path of the registry API, such as /r/TOKEN.")
+        # Requests go to this server only, whatever an operator enters.
+        checks = Checks(self._send, url, url + path)
+        results = await checks.results() if "run" in sent.fields else ()
+        return {"public_url": url, "path": path, "results": results}
+
+
+def _serve(server: Server) -> None:
+    server.add(APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor)).app)
+
+
+PART = WebPart(
+    serve=_serve,
+    extension=Extension(NAME, "directory_server.features.client_checks", tabs=(("server", PAGE, f"{NAME}.tab"),)),
+)
