@@ -34,7 +34,19 @@ from ._entries import (
     with_official_flag,
 )
 from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
-from ._json import InvalidPart, decode, decode_apart, decode_stored, encode, pretty, raw, rfc3339, text, tool_result
+from ._json import (
+    InvalidPart,
+    canonical,
+    decode,
+    decode_apart,
+    decode_stored,
+    encode,
+    pretty,
+    raw,
+    rfc3339,
+    text,
+    tool_result,
+)
 from ._json_schema import (
     Schema,
     argument_schemas,

@@ -57,6 +57,11 @@ def encode(value: Any) -> bytes:
     return orjson.dumps(value, default=_encode_other)
 
 
+def canonical(value: Any) -> bytes:
+    """Return a value of plain JSON, compact and with sorted members. Raises TypeError for an integer of 65 bits."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
 def raw(body: bytes) -> orjson.Fragment:
     """Return encoded JSON as a value that `encode` inserts unchanged."""
     return orjson.Fragment(body)

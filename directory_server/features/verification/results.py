@@ -46,7 +46,8 @@ class RemoteCheck:
     `tools` are those of `tools/list`, of which MAX_TOOLS have their texts. `tool_count` is their number;
     `has_more_tools` says that the list was not read to its end. `other_transport` is the transport that the remote
     speaks if that is not the declared one. `retry_after` is the seconds that a busy remote asks to wait, 0 for none.
-    `has_listed_tools` is whether it has answered the request for its tools. `detail` is one cleaned
+    `has_listed_tools` is whether it has answered the request for its tools. `tools_digest` is that of the whole list,
+    see `tool_changes.list_digest`. `detail` is one cleaned
     sentence for an operator.
     """
 
@@ -68,6 +69,7 @@ class RemoteCheck:
     other_transport: str = ""
     retry_after: float = 0.0
     has_listed_tools: bool = False
+    tools_digest: str = ""
 
 
 @frozen

@@ -30,7 +30,7 @@ class Verification:
     remote has shown it, else empty. `tools` is the number of tools that remotes listed, a part of them with
     `has_more_tools`. `package` is the status of the
     best package, empty if none was checked. `names_server` says whether that package names this entry as its server.
-    `hinted` are the values of the filter `tools`.
+    `hinted` are the values of the filter `tools`. `tools_digest` is that of the list of tools, empty if remotes differ.
     """
 
     status: VerifiedStatus = VerifiedStatus.UNVERIFIED
@@ -42,6 +42,7 @@ class Verification:
     names_server: bool | None = None
     has_more_tools: bool = False
     hinted: tuple[str, ...] = ()
+    tools_digest: str = ""
 
 
 UNVERIFIED = Verification()
@@ -56,6 +57,7 @@ def summarize(states: Sequence[TargetState]) -> Verification:
     listed = [state.good for state in states if state.good is not None]
     package = min(packages, key=lambda each: _PACKAGES.index(each.status), default=None)
     found, has_more = _named_tools(states), any(each.has_more_tools for each in listed)
+    digests = {each.tools_digest for each in listed if each.has_listed_tools}
     count = max(len(found), *(each.tool_count for each in listed), 0)
     are_all = len(bounded_tools(found)) == count and not has_more
     return Verification(
@@ -68,6 +70,7 @@ def summarize(states: Sequence[TargetState]) -> Verification:
         names_server=None if package is None else package.names_server,
         has_more_tools=has_more,
         hinted=hinted_values([tool.hints for tool in bounded_tools(found)], are_all=are_all),
+        tools_digest=digests.pop() if len(digests) == 1 else "",
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from hashlib import blake2b
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b, sha256
 from typing import Any
 
 from attrs import field, frozen
@@ -50,6 +50,16 @@ def digest_of(tool: Mapping[str, Any]) -> str:
     annotations = tool.get("annotations")
     values = (title_of(tool), tool.get("description"), tool.get("inputSchema"), tool.get("outputSchema"), annotations)
     return "".join(blake2b(_encoded(value), digest_size=DIGEST).hexdigest() for value in values)
+
+
+def list_digest(documents: Iterable[tuple[str, bytes]]) -> str:
+    """Return the SHA-256 of a list of tools: of the JSON array of their `documents`, sorted by name.
+
+    Nobody finds two lists with the same one, so that others can compare a list with it. It is empty if there is no
+    tool, or if one has no document.
+    """
+    bodies = [document for _, document in sorted(documents)]
+    return sha256(b"[%s]" % b",".join(bodies)).hexdigest() if bodies and all(bodies) else ""
 
 
 def _encoded(value: Any) -> bytes:

@@ -115,6 +115,7 @@ def _registry_summary(verification: Verification) -> Mapping[str, Any]:
         "status": verification.status,
         "checkedAt": rfc3339(verification.checked_at),
         "toolCount": verification.tools,
+        **({"toolsDigest": f"sha256:{verification.tools_digest}"} if verification.tools_digest else {}),
         "protocolVersions": verification.protocol_versions,
         **({"auth": verification.auth} if verification.auth else {}),
         **({"package": verification.package} if verification.package else {}),

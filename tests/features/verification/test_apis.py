@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
@@ -24,6 +25,7 @@ TOOL = FoundTool("get_forecast", "Returns the forecast of a town.", '{"type":"ob
 CHECK = RemoteCheck(
     URL, "streamable-http", 1_800_000_000.0, RemoteStatus.WORKS, "2025-11-25", latency=0.25, tools=(TOOL,)
 )
+DIGEST = "9f" * 32
 OURS = "io.github.mcp-directory-server/verification"
 
 verifying = pytest.mark.parametrize(
@@ -35,7 +37,7 @@ verifying = pytest.mark.parametrize(
 def checked(server: Server) -> Server:
     """Return a server that has checked an entry, which works."""
     server.publish(WEATHER)
-    server.fakes.remotes.results[URL] = CHECK
+    server.fakes.remotes.results[URL] = evolve(CHECK, has_listed_tools=True, tools_digest=DIGEST)
     server.verify()
     return server
 
@@ -127,6 +129,7 @@ def test_the_registry_has_the_checks_of_the_latest_version(checked: Server) -> N
         "status": "works",
         "checkedAt": "2027-01-15T08:00:00Z",
         "toolCount": 1,
+        "toolsDigest": f"sha256:{DIGEST}",
         "protocolVersions": ["2025-11-25"],
         "auth": "none",
         "package": "exists",

@@ -160,6 +160,23 @@ def test_a_remote_that_moved_is_not_failing() -> None:
     assert (after.failures, after.is_down, status_of(after)) == (0, False, VerifiedStatus.UNVERIFIED)
 
 
+def test_remotes_that_differ_have_no_digest_of_tools() -> None:
+    one, other = (
+        TargetState(
+            Target("x/a", TargetKind.REMOTE, "sse", f"https://{digest}.example/"),
+            good=remote(RemoteStatus.WORKS, has_listed_tools=True, tools_digest=digest),
+        )
+        for digest in ("a", "b")
+    )
+    silent = TargetState(PACKAGE, package(PackageStatus.EXISTS))
+    assert [summarize(states).tools_digest for states in ([one, silent], [one, one], [one, other], [])] == [
+        "a",
+        "a",
+        "",
+        "",
+    ]
+
+
 def test_all_tools_are_counted_and_indexed_up_to_a_limit() -> None:
     tools = tuple(FoundTool(f"{n:09}", "Described." if n < MAX_TOOLS else "") for n in range(300))
     many = state(remote(RemoteStatus.WORKS, tools=tools, tool_count=300))

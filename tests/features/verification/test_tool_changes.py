@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from directory_server.domain.marks import WITHHELD
 from directory_server.features.verification.network._messages import tools_page
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.targets import Target, TargetKind, TargetState
+from directory_server.features.verification.tool_changes import list_digest
 
 from ...web.conftest import Server
 from ...web.pages.conftest import Document, GetPage
@@ -26,6 +29,24 @@ def check_of(*tools: dict[str, Any], at: float = 1.0, **values: Any) -> Any:
     page = tools_page({"tools": list(tools)}, MAX_TOOLS)
     values |= {"tool_count": len(tools), "has_listed_tools": True, "tools": page.tools}
     return evolve(CHECK, checked_at=at, **values)
+
+
+def published_digest(*tools: dict[str, Any]) -> str:
+    """Return the digest of a list of tools as docs/protocol.md computes it."""
+    listed = sorted(tools, key=lambda tool: str(tool["name"]))
+    encoded = json.dumps(listed, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    return sha256(encoded).hexdigest()
+
+
+def test_others_can_compute_the_digest_of_a_list() -> None:
+    odd = {"name": "é", "description": '日本 \u2028 " \\', "inputSchema": {"b": [1, 2.5, -0.0, True, None], "a": {}}}
+
+    def digest(*tools: Any) -> str:
+        return list_digest(tools_page({"tools": list(tools)}, 0).documents)
+
+    assert digest(READ, DROP, odd) == digest(odd, DROP, READ) == published_digest(READ, DROP, odd)
+    assert digest(READ, DROP, {**odd, "icons": []}) != digest(READ, DROP, odd)
+    assert digest() == digest({**READ, "inputSchema": {"maximum": 2**70}}) == ""
 
 
 def state_after(*checks: Any) -> TargetState:

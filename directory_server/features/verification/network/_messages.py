@@ -12,7 +12,7 @@ from ....domain.marks import MAX_MARKS, bounded_marks, marks_of, tool_texts
 from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
 from ....http_client import BadResponse
 from ....sanitize import Cleaner, clean_line, clean_text
-from ....serialization import decode, encode
+from ....serialization import canonical, decode, encode
 from ..results import MAX_SCHEMA, FoundTool
 from ..tool_changes import digest_of
 
@@ -40,10 +40,14 @@ class RpcError(Exception):
 
 @frozen
 class ToolsPage:
-    """A page of tools. `next` is the cursor of the next page, "" on the last."""
+    """A page of tools. `next` is the cursor of the next page, "" on the last.
+
+    `documents` are the tools as the remote sent them, in canonical JSON, after their names.
+    """
 
     tools: tuple[FoundTool, ...]
     next: str
+    documents: tuple[tuple[str, bytes], ...] = ()
 
 
 def request(number: int, method: str, params: Mapping[str, Any]) -> bytes:
@@ -128,7 +132,15 @@ def tools_page(result: Mapping[str, Any], described: int) -> ToolsPage:
             texts = name, text, _schema(schema), title_of(each), hints_of(each), takes
             tools.append(FoundTool(*texts, digest=digest_of(each), marks=marks))
     following = cursor if isinstance(cursor, str) and len(cursor) <= MAX_CURSOR else ""
-    return ToolsPage(tuple(tools), following)
+    return ToolsPage(tuple(tools), following, tuple((each["name"], _document(each)) for each in listed))
+
+
+def _document(tool: Mapping[str, Any]) -> bytes:
+    try:
+        return canonical(tool)
+    except TypeError:
+        # A number of more than 64 bits.
+        return b""
 
 
 def _schema(schema: Any) -> str:

@@ -210,14 +210,19 @@ class RemoteProber:
         if not opened.has_tools:
             return
         try:
-            tools, has_more = await session.tools()
+            tools, has_more, digest = await session.tools()
         except RpcError as error:
             progress.set(RemoteStatus.WORKS, f"It rejected tools/list: {error.message or error.code}")
         except BadResponse as error:
             progress.set(RemoteStatus.WORKS, error.message)
         else:
             progress.set(
-                RemoteStatus.WORKS, tools=tools, tool_count=len(tools), has_more_tools=has_more, has_listed_tools=True
+                RemoteStatus.WORKS,
+                tools=tools,
+                tool_count=len(tools),
+                has_more_tools=has_more,
+                has_listed_tools=True,
+                tools_digest=digest,
             )
 
     async def _find_login(self, client: Client, progress: _Progress, reply: Reply, headers_needed: bool) -> None:

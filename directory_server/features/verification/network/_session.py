@@ -13,6 +13,7 @@ from ....domain.checks import MAX_TOOLS, RemoteStatus
 from ....domain.ports.runtime import Offload
 from ....http_client import BadResponse
 from ..results import FoundTool
+from ..tool_changes import list_digest
 from . import _messages
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport
 from ._messages import RpcError
@@ -128,12 +129,13 @@ class Session:
         await self._transport.send(None, _messages.notification("notifications/initialized"), self._headers)
         return _opened(version, result.get("serverInfo"), result)
 
-    async def tools(self) -> tuple[tuple[FoundTool, ...], bool]:
-        """Return the tools, of which the first MAX_TOOLS have their texts, and whether there are more.
+    async def tools(self) -> tuple[tuple[FoundTool, ...], bool, str]:
+        """Return the tools, of which the first MAX_TOOLS have their texts, whether there are more, and their digest.
 
         Raises LoginNeeded, RpcError, BadResponse, Ended, and the errors of the network.
         """
         found: dict[str, FoundTool] = {}
+        documents: list[tuple[str, bytes]] = []
         cursor = ""
         for _ in range(MAX_PAGES):
             reply = await self._ask("tools/list", {"cursor": cursor} if cursor else {})
@@ -145,12 +147,13 @@ class Session:
             page = await self._offload(_messages.tools_page, result, MAX_TOOLS - len(found))
             for tool in page.tools:
                 found.setdefault(tool.name, tool)
+            documents += page.documents
             if len(found) > MAX_COUNTED:
                 break
             if not page.next or page.next == cursor or not page.tools:
-                return tuple(found.values()), False
+                return tuple(found.values()), False, await self._offload(list_digest, documents)
             cursor = page.next
-        return tuple(found.values())[:MAX_COUNTED], True
+        return tuple(found.values())[:MAX_COUNTED], True, ""
 
     async def end(self) -> None:
         """End the session of the server. Errors are ignored."""

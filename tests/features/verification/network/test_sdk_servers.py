@@ -102,6 +102,7 @@ async def test_all_tools_of_a_server_of_the_sdk_are_counted(prober: RemoteProber
     with serving(server(more=299).streamable_http_app()) as origin:
         check = await prober.check(f"{origin}/mcp", "streamable-http", False)
     assert (check.status, check.tool_count, check.has_more_tools) == (RemoteStatus.WORKS, 300, False), check.detail
+    assert len(check.tools_digest) == 64
     last = check.tools[-1]
     assert last == FoundTool("forecast_of_region_298", digest=last.digest)
     assert last.digest
