@@ -52,7 +52,9 @@ MESSAGES: Mapping[str, str] = {
     "json": "{path} answered with something else than the JSON of the API, such as the sign-in page of a proxy.",
     "cors": "{path} has no Access-Control-Allow-Origin: the proxy removes or replaces it, so pages cannot read it.",
     "empty": "The client sees no server. With registry.listed = curated, allow or pin entries first.",
-    "left_out": "{detail} servers of the first page have no description or version; this client leaves them out.",
+    "left_out": "Servers of the first page that this client leaves out, without description or version: {detail}.",
+    "unpinned": "Servers of the first page that have a package without an exact version: {detail}. With the policy "
+    "registry-only, Copilot may block them.",
     "url": "URLs in {path} begin with {detail}, not with the public URL. Set web.url, and pass X-Forwarded-Proto on.",
     "no_managed": "No managed settings are served: managed_settings.enabled is false, or no entry is curated.",
     "managed": "Managed settings are served to clients with a key{detail}. Servers with a warning there are blocked.",
@@ -143,6 +145,8 @@ class Checks:
                 continue
             if seen.left_out:
                 findings.append(_finding("left_out", "note", path, str(seen.left_out)))
+            if client.compares and seen.unpinned:
+                findings.append(_finding("unpinned", "note", path, str(seen.unpinned)))
             names = names or seen.names
             if len(seen.names) >= (servers or 0):
                 servers, more = len(seen.names), seen.more

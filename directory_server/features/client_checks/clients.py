@@ -46,11 +46,15 @@ _DOCUMENT = {
 
 @frozen
 class Seen:
-    """What a client reads in a response: names of servers, whether there are more, and how many it leaves out."""
+    """What a client reads in a response: names of servers, whether there are more, and how many it leaves out.
+
+    `unpinned` is the number of servers with a package without an exact version.
+    """
 
     names: tuple[str, ...] = ()
     more: bool = False
     left_out: int = 0
+    unpinned: int = 0
 
 
 def registry_page(value: Any) -> Seen:
@@ -58,7 +62,12 @@ def registry_page(value: Any) -> Seen:
     documents = [record["server"] for record in value["servers"]]
     whole = [server for server in documents if all(server.get(member) for member in ("name", "description", "version"))]
     names = tuple(str(server["name"]) for server in whole)
-    return Seen(names, bool(value["metadata"].get("nextCursor")), len(documents) - len(whole))
+    unpinned = sum(any(map(_is_unpinned, server.get("packages", ()))) for server in whole)
+    return Seen(names, bool(value["metadata"].get("nextCursor")), len(documents) - len(whole), unpinned)
+
+
+def _is_unpinned(package: Mapping[str, Any]) -> bool:
+    return package.get("registryType") in ("npm", "pypi", "nuget") and package.get("version") in (None, "", "latest")
 
 
 def registry_version(value: Any) -> Seen:
@@ -111,7 +120,7 @@ class ClientRecord:
     """A client: its name, the credentials that it can send, and its requests in their order.
 
     `origin` is that of the web page that sends them. `setting` is where its URL is set. `reads_managed` is whether it
-    obeys managed settings.
+    obeys managed settings, and `compares` whether it compares a start with the registry under the policy registry-only.
     """
 
     name: str
@@ -120,6 +129,7 @@ class ClientRecord:
     probes: tuple[Probe, ...]
     origin: str = ""
     reads_managed: bool = False
+    compares: bool = False
 
 
 def _json(path: str, body: Any, reads: Callable[[Any], Seen], *, optional: bool = False) -> Probe:
@@ -145,6 +155,7 @@ CLIENTS = (
         "MCP Registry URL of the organization",
         (Probe("/servers?limit=30", registry_page, optional=True), *_GALLERY[1:2], _INSTALLED),
         reads_managed=True,
+        compares=True,
     ),
     ClientRecord(
         "JetBrains (Copilot)",
@@ -152,6 +163,7 @@ CLIENTS = (
         "MCP Registry URL of the organization",
         (*_GALLERY[1:2], _INSTALLED),
         reads_managed=True,
+        compares=True,
     ),
     ClientRecord("Cursor", True, "~/.cursor/mcp.json", (_MCP_ENDPOINT,)),
     ClientRecord(

@@ -112,6 +112,17 @@ def test_what_a_proxy_breaks_is_named(public: Server, change: Change, client: st
     assert code in codes(results(public, change, key=public.key)[client])
 
 
+def test_packages_that_a_policy_may_block_are_counted(public: Server) -> None:
+    package = {"registryType": "npm", "identifier": "x", "transport": {"type": "stdio"}}
+    for name, version in (("a.b/loose", {}), ("a.b/exact", {"version": "1.0.0"})):
+        document = {"name": name, "version": "1", "description": "x", "packages": [{**package, **version}]}
+        public.publish(Entry(document))
+    found = results(public)
+    [finding] = [finding for finding in found["Copilot CLI"].findings if finding.code == "unpinned"]
+    assert "exact version: 1." in finding.message
+    assert "unpinned" not in [finding.code for finding in found["VS Code"].findings]
+
+
 def test_managed_settings_that_are_served_are_counted(tmp_path: Path) -> None:
     with open_server(tmp_path, {**ALL_ON, "managed_settings.enabled": True}) as server:
         assert [finding.code for finding in results(server)["VS Code"].findings] == ["managed"]

@@ -54,6 +54,14 @@ def claude_code(pattern: str, url: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), normalized(url)) is not None
 
 
+def is_registered(command: Sequence[str], package: Mapping[str, Any]) -> bool:
+    """Return whether a start is the one of an npm package of a registry document, as was reported for Copilot CLI.
+
+    Sources: github/copilot-cli 3934, navikt/copilot 601 and pull request 625. The rule is not published.
+    """
+    return command[0] == "npx" and f"{package['identifier']}@{package['version']}" in command
+
+
 def others(url: str) -> Sequence[str]:
     """Return URLs that a rule for `url` must not match."""
     parts = urlsplit(normalized(url))

@@ -17,7 +17,7 @@ from directory_server.client_config._keys import MAX_KEY, deployed_key
 from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
 from directory_server.features.managed_settings.documents import MESSAGES, Policy, PolicyBuilder
 
-from .matchers import check_format, claude_code, others, vs_code
+from .matchers import check_format, claude_code, is_registered, others, vs_code
 
 TOOL = deployed_key("com.acme/tool", mcp_id_of("com.acme/tool"))
 
@@ -206,6 +206,10 @@ def check_entry(each: Entry) -> Counter[str]:
             assert match(rule.url, rule.url)
             assert any(match(rule.url, url) for url in matching) or "sse" in str(each.remotes)
             assert not any(match(rule.url, url) for url in others(rule.url))
+    pinned = [package for package in each.packages if package.get("registryType") == "npm" and package.get("version")]
+    starts = [rule.command for rule in policy.allowed if rule.command[:1] == ("npx",)]
+    assert not pinned or all(any(is_registered(start, package) for package in pinned) for start in starts)
+    found["registered"] += len(starts) if pinned else 0
     for server in policy.servers.values():
         # The allow list applies to deployed servers too.
         assert server.keys() <= {"type", "command", "args", "env", "url", "headers"}
@@ -223,5 +227,6 @@ def test_the_rules_of_real_entries_are_exact(shared_data: Path) -> None:
         for line in islice(lines, 0, None, step):
             if step == 1 or b'"packages"' in line or b'"remotes"' in line:
                 total += check_entry(serialization.decode_entry(serialization.decode(line)))
+    assert total["registered"] > 250 / step
     assert total["urls"] > 750 / step
     assert total["commands"] > 4_500 / step
