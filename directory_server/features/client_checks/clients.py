@@ -2,7 +2,8 @@
 
 Sources: the requests of VS Code and mcp-publisher are those of `tests/web/test_vscode_gallery.py`,
 `tests/features/ard/test_vscode.py` and `tests/features/publishing/mcp_publisher.json`. Those of Copilot CLI are in its
-issues 3436 and 3772. JetBrains has no public source: GitHub's documentation names the two paths that Copilot reads.
+issues 3436 and 3772. JetBrains has no public source: the two requests that each client of the registry API needs
+are assumed.
 """
 
 from __future__ import annotations
