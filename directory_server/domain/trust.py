@@ -26,6 +26,9 @@ CHECKS = {
 HINTED = {"read-only": "all read only", "may-delete": "some may delete", "no-hints": "without hints"}
 """What the hints of tools say, by the value of the filter `tools`."""
 
+ABSENT = ("publisher_unknown", "check_unverified", "tools_unknown")
+"""The keys of words that say that nothing is known."""
+
 STATUSES = {"deprecated": "deprecated", "deleted": "removed"}
 
 TEXTS = {
@@ -76,11 +79,11 @@ def trust_text(detail: Detail) -> str:
 def listed_words(hit: Hit, checks: VerificationView | None) -> Sequence[Word]:
     """Return what lists say of an entry with the summary of its `checks`: publisher, checks, tools and the date.
 
-    Lists mark the status and the flags of entries apart.
+    Lists mark the status and the flags of entries apart, and leave out what is unknown: most rows would say it.
     """
     retired = [Word("retired", is_bad=True)] if hit.retired and hit.status == ACTIVE else []
     words = _publisher(hit.publisher), *retired, *_checks(hit.verified, checks)
-    return [word for word in words if word.key != "tools_unknown"]
+    return [word for word in words if word.key not in ABSENT]
 
 
 def hit_text(hit: Hit) -> str:

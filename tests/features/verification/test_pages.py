@@ -41,17 +41,18 @@ def test_a_card_shows_the_status_its_age_and_the_tools(
     checked(server, TOOL, FoundTool("other"))
     server.clock.advance(seconds)
     text = " ".join(Document(get_page("/?q=forecasts")).text.split())
-    assert f"Publisher unknown Answers 2 tools, without hints {age}" in text
+    assert f"Answers 2 tools, without hints {age}" in text
     if seconds == 7_200:
         assert b'<time datetime="2027-01-15T08:00:00Z" title="2027-01-15 08:00 UTC">' in get_page("/?q=forecasts").body
 
 
 @verifying
-def test_a_card_of_an_unchecked_entry_says_so(server: Server, get_page: GetPage) -> None:
+def test_a_card_says_nothing_of_what_is_unknown(server: Server, get_page: GetPage) -> None:
     server.publish(WEATHER)
     text = " ".join(Document(get_page("/?q=forecasts")).text.split())
-    assert "Publisher unknown Not checked" in text
-    assert not {"ago", "Tools unknown"} & {*text.split(), text[text.find("Tools") :][:13]}
+    assert "forecasts" in text
+    for words in ("Publisher unknown", "Not checked", "Tools unknown", " ago"):
+        assert words not in text
 
 
 @verifying
