@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from attrs import frozen
@@ -52,9 +53,14 @@ def bears_product(name: str) -> bool:
     return bool(labels) and not name.startswith(OPEN_NAMESPACES) and (not product or product in labels)
 
 
+def name_words(text: str) -> Sequence[str]:
+    """Return the groups of letters and digits of `text`."""
+    return _PARTS.findall(text)
+
+
 def name_parts(text: str) -> set[str]:
     """Return the groups of letters and digits of `text`, in lower case."""
-    return {*_PARTS.findall(text.casefold())}
+    return {*name_words(text.casefold())}
 
 
 def _letters(text: str) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .namespaces import GENERIC, account_of
+from .namespaces import GENERIC, SHARED_NAMESPACES, account_of
 from .vocabulary import read_vocabulary
 
 MAX_PARTS = 12
 """Words of a derived title."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-"""Words of a name: "BrowserMCP" has two, and "s3" too."""
+_WORDS = re.compile(
+    r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+|(?=[0-9]))(?:[0-9]+(?:[a-z]+|[A-Z]+(?![a-z]))?)*(?<=[^\W_])|[^\W\d_a-zA-Z]+"
+)
+"""Words of a name: "BrowserMCP" has two, "s3" and "i18n" are one each."""
 
 _TRAILING_MCP = re.compile(r"(?<=[a-z]{3})mcp$|^mcp(?=[a-z]{3})", re.IGNORECASE)
 """The letters in front of or behind a name that is written as one word with them."""
@@ -24,6 +26,12 @@ _SPELLINGS: Mapping[str, str] = {word.casefold(): word for word in _VOCABULARY["
 
 _SMALL = frozenset(_VOCABULARY["small"].split())
 """Words that have a capital only at the beginning."""
+
+_WEAK = frozenset(_VOCABULARY["weak"].split())
+"""Words that say what a product is, and not which: alone, they follow the owner."""
+
+_EMPTY = GENERIC | {*_VOCABULARY["empty"].split()}
+"""Words that say nothing beside the owner."""
 
 
 def display_title(title: str, name: str) -> str:
@@ -51,14 +59,17 @@ def _is_generic(title: str) -> bool:
 
 
 def _derived_title(name: str) -> str:
-    """Return a title from the last part of a registered name, or from its owner if that part says nothing."""
+    """Return a title from the last part of a registered name, with its owner if that part names no product."""
     namespace, _, short = name.rpartition("/")
     words = [word for word in _WORDS.findall(short[:200]) if word.casefold() not in GENERIC]
-    if not words:
+    folded = [word.casefold() for word in words]
+    is_unclear = len(words) == 1 and len(words[0]) <= 2 and words[0].isascii()
+    if namespace and not name.startswith(SHARED_NAMESPACES) and (is_unclear or {*folded} <= _WEAK | _EMPTY):
         owner = _owner(namespace)
+        beside = [word.upper() if is_unclear else word for word in words if word.casefold() not in _EMPTY]
         # The owner is the product: "MCP" tells it from the company.
         product = [word for word in _WORDS.findall(_TRAILING_MCP.sub("", owner)) if word.casefold() not in GENERIC]
-        words = [*product, "MCP"] if _WORDS.search(owner) else []
+        words = [*product, *(beside or ["MCP"])] if _WORDS.search(owner) else words
     return " ".join(_spelling(word, is_first=not number) for number, word in enumerate(words[:MAX_PARTS]))
 
 
@@ -74,6 +85,7 @@ def _spelling(word: str, *, is_first: bool) -> str:
         return _SPELLINGS[folded]
     if folded in _SMALL and not is_first:
         return folded
-    # A word without vowels is an abbreviation: "PDF", "HTML", "GCP".
-    is_abbreviation = word.isascii() and len(word) <= 4 and not set(folded) & set("aeiouy")
-    return word.upper() if is_abbreviation else word if word[:1].isupper() else word.capitalize()
+    # A word without vowels is an abbreviation, and so are two letters with a digit: "PDF", "GCP", "EC2".
+    is_numbered = word[0].isalpha() and not word.isalpha() and sum(map(str.isalpha, word)) <= 2
+    is_abbreviation = len(word) <= 4 and (is_numbered or (word.isalpha() and not set(folded) & set("aeiouy")))
+    return word.upper() if is_abbreviation and word.isascii() else word if word[:1].isupper() else word.capitalize()

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from urllib.parse import urlencode
+from zlib import crc32
 
-from ...domain.categories import categories_of
 from ...domain.entries import MAX_NAME, Entry
 from ...domain.filters import PACKAGES, with_filter
-from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts
+from ...domain.namespaces import CODE_HOSTS, GENERIC, name_parts, name_words
 from ...domain.titles import display_title
 from ._filters import plain
 
@@ -23,6 +23,9 @@ MAX_KINDS = 4
 
 MAX_BRIEF = 500
 """Characters of a description on a card. The style sheet shows two lines of it."""
+
+TINTS = 8
+"""Colours of tiles, `.t0` to `.t7` of the style sheet."""
 
 ARCHIVED = "archived"
 """A category by which lists of servers say that nobody maintains an entry."""
@@ -50,9 +53,11 @@ def card_brief(entry: Entry, language: str) -> str:
     return plain(entry.descriptions.get(language) or entry.whole_brief, MAX_BRIEF)
 
 
-def card_icon(entry: Entry) -> str:
-    """Return the name of the icon of an entry: that of its category."""
-    return next(iter(categories_of(entry.categories, entry.tags)), "server")
+def card_face(entry: Entry) -> tuple[str, int]:
+    """Return the initials of an entry, at most two, and the number of the tint of its publisher."""
+    words = [word for word in name_words(card_title(entry)) if word.casefold() not in GENERIC]
+    initials = "".join(word[0].upper() for word in words[:2])
+    return initials[:1] if not initials.isascii() else initials, crc32(owner(entry.name).encode()) % 1_009 % TINTS
 
 
 def card_state(entry: Entry) -> str:

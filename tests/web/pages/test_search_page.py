@@ -12,7 +12,16 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.filters import FILTERS, KINDS, filters_of, with_filter, without_filter, wrong_filter
-from directory_server.web.pages._cards import age, card_icon, card_state, card_tags, owner, search_url, short_number
+from directory_server.web.pages._cards import (
+    TINTS,
+    age,
+    card_face,
+    card_state,
+    card_tags,
+    owner,
+    search_url,
+    short_number,
+)
 
 from ..conftest import Response, Server, entry
 from .conftest import Document, GetPage
@@ -321,9 +330,16 @@ def test_the_age_of_a_date(day: str, expected: object) -> None:
     assert age(day, 1_799_539_200.0) == expected  # 2027-01-10T00:00:00Z
 
 
-def test_an_icon_is_that_of_the_category() -> None:
-    assert card_icon(listed(1)) == "data"
-    assert card_icon(listed(1, publisher={"categories": ["zebras"], "tags": []})) == "server"
+@pytest.mark.parametrize(
+    ("title", "initials"),
+    [("Google Maps for work", "GM"), ("MCP server for GitHub", "FG"), ("exa", "E"), ("高德 地图", "高")],
+)
+def test_a_face_has_the_initials_of_the_title_and_the_tint_of_the_publisher(title: str, initials: str) -> None:
+    faces = [card_face(Entry({"name": f"io.github.acme/{name}", "version": "1", "title": title})) for name in "ab"]
+    others = {card_face(Entry({"name": f"com.{name}/a", "version": "1"}))[1] for name in map(str, range(60))}
+    assert faces[0] == faces[1]
+    assert faces[0][0] == initials
+    assert others == {*range(TINTS)}
 
 
 def test_an_archived_entry_is_marked(get_page: GetPage, server: Server) -> None:
