@@ -68,7 +68,8 @@ class Field:
     `help` is of the command; pages have the text `NAME_hint`, with `count`, if there is one. `words` are separated by
     spaces on pages, and one option each in commands. `many` are checkboxes, and `choice` a menu, of `choices` or of
     those that `choose` reads; a page without any has no such field. `option` is the name of the option if it is not
-    that of the field. A field that is at another `place` has the value `default`.
+    that of the field. A field that is at another `place` has the value `default`. One with `after` is on a page that
+    shows the error with this code.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Field:
     default: Any = ""
     count: int = 0
     place: Place = "both"
+    after: str = ""
 
     def read(self, sent: Mapping[str, str]) -> Any:
         """Return the value in the fields of a form. Raises BadInput for a choice that there is not."""
@@ -118,6 +120,15 @@ class Done:
 Run = Callable[..., Coroutine[Any, Any, Done | None]]
 
 
+@frozen
+class Row:
+    """A part of a record with a button for an action: what the page calls it, and the values of the fields."""
+
+    name: str
+    values: Mapping[str, str]
+    detail: str = ""
+
+
 def always(parts: Parts, facts: Facts) -> bool:
     """Return that every record has the action."""
     return True
@@ -131,7 +142,8 @@ class Action:
     the command, which prints that the record `done` ("is removed"). With `confirms` a page asks first, and with a
     `prompt` the command. After an action that `ends` the record, the page is the list. `allows` is whether the page of
     a record has the action now. `values` are those of its form before it is sent. An action `in_reactor` needs a
-    running reactor. One `of_many` takes several ids in a command.
+    running reactor. One `of_many` takes several ids in a command. A page shows the
+    `rows` of the record, each with a button, in place of the form of an action; these are at most MAX_ROWS + 1.
     """
 
     name: str
@@ -146,12 +158,16 @@ class Action:
     values: Callable[[Parts, Facts], Mapping[str, str]] = lambda parts, facts: {}
     in_reactor: bool = False
     of_many: bool = False
+    rows: Callable[[Parts, str], Awaitable[Sequence[Row]]] | None = None
     place: Place = "both"
 
     def read(self, sent: Mapping[str, str]) -> Mapping[str, Any]:
         """Return the values of the fields in a form. Raises BadInput."""
         return {one.name: one.read(sent) for one in self.fields}
 
+
+MAX_ROWS = 200
+"""Rows of an action on a page."""
 
 Every = Callable[[Parts, int, int], Coroutine[Any, Any, Sequence[Any]]]
 List = Callable[[Parts, Asked], Coroutine[Any, Any, Sequence[Any]]]
@@ -174,6 +190,7 @@ class Resource:
     `states` are those by which lists are filtered; a list with `states` and without one has the records without these.
     `add` makes a record. `log` returns what happened to a record last, `logged` are the columns of that, and
     `longest_log` its length. `waiting` returns the number of records that wait for operators, which the overview shows.
+    `hidden` are facts that pages do not show. `note` returns the name of a text above the list; empty for none.
     `template` is a part of the page of a record, with what `extra` returns for the `Kernel` of the server and a record.
     """
 
@@ -199,6 +216,8 @@ class Resource:
     logged: tuple[str, ...] = ()
     longest_log: int = 0
     waiting: Callable[[Storage], Awaitable[int]] | None = None
+    hidden: tuple[str, ...] = ()
+    note: Callable[[Parts], str] = lambda parts: ""
     template: str = ""
     extra: Callable[[Any, Any], Awaitable[Mapping[str, Any]]] | None = None
     is_shown: bool = True

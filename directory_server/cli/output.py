@@ -97,8 +97,12 @@ def _cell(record: Record, column: Column) -> str:
     value = record[column]
     if column.endswith("_at"):
         return moment(value)
-    text = " ".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-    return "-" if text in (None, "") else str(text)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        # Of a pair the last part names it.
+        value = " ".join(part if isinstance(part, str) else str(part[-1]) for part in value)
+    return "-" if value in (None, "") else str(value)
 
 
 def _print_array(items: Iterable[object]) -> None:

@@ -20,13 +20,14 @@ def without_keys(text: str) -> str:
 class DirectoryError(Exception):
     """Base of all errors whose message may be sent to the client.
 
-    `code` is the stable machine-readable reason; `message` is a sentence for people.
+    `code` is the stable machine-readable reason; `message` is a sentence for people. `about` is a name in it, which
+    translations of the message repeat.
     """
 
     code = "error"
 
-    def __init__(self, message: str, *, code: str | None = None) -> None:
-        self.message = without_keys(message)
+    def __init__(self, message: str, *, code: str | None = None, about: str = "") -> None:
+        self.message, self.about = without_keys(message), without_keys(about)
         super().__init__(self.message)
         if code is not None:
             self.code = code

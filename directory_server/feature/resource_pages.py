@@ -13,9 +13,9 @@ from ..domain.errors import DirectoryError, NotFound
 from ..domain.keys import NewSecret
 from ..domain.ports.requests import MAIL
 from ..http import Request
-from ..resource import Action, Asked, Done, Facts, Field, Parts, Resource, field_of
+from ..resource import MAX_ROWS, Action, Asked, Done, Facts, Field, Parts, Resource, field_of
 from ..tables import Storage
-from ..web.account import Member, shown_once
+from ..web.account import Member, local_path, shown_once
 from ..web.audit import changing
 from ..web.error_responses import error_response, note_error
 from ..web.forms import parameters
@@ -79,6 +79,9 @@ class ResourcePages:
                 return self._requests.form_error(request, self.resource.path)
             shown = {**form_error(request, action.fields, sent, error), "failed": action.name}
             return await self._record(request, member, record_id, shown, shown["status"])
+        if "next" in sent:
+            self._server.bus.announce()
+            return self._requests.redirect(request, local_path(sent["next"], self.resource.path), action.name)
         return await self._follow(request, member, done, action, "" if action.ends else facts["id"])
 
     async def secret(self, request: Request, record_id: str) -> bytes:
@@ -112,6 +115,7 @@ class ResourcePages:
             **(shown or NOTHING_SENT),
             "resource": resource,
             "asked": asked,
+            "note": resource.note(parts),
             "rows": rows,
             "choices": await _choices(parts, resource.add.fields if resource.add else ()),
             "next_url": next_url(resource.path, facts, rows[-1]["id"], q=asked.text, state=state)
@@ -138,6 +142,8 @@ class ResourcePages:
             "resource": resource,
             "record": facts,
             "actions": actions,
+            "rows": {action.name: await action.rows(parts, facts["id"]) for action in actions if action.rows},
+            "most": MAX_ROWS,
             "forms": {action.name: action.values(parts, facts) for action in actions},
             "choices": await _choices(parts, [field for action in actions for field in action.fields]),
             "log": await resource.log(parts, facts["id"], resource.longest_log) if resource.log else (),
@@ -168,7 +174,7 @@ class ResourcePages:
         return f"{self.resource.name}/{record_id}"
 
 
-NOTHING_SENT: Mapping[str, Any] = {"message": "", "wrong": "", "failed": "", "values": {}}
+NOTHING_SENT: Mapping[str, Any] = {"message": "", "about": "", "wrong": "", "failed": "", "values": {}}
 """What a page of a form shows of an error if there is none."""
 
 
@@ -181,6 +187,7 @@ def form_error(
     return {
         "notice": "",
         "error": response.code,
+        "about": error.about,
         "retry_after": int(response.headers.get("Retry-After", 0)),
         "status": response.status,
         "message": error.message,
