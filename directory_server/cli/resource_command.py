@@ -141,7 +141,7 @@ def _id(resource: Resource, *, of_many: bool = False) -> click.Argument:
 def _parameter(field: Field) -> click.Parameter:
     kind = click.Choice(field.choices) if field.choices else click.STRING
     if field.is_argument and field.kind == "words":
-        return click.Argument([field.name], metavar=field.name.upper(), nargs=-1, required=field.is_required)
+        return click.Argument([field.name], metavar=f"{field.name.upper()}...", nargs=-1, required=field.is_required)
     if field.is_argument:
         return click.Argument([field.name], type=kind, metavar=field.name.upper())
     names = [field.name, f"--{field.option or field.name.replace('_', '-')}"]

@@ -91,7 +91,7 @@ def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: P
         press(ann.page, "Send answer")
         visit(amy, request)
         press(amy.page, "Approve")
-        visit(op, "/admin/lists", "/admin/lists/team", "/admin/lists/team/remove", request)
+        visit(op, "/admin/lists", "/admin/lists/team", "/admin/lists/team/remove", "/admin/groups", request)
         ann.page.goto(server.url + "/?q=github")
         ann.page.locator("#results h3 a").first.click()
         ann.page.wait_for_url("**/servers/*")

@@ -29,7 +29,7 @@ def test_two_servers_show_the_same_lists(tmp_path: Path, engine: Engine) -> None
     other, member = cluster.new_key("--limit", 10_000), cluster.new_key("--limit", 10_000)
     member_id = json.loads(cluster.command("key", "list", "--json"))[-1]["id"]
     cluster.command("lists", "put", "everyone", "--open", "--rule", "rain")
-    cluster.command("lists", "join", "data", member_id)
+    cluster.command("lists", "group", "add", "data", member_id)
     cluster.command("lists", "put", "vault", "--rule", "storage", "--group", "data")
     with cluster.serve("one", *ENABLED) as one, cluster.serve("two", *ENABLED) as two:
         cluster.command("import", "-", stdin=entry_line(RAIN, "Weather: rain."))

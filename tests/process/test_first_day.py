@@ -75,7 +75,7 @@ def test_first_day_of_a_company(installation: Installation) -> None:
 
         # Two lists for the groups of the issuer.
         for group in ("data", "design"):
-            operator("lists", "join", group, "--claim", f"cn={group}", "--issuer", issuer.url)
+            operator("lists", "group", "add", group, "--claim", f"cn={group}", "--issuer", issuer.url)
         operator("lists", "put", "data", "--rule", "category:databases", "--group", "data")
         operator("lists", "put", "design", "--group", "design")
         operator("lists", "pick", "design", DESIGN)
@@ -129,7 +129,7 @@ def test_first_day_of_a_company(installation: Installation) -> None:
         records = [json.loads(line) for line in operator("audit", "export").splitlines()]
         actions = [record["action"] for record in records]
         assert [action for action in actions if action.startswith("lists ")] == [
-            *["lists join"] * 2,
+            *["lists group add"] * 2,
             *["lists put"] * 2,
             "lists pick",
             "lists approver",

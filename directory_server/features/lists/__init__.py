@@ -16,8 +16,8 @@ FEATURE = Feature(
     commands={
         "lists": ("Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.")
     },
-    command="command:lists",
     run="service:run",
     runs_if="enabled",
+    resources=("resource:LISTS", "group_resource:GROUPS"),
     kinds=("requests:LISTING", "requests:VERSION"),
 )

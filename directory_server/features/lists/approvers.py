@@ -11,7 +11,7 @@ from ...domain.errors import BadInput
 from ...serialization import decode_stored
 from ...serialization import text as json_text
 from ...tables import Rows, Storage, Tables, transaction
-from .rules import MAX_APPROVERS, unknown_group
+from .rules import MAX_APPROVERS, missing_group
 from .tables import GROUPS, LOCK
 
 _OF_LIST = "SELECT reader, group_name FROM list_approver WHERE list = :list ORDER BY group_name, reader"
@@ -86,21 +86,17 @@ class Approvers:
         return texts
 
     async def read(self, texts: Sequence[str]) -> Sequence[Approver]:
-        """Return approvers from e-mail addresses of accounts and names of groups. Raises BadInput, NotFound."""
+        """Return approvers from e-mail addresses of accounts and names of groups. Raises BadInput."""
         if len(texts) > MAX_APPROVERS:
             raise BadInput(f"A list has at most {MAX_APPROVERS} approvers.", code="approver_wrong")
         known = {name for (name,) in await self._tables.all(GROUPS)}
         approvers = []
         for text in texts:
             account = await self._storage.accounts.find(text) if "@" in text else None
+            if account is None and "@" in text:
+                raise BadInput("approvers: must be addresses of accounts and names of groups.", code="approver_wrong")
             if account is None and text not in known:
-                raise (
-                    unknown_group(text)
-                    if "@" not in text
-                    else BadInput(
-                        "approvers: must be addresses of accounts and names of groups.", code="approver_wrong"
-                    )
-                )
+                raise missing_group("approvers", text)
             approvers.append(("", text) if account is None else (str(account.id), ""))
         return approvers
 

@@ -25,7 +25,7 @@ async def reader_of(storage: Storage, text: str) -> str:
         if any(token.id == text and token.revoked_at is None for token in await storage.registry_tokens.list()):
             return text
     raise BadInput(
-        "member: must be the e-mail address of an account, or the id of a token, or of a key without an account.",
+        "members: must be the e-mail address of an account, or the id of a token, or of a key without an account.",
         code="member_unknown",
     )
 

@@ -19,6 +19,9 @@ MAX_GROUPS = 200
 MAX_TITLE, MAX_RULE = 100, 256
 """Characters of the title and of the rule of a list."""
 
+MAX_NAMES = 5_000
+"""Characters of the names in one field of a form."""
+
 MAX_PICKS = 2_000
 """Entries of a list that were added by hand."""
 
@@ -111,4 +114,10 @@ def check_claim(issuer: str, value: str) -> None:
 
 def unknown_group(name: str) -> NotFound:
     """Return the error of a group that there is not."""
-    return NotFound(f"There is no group {name[:MAX_LIST_NAME]!r}.", code="group_unknown")
+    return NotFound(f"There is no group {name[:MAX_LIST_NAME]!r}.")
+
+
+def missing_group(field: str, name: str) -> BadInput:
+    """Return the error of a group that a field names, and that there is not."""
+    about = name[:MAX_LIST_NAME]
+    return BadInput(f"{field}: there is no group {about!r}.", code="group_unknown", about=about)

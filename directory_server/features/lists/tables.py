@@ -11,12 +11,7 @@ from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
 from ...domain.scopes import unknown_list
 from ...tables import PUBLISHERS, Rows, Tables, held_documents, log_changes, snapshot, transaction
-from .rules import (
-    MAX_LISTS,
-    MAX_PICKS,
-    EntryList,
-    unknown_group,
-)
+from .rules import MAX_LISTS, MAX_PICKS, EntryList, missing_group
 
 Differences = Mapping[str, tuple[Sequence[str], Sequence[str]]]
 """The lists that entries join, and those that they leave, by mcp_id."""
@@ -188,7 +183,7 @@ class Lists:
 def _set_groups(rows: Rows, list_name: str, groups: Collection[str]) -> None:
     before = _find(rows, list_name).groups
     if unknown := set(groups) - {name for (name,) in rows.all(GROUPS)}:
-        raise unknown_group(min(unknown))
+        raise missing_group("groups", min(unknown))
     for group in set(before) - set(groups):
         rows.execute(_CANNOT_SEE, list=list_name, name=group)
     for group in groups:

@@ -11,9 +11,8 @@ from ...web.operator_requests import NOTICES, Notice
 from ...web.pages import ENTRY_BARS, EntryBar, Extension
 from ...web.routes import APPS
 from .approvers import Approvers
-from .groups import Groups
 from .notices import REQUESTS, RequestMails
-from .pages import LISTS, OWN, ListPages, OwnLists, Stored
+from .pages import OWN, OwnLists, Stored
 from .request_pages import RequestBar, RequestPages
 from .request_tables import ListRequests
 from .scopes import ReaderScopes
@@ -31,7 +30,6 @@ def _serve(server: Server) -> None:
     mails = RequestMails(storage, stored.approvers, server.get(MAIL))
     server.add(
         APPS,
-        ListPages(server.operators.of_folder(NAME), server, stored, Groups(storage.tables)).app,
         OwnLists(members, stored).app,
         RequestPages(members, server, stored, mails).app,
     )
@@ -48,7 +46,6 @@ PART = WebPart(
     extension=Extension(
         NAME,
         "directory_server.features.lists",
-        tabs=(("rules", LISTS, f"{NAME}.tab"),),
         account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
     ),
     serve=_serve,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.accounts import Account
+from directory_server.features.lists.groups import Groups
 from directory_server.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
@@ -177,20 +178,21 @@ def test_a_stream_within_a_scope_ends_soon(listed: Listed) -> None:
 
 @pytest.mark.parametrize("server", [{"lists.enabled": True}], indirect=True)
 def test_an_operator_defines_lists_and_groups(server: Server, ann: Account, member: Browser, operator: Browser) -> None:
-    operator.get("/admin/lists")
-    assert "There is no list." in operator.text
+    operator.get("/admin/groups")
     operator.follow(operator.post("/admin/groups", {"name": "team"}))
-    assert operator.submit("/admin/groups/team/join", {"member": ann.email}) == ""
+    assert operator.submit("/admin/groups/team/join", {"members": ann.email}) == ""
     assert ann.email in operator.text
-    assert operator.submit("/admin/groups/team/join", {"member": "nobody@example.org"}) == "member_unknown"
-    assert operator.submit("/admin/groups/team/claim", {"value": "cn=team", "issuer": ""}) == ""
-    assert "any issuer" in operator.text
+    assert operator.submit("/admin/groups/team/join", {"members": "nobody@example.org"}) == "member_unknown"
+    assert operator.submit("/admin/groups/team/join", {"claim": "cn=data team", "issuer": ""}) == ""
+    assert "cn=data team" in operator.text
+    assert operator.submit("/admin/groups/team/leave", {"claim": "cn=data team"}) == ""
+    assert "cn=data team" not in operator.text
     operator.get("/admin/lists")
+    assert "Lists are off" not in operator.text
     assert operator.submit("/admin/lists", {"name": "Mail", "rule": "mail"}) == "name_wrong"
-    operator.get("/admin/lists")
-    values = {"name": "mail", "title": "Mail servers", "kind": "rule", "rule": "", "groups": "team"}
-    operator.follow(operator.post("/admin/lists", values))
-    assert "Mail servers" in operator.text
+    assert operator.submit("/admin/lists", {"name": "mail", "title": "Mail servers", "groups": "team"}) == ""
+    assert values_of(operator.page)["title"] == "Mail servers"
+    assert operator.submit("/admin/lists", {"name": "mail"}) == "list_exists"
     assert operator.submit("/admin/lists/mail/pick", {"entry": "io.github.example/mail"}) == ""
     assert "io.github.example/mail" in operator.text
     member.get("/account/lists")
@@ -205,13 +207,10 @@ def test_an_operator_defines_lists_and_groups(server: Server, ann: Account, memb
     operator.get("/admin/lists/mail")
     assert operator.submit("/admin/lists/mail/unpick", {"entry": "io.github.example/mail"}) == ""
     assert names_of(server, secret) == []
-    operator.get("/admin/lists/mail/remove")
-    operator.follow(operator.post("/admin/lists/mail/remove"))
-    operator.get("/admin/groups/team/remove")
-    operator.follow(operator.post("/admin/groups/team/remove"))
-    assert "There is no group." in operator.text
-    assert operator.get("/admin/lists/mail").status == 404
-    assert member.get("/admin/lists").status == 404
+    operator.get("/admin/groups/team")
+    assert operator.submit("/admin/groups/team/leave", {"members": ann.id}) == ""
+    member.get("/account/lists")
+    assert "You see no list." in member.text
 
 
 def operator_lists(server: Server) -> Any:
@@ -227,7 +226,6 @@ def names_of(server: Server, key: str) -> list[str]:
 SENT = {
     "name": "staff-tools",
     "title": 'Tools <b>"&é',
-    "kind": "rule",
     "rule": 'category:databases "a b"',
     "groups": "staff blue <x> ann@example.org",
     "open": "yes",
@@ -238,9 +236,8 @@ SENT = {
 
 def values_of(page: str) -> dict[str, str]:
     """Return the values of the form of a list on a page."""
-    form = page[page.index('name="title"') - 3_000 : page.index('name="holds_versions"') + 100]
-    tags = re.findall(r'<input [^>]*name="(name|title|rule|groups|approvers)"[^>]* value="([^"]*)"', form)
-    checked = re.findall(r'name="(kind|open|holds_versions)" value="([a-z]+)" checked', form)
+    tags = re.findall(r'<input [^>]*name="(name|title|rule|groups|approvers)"[^>]* value="([^"]*)"', page)
+    checked = re.findall(r'name="(all|open|holds_versions)" value="([a-z]+)" checked', page)
     return {name: unescape(value) for name, value in [*tags, *checked]}
 
 
@@ -249,20 +246,17 @@ def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_inpu
 ) -> None:
     operator, path = operator_of_lists, "/admin/lists"
     operator.get(path)
+    assert "create_groups" not in operator.page
+    assert operator.submit(path, {**SENT, "groups": "blue none"}) == "group_unknown"
+    assert "There is no group eyes." in operator.text
     assert operator.submit(path, SENT) == "group_unknown"
     assert "staff-tools" not in [one.name for one in run_sync(listed.lists.all())]
     assert values_of(operator.page) == SENT
-    groups = re.findall(
-        r'name="name" value="([a-z<&;]+)">\s*<input type="hidden" name="next" value="([^"]*)"', operator.page
-    )
-    assert [unescape(name) for name, _ in groups] == ["staff", "<x>", "eyes"]
-    again = unescape(groups[0][1])
-    assert operator.submit("/admin/groups", {"name": "staff", "next": again}) == ""
-    assert values_of(operator.page) == SENT
-    assert "Create group staff" not in operator.text
-    assert "Create group eyes" in operator.text
-    assert operator.submit("/admin/groups", {"name": "eyes", "next": again}) == ""
-    wanted = {**SENT, "groups": "staff"}
+    assert "create_groups" in operator.page
+    # A wrong name of a group is not created.
+    assert operator.submit(path, {**SENT, "create_groups": "yes"}) == "name_wrong"
+    assert "staff" not in [group.name for group in run_sync(Groups(listed.server.application.storage.tables).all())]
+    wanted = {**SENT, "groups": "staff", "create_groups": "yes"}
     assert operator.submit(path, wanted) == ""
     (created,) = [one for one in run_sync(listed.lists.all()) if one.name == "staff-tools"]
     assert (created.title, created.groups, created.is_open, created.holds_versions) == (
@@ -271,23 +265,23 @@ def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_inpu
         True,
         True,
     )
+    assert {"name": "staff-tools", **values_of(operator.page)} == {**SENT, "groups": "staff"}
     # A change of a list is not saved in part, either.
-    assert operator.submit(f"{path}/staff-tools", {**wanted, "title": "New", "groups": "staff none"}) == "group_unknown"
+    operator.get(f"{path}/staff-tools")
+    changed = {**SENT, "title": "New", "groups": "staff none"}
+    assert operator.submit(f"{path}/staff-tools/save", changed) == "group_unknown"
     assert values_of(operator.page)["title"] == "New"
-    assert "Create group none" in operator.text
     assert created in run_sync(listed.lists.all())
-    # A link fills no form, and no address leads to another site.
-    operator.get(f"{path}?title=Evil&kind=all&open=yes")
-    assert values_of(operator.page)["title"] == ""
-    response = operator.post("/admin/groups", {"name": "more", "next": "//evil.example/"})
-    assert response.headers["Location"] == "/admin/groups/more"
+    assert operator.submit(f"{path}/staff-tools/save", {**changed, "create_groups": "yes"}) == ""
+    assert [one.groups for one in run_sync(listed.lists.all()) if one.title == "New"] == [("none", "staff")]
 
 
 def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
     directory.succeed("key", "create", "--label", "agent")
     key = json.loads(directory.succeed("key", "list", "--json"))[0]["id"]
-    directory.succeed("lists", "join", "team", key, "--claim", "cn=team")
-    directory.fail("lists", "join", "team", "nobody")
+    directory.succeed("lists", "group", "add", "team", key, "--claim", "cn=team")
+    directory.fail("lists", "group", "add", "other", "nobody")
+    directory.fail("lists", "group", "join", "team", "nobody")
     directory.succeed("lists", "put", "mail", "--rule", "mail", "--group", "team", "--holds-versions")
     directory.succeed("account", "add", "ann@example.org")
     directory.succeed("lists", "approver", "mail", "team", "ann@example.org")
@@ -296,25 +290,28 @@ def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
     directory.fail("lists", "approver", "mail", "nogroup")
     directory.fail("lists", "approver", "none", "team")
     directory.fail("lists", "put", "other", "--rule", "category:none")
+    directory.fail("lists", "put", "other", "--group", "none")
     directory.succeed("lists", "pick", "mail", "x/y", "x/z")
     directory.succeed("lists", "unpick", "mail", "x/z")
-    assert json.loads(directory.succeed("lists", "list", "--json")) == [
-        {
-            "name": "mail",
-            "title": "mail",
-            "entries": 1,
-            "rule": "mail",
-            "open": False,
-            "groups": ["team"],
-            "approvers": ["team"],
-            "holds_versions": True,
-            "ready": False,
-        }
-    ]
-    assert json.loads(directory.succeed("lists", "groups", "--json")) == [
-        {"name": "team", "members": [key], "claims": [["", "cn=team"]]}
-    ]
-    directory.succeed("lists", "leave", "team", key, "--claim", "cn=team")
+    # It replaces the definition only.
+    directory.succeed("lists", "put", "mail", "--rule", "post", "--group", "team", "--holds-versions")
+    (stored,) = json.loads(directory.succeed("lists", "list", "--json"))
+    wanted = {
+        "name": "mail",
+        "title": "mail",
+        "entries": 1,
+        "rule": "post",
+        "open": False,
+        "groups": ["team"],
+        "approvers": ["team"],
+        "holds_versions": True,
+        "ready": False,
+    }
+    assert wanted.items() <= stored.items()
+    groups = json.loads(directory.succeed("lists", "group", "list", "--json"))
+    assert groups == [{"id": "team", "name": "team", "members": [key], "claims": [["", "cn=team"]]}]
+    directory.succeed("lists", "group", "leave", "team", key, "--claim", "cn=team")
+    assert json.loads(directory.succeed("lists", "group", "list", "--json"))[0]["members"] == []
     directory.succeed("lists", "remove", "mail")
-    directory.succeed("lists", "remove-group", "team")
-    directory.fail("lists", "remove-group", "team")
+    directory.succeed("lists", "group", "remove", "team")
+    directory.fail("lists", "group", "remove", "team")

@@ -243,7 +243,7 @@ def test_requests_do_not_tell_of_an_entry_that_the_member_may_not_see(servers: t
     assert b"Request sent." in having[0]
     assert b"There is no such list" in having[1]
     assert b"The entry is on this list." in having[2]
-    assert [b"There is no such list, group or request." in page for page in having[-4:]] == [True, True, True, False]
+    assert [b"There is no such list or request." in page for page in having[-4:]] == [True, True, True, False]
     statuses = " ".join(page[:3].decode() for page in having[-10:])
     assert statuses == "200 200 200 404 200 200 200 200 200 200"
 
