@@ -18,9 +18,10 @@ from .sanitize import clean
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "after-restore": (
-        "_database:after_restore",
+        "_backup:after_restore",
         "Invalidate outdated sessions, links and keys of a restored backup.",
     ),
+    "backup": ("_backup:backup", "Copy all stored data to the new folder DIR, and read the copy again."),
     "config": ("_config:config", "Show the settings of the running server, secrets masked."),
     "database": (
         "_database:database",
@@ -35,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "_quickstart:quickstart",
         "Fill an empty directory, create a first key and the first operator, and print the next steps.",
     ),
+    "restore": ("_backup:restore", "Replace all stored data by the backup in DIR."),
     "status": ("_status:status", "Show the server, entries, keys, accounts, disk and upstreams."),
     "sync": ("_sync:sync", "Sync all configured upstreams once, or only the one called NAME."),
     "upstream": ("_upstream:upstream", "List the upstreams, and show their last sync runs."),

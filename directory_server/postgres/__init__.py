@@ -1,6 +1,7 @@
 """PostgreSQL adapters of the ports, for processes of one or several machines. Needs the extra `cluster`."""
 
 from ._attempts import PostgresAttempts
+from ._backup import check_dump, dump_database, load_dump
 from ._change_bus import DatabaseClock, PostgresBus
 from ._connection import Cursor
 from ._database import Database

@@ -1,5 +1,6 @@
 """SQLite adapters of the ports, for one or several processes of one machine."""
 
+from ._backup import check_database, copy_database
 from ._data_directory import DataDirectory, StorageWatch, session_secret
 from ._database import Database
 from ._export import export

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from ..config import Config
 from ..domain.errors import Unavailable
@@ -56,6 +57,14 @@ def place(config: Config) -> str:
         return database_place(config.database)
     except (ModuleNotFoundError, Unavailable):
         return "the database"
+
+
+@contextmanager
+def postgres_driver() -> Iterator[ModuleType]:
+    """Return the package `postgres` as a context manager, in which Unavailable is raised without the driver."""
+    with _driver():
+        from .. import postgres
+    yield postgres
 
 
 @contextmanager

@@ -1,0 +1,203 @@
+"""Backups of all that is stored: a folder with files of one moment each, and their digests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+from tempfile import mkdtemp
+
+from attrs import asdict, frozen
+
+from .. import __version__, serialization, sqlite
+from ..config import Config, record_folder
+from ..domain.errors import BadInput, Unavailable
+from ._open import place, postgres_driver
+
+MANIFEST = "backup.json"
+"""The file with the digests of the others; it is written last."""
+
+LAST = "last-backup.json"
+"""The file in the data directory that says when the last backup was made."""
+
+_SECRET = "session.secret"
+_DUMP = "directory.dump"
+_DATABASES = ("directory.db", "quota.db", "statistics.db")
+_REPLACED = ("*.db", "*.db-wal", "*.db-shm", _SECRET, "index-*.bin", "audit-head")
+"""Files of a data directory that belong to one state of it."""
+
+_MAX_MANIFEST = 100_000
+
+
+@frozen
+class Backup:
+    """A backup: `made_at` is in seconds since the epoch, `files` are SHA-256 digests by name, `bytes` the sum."""
+
+    made_at: float
+    version: str
+    place: str
+    bytes: int
+    files: Mapping[str, str]
+
+
+def write_backup(config: Config, folder: Path, now: float, show: Callable[[str], None]) -> Backup:
+    """Write a backup of the storage of `config` to the new or empty `folder`, and read it again.
+
+    Servers may run. The folder has no incomplete backup: it is renamed when all is verified. `show` gets a line for
+    each step. Raises BadInput and Unavailable.
+    """
+    _check_empty(folder)
+    draft = _new_folder(folder.absolute().parent, f".{folder.name}-")
+    try:
+        if config.database:
+            show(f"Dumping {place(config)}")
+            with postgres_driver() as postgres:
+                postgres.dump_database(config.database, draft / _DUMP)
+        else:
+            for name in filter(lambda name: (config.data_dir / name).is_file(), _DATABASES):
+                show(f"Copying {name}")
+                sqlite.copy_database(config.data_dir / name, draft / name)
+            (draft / _SECRET).write_bytes(sqlite.session_secret(config.data_dir))
+        for path in draft.iterdir():
+            path.chmod(0o600)
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        show("Reading the copy again")
+        _check_content(draft)
+        files = {path.name: _digest(path) for path in sorted(draft.iterdir())}
+        size = sum(path.stat().st_size for path in draft.iterdir())
+        backup = Backup(now, __version__, place(config), size, files)
+        _write(draft / MANIFEST, backup)
+        draft.rename(folder)
+    except OSError as error:
+        raise Unavailable(f"{folder} cannot be written: {error.strerror}.") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    if (record := record_folder(config)) is not None:
+        with suppress(OSError):
+            _write(record / LAST, backup)
+    return backup
+
+
+def read_backup(folder: Path) -> Backup:
+    """Return the backup in `folder` after reading all of it. Raises BadInput if it is damaged or incomplete."""
+    backup = _read(folder / MANIFEST)
+    if backup is None:
+        raise BadInput(f"{folder} is not a backup: it has no readable {MANIFEST}.")
+    for name, digest in backup.files.items():
+        path = folder / name
+        if Path(name).name != name or not path.is_file() or _digest(path) != digest:
+            raise BadInput(f"{path} is missing, or differs from its digest in {MANIFEST}.")
+    _check_content(folder)
+    return backup
+
+
+def last_backup(config: Config) -> Backup | None:
+    """Return the last backup that `write_backup` has made of the storage of `config`; None if none is known."""
+    record = record_folder(config)
+    return None if record is None else _read(record / LAST)
+
+
+def put_backup(config: Config, folder: Path, now: float) -> Path | None:
+    """Replace the content of the storage of `config` by the backup in `folder`, which `read_backup` has read.
+
+    Return the folder with the files from before; None if there were none. A database must be empty. No server may run.
+    Raises BadInput and Unavailable; nothing is changed then.
+    """
+    is_dump = (folder / _DUMP).is_file()
+    if is_dump != bool(config.database):
+        kind, wanted = ("PostgreSQL", "the setting database") if is_dump else ("SQLite", "no setting database")
+        raise BadInput(f"{folder} is a backup of {kind}. Restore it with {wanted}.")
+    if config.database:
+        with postgres_driver() as postgres:
+            postgres.load_dump(config.database, folder / _DUMP)
+        return None
+    data = config.data_dir
+    staged = None
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        staged = _new_folder(data, "restoring-")
+        for name in read_names(folder):
+            shutil.copyfile(folder / name, staged / name)
+            (staged / name).chmod(0o600)
+        # Raises Unavailable for files of a newer version, and upgrades older ones.
+        sqlite.DataDirectory(staged).close()
+        # The databases from before must have the same schema to be compared. They may be damaged.
+        if (data / _DATABASES[0]).is_file():
+            with suppress(Unavailable):
+                sqlite.DataDirectory(data).close()
+        before = data / f"before-restore-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}"
+        replaced = [path for pattern in _REPLACED for path in data.glob(pattern)]
+        if replaced:
+            before.mkdir(mode=0o700)
+        for path in replaced:
+            path.rename(before / path.name)
+        for path in staged.iterdir():
+            path.rename(data / path.name)
+    except OSError as error:
+        raise Unavailable(f"{data} cannot be written: {error.strerror}.") from None
+    finally:
+        if staged is not None:
+            shutil.rmtree(staged, ignore_errors=True)
+    return before if replaced else None
+
+
+def read_names(folder: Path) -> list[str]:
+    """Return the names of the files of the backup in `folder`."""
+    backup = _read(folder / MANIFEST)
+    return list(backup.files) if backup else []
+
+
+def _check_empty(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} must be a new or empty folder, such as /backup/$(date +%F).")
+
+
+def _new_folder(parent: Path, prefix: str) -> Path:
+    """Return a new folder, of this user only."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(mkdtemp(dir=parent, prefix=prefix))
+    except OSError as error:
+        raise Unavailable(f"{parent} cannot be written: {error.strerror}.") from None
+
+
+def _check_content(folder: Path) -> None:
+    """Read the databases of a backup. Raises BadInput or Unavailable."""
+    if (folder / _DUMP).is_file():
+        with postgres_driver() as postgres:
+            postgres.check_dump(folder / _DUMP)
+        return
+    for name in _DATABASES:
+        if (folder / name).is_file():
+            sqlite.check_database(folder / name)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _write(path: Path, backup: Backup) -> None:
+    """Write the record of a backup, whole or not at all."""
+    draft = path.with_name(f"{path.name}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(serialization.pretty(asdict(backup)))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)
+
+
+def _read(path: Path) -> Backup | None:
+    try:
+        with path.open("rb") as file:
+            value = serialization.decode(file.read(_MAX_MANIFEST))
+        files = {str(name): str(digest) for name, digest in value["files"].items()}
+        return Backup(float(value["made_at"]), str(value["version"]), str(value["place"]), int(value["bytes"]), files)
+    except (OSError, BadInput, LookupError, TypeError, ValueError, AttributeError):
+        return None

@@ -1,0 +1,101 @@
+"""`directory-server backup` and `restore`: copies of a data directory in use."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from directory_server.config import load
+from directory_server.running import RunningServer, ServerRecord
+from directory_server.storage import last_backup
+
+from .conftest import CommandLine
+
+
+def test_a_backup_has_what_is_committed(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("key", "create", "--label", "laptop")
+    # A reader and an open transaction, as of a server.
+    with closing(sqlite3.connect(directory.data / "directory.db")) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM log").fetchall()
+        assert "verified" in directory.succeed("backup", str(tmp_path / "copy"))
+    files = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "copy").iterdir()}
+    assert files == dict.fromkeys(("backup.json", "directory.db", "quota.db", "session.secret"), 0o600)
+    directory.succeed("key", "create", "--label", "later")
+    output = directory.succeed("restore", str(tmp_path / "copy"))
+    assert "Keys missing from the backup; create them again:" in output
+    assert "later" in output
+    assert "laptop" in directory.succeed("key", "list")
+    assert "later" not in directory.succeed("key", "list")
+
+
+def test_keys_that_were_revoked_after_the_backup_stay_revoked(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("key", "create", "--label", "stolen")
+    directory.succeed("backup", str(tmp_path / "copy"))
+    (key,) = directory.all_keys()
+    directory.succeed("key", "revoke", key.id)
+    assert "Revoked again, keys:" in directory.succeed("restore", str(tmp_path / "copy"))
+    (key,) = directory.all_keys()
+    assert key.revoked_at is not None
+
+
+def test_files_from_before_may_be_damaged(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("key", "create", "--label", "laptop")
+    directory.succeed("backup", str(tmp_path / "copy"))
+    target = tmp_path / "damaged"
+    target.mkdir()
+    (target / "directory.db").write_bytes(b"no database" * 1_000)
+    result = directory.run("--data-dir", str(target), "restore", str(tmp_path / "copy"))
+    assert result.exit_code == 0, result.output
+    assert "Nothing can be copied from the files from before" in result.stderr
+    assert "Valid keys." in result.stdout
+
+
+@pytest.mark.parametrize("name", ["directory.db", "quota.db", "session.secret"])
+def test_a_damaged_backup_changes_nothing(directory: CommandLine, tmp_path: Path, name: str) -> None:
+    directory.succeed("backup", str(tmp_path / "copy"))
+    content = bytearray((tmp_path / "copy" / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "copy" / name).write_bytes(content)
+    before = {path.name: path.stat().st_ino for path in directory.data.iterdir()}
+    assert "differs from its digest" in directory.fail("restore", str(tmp_path / "copy"))
+    assert {path.name: path.stat().st_ino for path in directory.data.iterdir()} == before
+
+
+def test_a_copy_of_a_damaged_database_is_no_backup(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("key", "create", "--label", "laptop")
+    with closing(sqlite3.connect(directory.data / "directory.db")) as database:
+        database.execute("PRAGMA foreign_keys = OFF")
+        database.execute("DELETE FROM api_key")
+        database.commit()
+    assert "is damaged" in directory.fail("backup", str(tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".copy")] == []
+
+
+def test_a_folder_with_files_is_not_written(directory: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    assert "must be a new or empty folder" in directory.fail("backup", str(tmp_path / "full"))
+    assert "is not a backup" in directory.fail("restore", str(tmp_path / "full"))
+
+
+def test_a_restore_needs_a_stopped_server(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("backup", str(tmp_path / "copy"))
+    record = ServerRecord(directory.data, RunningServer(1, "1", 0, {}))
+    try:
+        assert "Stop it" in directory.fail("restore", str(tmp_path / "copy"))
+    finally:
+        record.close()
+
+
+def test_the_last_backup_is_known(directory: CommandLine, tmp_path: Path) -> None:
+    config = load(file=None, environ={}, settings=[], data_dir=directory.data)
+    assert last_backup(config) is None
+    directory.succeed("backup", str(tmp_path / "copy"))
+    made = last_backup(config)
+    assert made is not None
+    assert made.bytes > 1_000
