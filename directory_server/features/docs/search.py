@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from attrs import frozen
+from attrs import field, frozen
 from markupsafe import Markup
 
 from ... import serialization
@@ -23,35 +24,96 @@ _AROUND = 80
 """Characters of an excerpt on each side of the first word."""
 
 
+_IGNORED = frozenset(
+    """a an and are can do does for from how i in is it me my of on or our the there this to we what when where which
+    why with you""".split()  # noqa: SIM905
+)
+"""Words of a question that no page is about."""
+
+_ALIKE: Mapping[str, Sequence[str]] = {
+    "backup": ("back up",),
+    "docker": ("container",),
+    "entries": ("entr",),
+    "entry": ("entr",),
+    "k8s": ("kubernetes",),
+    "login": ("sign in", "log in"),
+    "monitor": ("metrics",),
+    "oidc": ("openid connect",),
+    "password": ("passwords",),
+    "prometheus": ("metrics",),
+    "proxy": ("proxies",),
+    "sso": ("openid connect", "sign in"),
+    "sync": ("follow",),
+    "update": ("upgrade",),
+    "users": ("account", "people"),
+}
+"""Other texts of the documents for a word of a query."""
+
+_ABOUT = {
+    "connect": "cursor vscode vs code claude editor editors connect",
+    "operations/accounts": "oidc openid connect entra sso sign in login invite users members",
+    "operations/back-up": "restore a backup",
+    "operations/containers": "docker podman container",
+    "operations/curate": "hide unhide pin allow an entry server",
+    "operations/follow-other-registries": "follow the official registry sync upstream",
+    "operations/keys": "raise increase change the limit quota of a key rotate revoke delete",
+}
+"""Words that pages are about beside those of their titles."""
+
+_LAST = frozenset(("changelog",))
+"""Documents that mention everything."""
+
+
 @frozen
 class Result:
-    """A page that has all words: the title of its document if the page is a section, and an excerpt of its text."""
+    """A page that has all words: the title of its document if the page is a section, its part, an excerpt of its text.
+
+    The path has the anchor of a heading, if one has words of the query.
+    """
 
     path: str
     title: str
     document: str
+    part: str
     excerpt: str
 
 
 def find(contents: Contents, query: str) -> Sequence[Result]:
-    """Return the pages whose title or text has all words of `query`, those with words in the title first.
+    """Return the pages whose title or text has all words of `query`, those to use and operate the directory first.
 
-    Letter case is ignored, and a word may be a part of one. The 160 pages take 1 ms.
+    Pages with words in the title or in a heading come first. Letter case is ignored, and a word may be a part of one.
     """
-    words = list(dict.fromkeys(query.lower().split()))[:MAX_WORDS]
-    found = []
+    words = list(dict.fromkeys(re.findall(r"[^\s?!,;]+", query.lower())))[:MAX_WORDS]
+    terms = [(word, *_ALIKE.get(word, ())) for word in words if word not in _IGNORED] or [(word,) for word in words]
+    ranked = []
     for number, page in enumerate(contents.pages.values()):
-        title, text = page.title.lower(), page.text.lower()
-        if words and all(word in text or word in title for word in words):
-            in_title = sum(word in title for word in words)
-            found.append((-in_title, "/" in page.parent, -min(text.count(word) for word in words), number, page))
-    found.sort(key=lambda each: each[:4])
-    return [_result(contents, page, words) for *_, page in found[:MAX_RESULTS]]
+        counts = [sum(page.lowered.count(term) for term in alike) for alike in terms]
+        about = f"{page.title} {_ABOUT.get(page.path, '')}".lower()
+        has_term = [any(term in about for term in alike) for alike in terms]
+        if not terms or not all(count or has for count, has in zip(counts, has_term, strict=True)):
+            continue
+        in_title = max(_matches(page.title.lower(), terms), all(has_term) + 0.4)
+        heading, anchor = max(((_matches(text, terms), anchor) for anchor, text in page.headings), default=(0.0, ""))
+        is_late = page.part not in ("use", "operate") or page.parent in _LAST
+        score = 2 * in_title + heading + min(min(counts), 30) / 30
+        ranked.append(((is_late, -score, number), page, anchor if heading > in_title else ""))
+    ranked.sort(key=lambda row: row[0])
+    return [_result(contents, page, anchor, [term for alike in terms for term in alike]) for _, page, anchor in ranked][
+        :MAX_RESULTS
+    ]
 
 
-def _result(contents: Contents, page: Document, words: Sequence[str]) -> Result:
+def _matches(title: str, terms: Sequence[Sequence[str]]) -> float:
+    """Return the share of the words of a title that `terms` have, which is greater than 0 only with all terms."""
+    if not all(any(term in title for term in alike) for alike in terms):
+        return sum(any(term in title for term in alike) for alike in terms) / len(terms) / 4
+    return 1 + len(terms) / (len(title.split()) + len(terms))
+
+
+def _result(contents: Contents, page: Document, anchor: str, words: Sequence[str]) -> Result:
     parent = contents.pages[page.parent]
-    return Result(page.path, page.title, "" if parent is page else parent.title, _excerpt(page.text, words))
+    path = f"{page.path}#{anchor}" if anchor else page.path
+    return Result(path, page.title, "" if parent is page else parent.title, page.part, _excerpt(page.text, words))
 
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
@@ -83,6 +145,18 @@ class Document:
     summary: str
     html: Markup
     text: str
+    lowered: str = field(init=False)
+    headings: Sequence[tuple[str, str]] = field(init=False)
+    """The anchors and texts of the headings, in lower case."""
+
+    @lowered.default
+    def _lower(self) -> str:
+        return self.text.lower()
+
+    @headings.default
+    def _read_headings(self) -> Sequence[tuple[str, str]]:
+        matches = re.findall(r'<h[2-6] id="([^"]*)"[^>]*>(.*?)</h', self.html)
+        return [(anchor, re.sub("<[^>]*>", "", text).lower()) for anchor, text in matches]
 
 
 @frozen

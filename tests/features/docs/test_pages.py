@@ -169,3 +169,32 @@ def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.Monk
     monkeypatch.setattr(pages, "contents", lambda: Contents({}, {"plot.svg": b"<svg/>"}))
     response = page(server, "/docs/plot.svg")
     assert (response.headers["Content-Type"], response.body) == ("image/svg+xml", b"<svg/>")
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("backup", "operations/back-up"),
+        ("restore a backup", "operations/back-up"),
+        ("rotate key", "operations/keys"),
+        ("how do I delete a key?", "operations/keys"),
+        ("how do I raise the limit", "operations/keys"),
+        ("nginx", "operations/tls-and-proxies"),
+        ("oidc entra", "operations/accounts"),
+        ("sso", "operations/accounts"),
+        ("how do I invite users", "operations/accounts"),
+        ("uninstall", "operations/uninstall"),
+        ("hide an entry", "operations/curate"),
+        ("cursor", "connect"),
+        ("docker", "operations/containers"),
+        ("follow the official registry", "operations/follow-other-registries"),
+        ("upgrade", "operations/upgrade"),
+        ("prometheus", "operations/metrics"),
+        ("audit log", "operations/audit-log"),
+        ("webhook", "operations/webhooks"),
+        ("quota 401", "protocol/keys"),
+        ("postgres", "operations/limits-and-sizing/several-machines/set-up-from-an-empty-postgresql"),
+    ],
+)
+def test_a_question_has_its_answer_first(question: str, path: str) -> None:
+    assert find(contents(), question)[0].path.partition("#")[0] == path
