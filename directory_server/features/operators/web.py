@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shutil import disk_usage
 from typing import Any
 
 from attrs import frozen
 
 from ... import __version__
+from ...config import Config
 from ...domain.roster import MAX_COUNTED
 from ...feature import parts
 from ...feature.parts import WebPart
 from ...feature.server import Server
-from ...storage import place
+from ...storage import last_backup, place
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OperatorRequests
 from ...web.pages import Extension
@@ -59,6 +61,9 @@ class ServerPages:
             ],
             "failing": [upstream.state for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.error],
             "max_error": MAX_ERROR,
+            "upstreams": [upstream.state for upstream in self._server.all(parts.UPSTREAMS)],
+            "backup": await self._server.offload(lambda: last_backup(self._server.config)),
+            "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
         }
 
     @app.get(UPSTREAMS)
@@ -79,6 +84,14 @@ class ServerPages:
         if not found:
             return Next(UPSTREAMS, "upstream_unknown")
         return Next(UPSTREAMS, "sync_started" if found[0].sync_now() else "sync_running")
+
+
+def _free_bytes(config: Config) -> int | None:
+    """Return the free bytes of the disk of the data directory; None without one, or if they are unknown."""
+    try:
+        return None if config.database else disk_usage(config.data_dir).free
+    except OSError:
+        return None
 
 
 NAME = "operators"

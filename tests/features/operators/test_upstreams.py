@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from attrs import field, frozen
 
-from directory_server.domain.upstreams import FinishedRun, UpstreamState
+from directory_server.domain.upstreams import FinishedRun, Progress, UpstreamState
 from directory_server.feature.parts import UPSTREAMS
 from directory_server.run_sync import run_sync
+from directory_server.storage import write_backup
 
 from ...web.browsers import Browser
 from ...web.conftest import Server
@@ -19,6 +22,7 @@ class FakeUpstream:
 
     state: UpstreamState
     is_syncing: bool = False
+    progress: Progress | None = None
     requested: list[bool] = field(factory=list)
 
     def sync_now(self) -> bool:
@@ -67,3 +71,29 @@ def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -
     assert "上游返回了状态码 503。" in operator.page
     operator.get("/admin/upstreams?lang=en")
     assert "It answered 503." in operator.text
+
+
+def test_the_progress_of_a_sync_run_is_live(server: Server, operator: Browser) -> None:
+    registered = server.application.server
+    registered.add(UPSTREAMS, FakeUpstream(UpstreamState("a"), True, Progress(250, 1_000, 60.0)))
+    operator.get("/admin/upstreams")
+    assert "250 of 1,000 entries. About 3 min left." in " ".join(operator.text.split())
+    assert '<meta http-equiv="refresh" content="3">' in operator.page
+
+
+def test_a_page_without_a_sync_run_is_not_loaded_again(server: Server, operator: Browser) -> None:
+    server.application.server.add(UPSTREAMS, FakeUpstream(UpstreamState("a"), False, Progress(250, 1_000, 60.0)))
+    operator.get("/admin/upstreams")
+    assert 'http-equiv="refresh"' not in operator.page
+
+
+def test_the_overview_says_how_old_all_data_is(server: Server, operator: Browser, tmp_path: Path) -> None:
+    registered = server.application.server
+    registered.add(UPSTREAMS, FakeUpstream(UpstreamState("official", last_success=1_700_000_000.0)))
+    operator.get("/admin")
+    text = " ".join(operator.text.split())
+    assert "official 2023-11-14 22:13 UTC" in text
+    assert "Last backup None known" in text
+    write_backup(registered.config, tmp_path / "copy", 1_700_003_600.0, lambda text: None)
+    operator.get("/admin")
+    assert "Last backup 2023-11-14 23:13 UTC" in " ".join(operator.text.split())
