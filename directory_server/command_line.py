@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Invalidate outdated sessions, links and keys of a restored backup.",
     ),
     "backup": ("_backup:backup", "Copy all stored data to the new folder DIR, and read the copy again."),
+    "completion": ("_completion:completion", "Print the completion of commands and settings for bash, zsh or fish."),
     "config": ("_config:config", "Show the settings of the running server, secrets masked."),
     "database": (
         "_database:database",
@@ -37,11 +38,39 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Fill an empty directory, create a first key and the first operator, and print the next steps.",
     ),
     "restore": ("_backup:restore", "Replace all stored data by the backup in DIR."),
+    "search": ("_entry:search", "Search as clients do, and print the hits, best first."),
     "status": ("_status:status", "Show the server, entries, keys, accounts, disk and upstreams."),
     "sync": ("_sync:sync", "Sync all configured upstreams once, or only the one called NAME."),
     "upstream": ("_upstream:upstream", "List the upstreams, and show their last sync runs."),
 }
 """The commands without those of features, by name: where in `cli` each is, and the first sentence of its help."""
+
+
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Server": ("quickstart", "status", "config", "backup", "restore", "after-restore", "database", "completion"),
+    "People": ("account", "key", "quota-request", "report", "audit"),
+    "Entries": ("search", "entry", "import", "lists", "policy", "marks", "lookalikes", "removals", "verify"),
+    "Registries and clients": ("sync", "upstream", "registry", "publisher", "webhook", "managed-settings"),
+}
+"""The sections of the help. Other commands are in the last section."""
+
+EXAMPLES = {
+    "account": "account add --role operator ann@example.org",
+    "backup": "backup /backup/monday",
+    "completion": "completion bash > ~/.local/share/bash-completion/completions/directory-server",
+    "config": "config --json",
+    "entry": "entry hide io.example/server",
+    "import": "import servers.jsonl.gz",
+    "key": "key create --label laptop",
+    "quickstart": "--set upstream=official quickstart",
+    "registry": "registry token create --label editors",
+    "restore": "restore /backup/monday",
+    "search": "search --limit 5 send mail",
+    "status": "status --json",
+    "sync": "sync --full official",
+    "upstream": "upstream log official",
+}
+"""An example of a command, by its name, for its help."""
 
 
 class Commands(click.Group):
@@ -57,10 +86,15 @@ class Commands(click.Group):
         return name, command.load() if isinstance(command, NamedCommand) else command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with the first sentence of their help in full."""
-        commands = sorted(self.commands.items())
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(limit=200)) for name, command in commands])
+        """List the commands by GROUPS, with the first sentence of their help in full."""
+        others = sorted(set(self.commands) - {name for names in GROUPS.values() for name in names})
+        for title, names in {**GROUPS, "More": others}.items():
+            rows = [
+                (name, self.commands[name].get_short_help_str(limit=200)) for name in names if name in self.commands
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -91,7 +125,10 @@ class NamedCommand(click.Command):
         for feature in FEATURES:
             if self.name in feature.commands:
                 _add_commands(group, feature, self.name)
-        return group.commands[self.name]
+        command = group.commands[self.name]
+        if self.name in EXAMPLES:
+            command.epilog = f"Example: directory-server {EXAMPLES[self.name]}"
+        return command
 
 
 def _add_commands(group: click.Group, feature: Feature, name: str) -> None:
@@ -111,9 +148,9 @@ def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: st
     return [f"{name}=" for name in setting_names(sections()) if name.startswith(word)]
 
 
-@click.group(cls=Commands)
+@click.group(cls=Commands, context_settings={"show_default": True})
 @click.version_option(__version__, prog_name="directory-server")
-@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Data directory.")
+@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False), help="Data directory. [default: data]")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="TOML file of settings.")
 @click.option(
     *("--set", "settings"),

@@ -73,6 +73,9 @@ def _explain(config: Config, servers: Sequence[RunningServer], here: Mapping[str
 
 
 def _print_differences(shown: Mapping[str, str], other: Mapping[str, str], subject: str) -> None:
-    for name in dict.fromkeys((*shown, *other)):
-        if shown.get(name) != other.get(name):
-            echo(f"  {name}: {subject} {other.get(name, 'no such setting')!r}.", err=True)
+    absent = {name.rpartition(".")[0] or name for name in shown if name not in other}
+    for section in sorted(absent):
+        echo(f"  {section}: {subject} no such settings.", err=True)
+    for name in other:
+        if shown.get(name) != other[name]:
+            echo(f"  {name}: {subject} {other[name]!r}.", err=True)

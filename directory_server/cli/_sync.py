@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ..config import Config
 from ..domain.errors import DirectoryError
 from ..run_sync import inline
 from ..wording import counted, entries
-from .context import CommandContext, command_context, run_in_reactor
+from .context import CommandContext, command_context, run_in_reactor, servers_of, wait_for
 from .output import ShowProgress, echo, print_errors, progress_bar
 
 # Functions import the mirror: with its HTTP client it takes a third of a second, which other commands do not need.
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
 def sync(ctx: click.Context, name: str | None, full: bool) -> None:
     """Sync all configured upstreams once, or only the one called NAME.
 
-    A running server on the same data serves new entries within seconds. The exit code is 1 if a sync fails.
+    A running server on the same data serves new entries within seconds. Without upstreams of its own, the command makes
+    the running server sync those that it follows. The exit code is 1 if a sync fails.
     """
     context = command_context(ctx, new=True)
     upstreams = [upstream for upstream in configured_upstreams(context.config) if name in (None, upstream.name)]
+    if not upstreams and (followed := _followed(context.config, name)):
+        for upstream in followed:
+            wait_for(context.storage.mirrors.request(upstream))
+            echo(f"{upstream}: the running server begins a sync run within half a minute.")
+        echo(f"See its progress at {context.public_url}/admin/upstreams, or with 'upstream log'.")
+        return
     if not upstreams:
         known = ", ".join(upstream.name for upstream in context.config.upstream)
         raise click.ClickException(
@@ -46,6 +54,13 @@ def sync(ctx: click.Context, name: str | None, full: bool) -> None:
             raise SystemExit(1)
 
     run_in_reactor(run)
+
+
+def _followed(config: Config, name: str | None) -> list[str]:
+    """Return the upstreams that a running server follows, or only the one called `name`."""
+    settings = [setting for server in servers_of(config) for setting in server.settings]
+    matches = [re.fullmatch(r"upstream\.(.+)\.url", setting) for setting in settings]
+    return [match[1] for match in dict.fromkeys(filter(None, matches)) if name in (None, match[1])]
 
 
 def configured_upstreams(config: Config) -> list[mirror.Upstream]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,19 +44,44 @@ def echo(text: str, *, err: bool = False, newline: bool = True) -> None:
     click.echo(clean(text), err=err, nl=newline)
 
 
-def print_table(rows: Iterable[Sequence[str]]) -> None:
-    """Print `rows`, all of the same length, in aligned columns.
+def print_table(rows: Iterable[Sequence[str]], *, has_head: bool = False) -> None:
+    """Print `rows`, all of the same length, in aligned columns. `has_head`: the first row has the headings.
 
-    The widths are those of all rows, so rows above SPOOLED bytes wait in a temporary file.
+    The widths are those of all rows, so rows above SPOOLED bytes wait in a temporary file. On a terminal, lines are cut
+    to its width, and the first column has a colour unless NO_COLOR is set.
     """
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     with SpooledTemporaryFile(SPOOLED) as spooled:
         widths: list[int] = []
         for row in rows:
             widths = [max(pair) for pair in zip(map(len, row), widths or [0] * len(row), strict=True)]
             spooled.write(encode(list(row)) + b"\n")
         spooled.seek(0)
-        for line in spooled:
-            echo("  ".join(cell.ljust(width) for cell, width in zip(decode(line), widths, strict=True)).rstrip())
+        if columns:
+            widths = fitted(widths, columns)
+        for number, line in enumerate(spooled):
+            cells = [_cut(clean(cell), width) for cell, width in zip(decode(line), widths, strict=True)]
+            if columns and not os.environ.get("NO_COLOR"):
+                is_head = has_head and number == 0
+                cells = [click.style(cell, bold=True) if is_head else cell for cell in cells]
+                cells[0] = cells[0] if is_head else click.style(cells[0], fg="cyan")
+            click.echo("  ".join(cells).rstrip())
+
+
+def fitted(widths: Sequence[int], columns: int) -> list[int]:
+    """Return `widths` of columns that fit in a line of `columns` characters: the widest ones are reduced."""
+    fitting = list(widths)
+    while sum(fitting) + 2 * (len(fitting) - 1) > columns and max(fitting) > _NARROWEST:
+        fitting[fitting.index(max(fitting))] -= 1
+    return fitting
+
+
+_NARROWEST = 8
+"""Characters below which no column of a table is reduced."""
+
+
+def _cut(cell: str, width: int) -> str:
+    return cell.ljust(width) if len(cell) <= width else f"{cell[: width - 1]}…"
 
 
 Record: TypeAlias = Mapping[str, Any]
@@ -73,7 +100,10 @@ def print_listing(records: Iterable[Record], columns: Mapping[str, Column], as_j
         _print_array(map(with_dates, records))
     else:
         print_table(
-            chain([tuple(columns)], (tuple(_cell(record, column) for column in columns.values()) for record in records))
+            chain(
+                [tuple(columns)], (tuple(_cell(record, column) for column in columns.values()) for record in records)
+            ),
+            has_head=True,
         )
 
 

@@ -52,6 +52,8 @@ _SEE = """
     ON CONFLICT (upstream, name) DO UPDATE SET accepted = excluded.accepted
 """
 
+_REQUEST = "UPDATE upstream SET next_run = 0 WHERE name = :upstream"
+
 _FORGET = "DELETE FROM seen WHERE upstream = :upstream"
 
 _COUNT_SEEN = "SELECT count(*) FROM seen WHERE upstream = :upstream"
@@ -109,6 +111,10 @@ class StoredMirrors:
         if run is not None:
             rows.execute(_ADD_RUN, upstream=state.name, **dict(zip(_RUN, astuple(run), strict=True)))
             rows.execute(_DROP_RUNS, upstream=state.name)
+
+    async def request(self, name: str) -> bool:
+        """Make a sync run of the upstream `name` due; return whether it was ever synced."""
+        return bool(await self._change(_REQUEST, upstream=name))
 
     async def runs(self, name: str) -> Sequence[FinishedRun]:
         """Return the last finished runs of the upstream `name`, newest first."""

@@ -16,10 +16,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from directory_server import __version__
-from directory_server.command_line import all_commands, main
+from directory_server import __version__, tables
+from directory_server.cli.output import fitted
+from directory_server.command_line import EXAMPLES, all_commands, main
 from directory_server.config import load, shown_settings
+from directory_server.domain.upstreams import UpstreamState
 from directory_server.features import FEATURES, sections
+from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
 
 from .conftest import CommandLine, entry_line
@@ -239,3 +242,37 @@ def test_completion_of_names_imports_no_command(monkeypatch: pytest.MonkeyPatch)
     completed, _, modules = output.partition("\n")
     assert completed == "plain,key"
     assert "directory_server.cli._key" not in modules.split()
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES.items())
+def test_an_example_of_the_help_is_a_valid_command(name: str, example: str) -> None:
+    result = CliRunner().invoke(main, [*example.partition(" > ")[0].split(), "--help"])
+    assert result.exit_code == 0, result.output
+    command = all_commands().commands[name]
+    assert command.epilog == f"Example: directory-server {example}"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_is_printed(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert f"_DIRECTORY_SERVER_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_columns_are_reduced_to_the_width_of_the_terminal() -> None:
+    assert fitted([10, 200, 36], 100) == [10, 50, 36]
+    assert fitted([10, 20], 100) == [10, 20]
+    assert fitted([100, 100], 1) == [8, 8]
+
+
+def test_sync_makes_the_running_server_sync_what_it_follows(directory: CommandLine) -> None:
+    mirrors = tables.StoredMirrors(directory.accounts._tables, None)  # type: ignore[arg-type]
+    run_sync(mirrors.put(UpstreamState("official", next_run=2e9)))
+    settings = {"upstream.official.url": "https://registry.example", "listen": "tcp:8080"}
+    record = ServerRecord(directory.data, RunningServer(1, "1", 0, settings))
+    try:
+        assert "official: the running server begins a sync run" in directory.succeed("sync")
+        assert run_sync(mirrors.get("official")).next_run == 0
+        assert "No upstream is configured" in directory.fail("sync", "other")
+        assert "  upstream.official: the command has no such settings." in directory.run("config").stderr
+    finally:
+        record.close()
