@@ -11,8 +11,10 @@ import click
 from ..config import Config
 from ..domain.errors import DirectoryError
 from ..domain.transfers import Restored
-from ..storage import place, put_backup, read_backup, write_backup
+from ..domain.work import BACKUP
+from ..storage import Backup, place, put_backup, read_backup, write_backup
 from ..wording import counted
+from ..work_report import reported
 from .context import command_context, configuration, servers_of, wait_for
 from .output import echo, minute
 
@@ -28,8 +30,13 @@ def backup(ctx: click.Context, folder: Path) -> None:
     DIR has the databases, the secret of sessions and backup.json with their digests, all for this user only. With the
     setting database it has a dump by pg_dump. Settings are not in it: copy their file yourself.
     """
-    config = command_context(ctx).config
-    made = write_backup(config, folder, time.time(), lambda text: echo(f"{text} …", err=True))
+    context = command_context(ctx)
+
+    async def run() -> Backup:
+        async with reported(context.storage.work, BACKUP, context.now):
+            return write_backup(context.config, folder, context.now(), lambda text: echo(f"{text} …", err=True))
+
+    made = wait_for(run())
     echo(f"{folder}: {counted(len(made.files), 'file')}, {made.bytes / 1e6:,.1f} MB, verified.")
 
 

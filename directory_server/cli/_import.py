@@ -9,7 +9,9 @@ import click
 
 from .. import importer
 from ..domain.versions import IMPORTED, LOCAL
+from ..domain.work import IMPORT
 from ..wording import entries
+from ..work_report import reported
 from .context import command_context, wait_for
 from .output import echo, print_errors, progress_bar
 
@@ -35,21 +37,28 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool, own: bool)
     be read completely or has no valid entry.
     """
     source = LOCAL if own else IMPORTED
-    store, report = command_context(ctx, new=True).storage.store, importer.ImportReport()
+    context, report = command_context(ctx, new=True), importer.ImportReport()
     size = sum(os.path.getsize(file) for file in files if os.path.isfile(file))
     positions: dict[str, int] = {}
     try:
         with progress_bar("Importing", size) as show:
 
-            def progress(file: importer.Progress) -> None:
-                positions[file.file] = file.read
-                show(sum(positions.values()), label=f"Importing, {entries(file.entries)}")
+            async def run() -> None:
+                async with reported(context.storage.work, IMPORT, context.now) as report_work:
 
-            wait_for(
-                importer.import_files(
-                    files, store.publish, source=source, official=official, progress=progress, report=report
-                )
-            )
+                    def progress(file: importer.Progress) -> None:
+                        positions[file.file] = file.read
+                        read = sum(positions.values())
+                        show(read, label=f"Importing, {entries(file.entries)}")
+                        # The number of entries of a file is that of those read, at the same bytes of each.
+                        report_work(file.entries, round(file.entries * size / read) if 0 < read <= size else 0)
+
+                    publish = context.storage.store.publish
+                    await importer.import_files(
+                        files, publish, source=source, official=official, progress=progress, report=report
+                    )
+
+            wait_for(run())
     finally:
         _print_report(report)
     if report.published:

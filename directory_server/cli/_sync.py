@@ -75,7 +75,9 @@ async def sync_all(reactor: Any, context: CommandContext, upstreams: Sequence[mi
     from .. import mirror
 
     storage = context.storage
-    service = mirror.mirror(reactor, storage.store.publish, storage.mirrors, inline, time.time, os.environ)
+    service = mirror.mirror(
+        reactor, storage.store.publish, storage.mirrors, storage.work, inline, time.time, os.environ
+    )
     succeeded = True
     for upstream in upstreams:
         start = time.monotonic()

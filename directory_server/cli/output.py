@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
@@ -47,18 +47,21 @@ def echo(text: str, *, err: bool = False, newline: bool = True) -> None:
 def print_table(rows: Iterable[Sequence[str]], *, has_head: bool = False) -> None:
     """Print `rows`, all of the same length, in aligned columns. `has_head`: the first row has the headings.
 
-    The widths are those of all rows, so rows above SPOOLED bytes wait in a temporary file. On a terminal, lines are cut
-    to its width, and the first column has a colour unless NO_COLOR is set.
+    The widths are those of all rows, so rows above SPOOLED bytes wait in a temporary file. On a terminal, texts of
+    several words are cut to its width, and the first column has a colour unless NO_COLOR is set.
     """
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     with SpooledTemporaryFile(SPOOLED) as spooled:
         widths: list[int] = []
-        for row in rows:
+        texts: set[int] = set()
+        for number, row in enumerate(rows):
             widths = [max(pair) for pair in zip(map(len, row), widths or [0] * len(row), strict=True)]
+            if not has_head or number:
+                texts.update(column for column, cell in enumerate(row) if " " in cell)
             spooled.write(encode(list(row)) + b"\n")
         spooled.seek(0)
         if columns:
-            widths = fitted(widths, columns)
+            widths = fitted(widths, columns, texts)
         for number, line in enumerate(spooled):
             cells = [_cut(clean(cell), width) for cell, width in zip(decode(line), widths, strict=True)]
             if columns and not os.environ.get("NO_COLOR"):
@@ -68,11 +71,17 @@ def print_table(rows: Iterable[Sequence[str]], *, has_head: bool = False) -> Non
             click.echo("  ".join(cells).rstrip())
 
 
-def fitted(widths: Sequence[int], columns: int) -> list[int]:
-    """Return `widths` of columns that fit in a line of `columns` characters: the widest ones are reduced."""
+def fitted(widths: Sequence[int], columns: int, texts: Collection[int]) -> list[int]:
+    """Return `widths` for a line of `columns` characters: the widest of the columns numbered `texts` are reduced.
+
+    Other columns have ids and names, which a reader copies: they stay whole, and a line may be too long.
+    """
     fitting = list(widths)
-    while sum(fitting) + 2 * (len(fitting) - 1) > columns and max(fitting) > _NARROWEST:
-        fitting[fitting.index(max(fitting))] -= 1
+    while texts and sum(fitting) + 2 * (len(fitting) - 1) > columns:
+        widest = max(texts, key=lambda column: fitting[column])
+        if fitting[widest] <= _NARROWEST:
+            break
+        fitting[widest] -= 1
     return fitting
 
 

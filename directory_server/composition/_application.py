@@ -196,6 +196,7 @@ def _upstreams(core: Core) -> list[UpstreamService]:
         server.reactor,
         server.directory.publish,
         server.storage.mirrors,
+        server.storage.work,
         runtime.offload,
         runtime.now,
         os.environ,

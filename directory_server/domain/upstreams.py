@@ -53,22 +53,6 @@ class SyncProgress:
 
 
 @frozen
-class Progress:
-    """What work has done: a number of items, of `total`, which is 0 if it is unknown, in `seconds`."""
-
-    done: int
-    total: int
-    seconds: float
-
-    @property
-    def remaining(self) -> float | None:
-        """The seconds that the rest takes at the same speed; None if they are unknown."""
-        if not self.done or self.total < self.done:
-            return None
-        return self.seconds * (self.total - self.done) / self.done
-
-
-@frozen
 class UpstreamState:
     """The synchronization state of an upstream. Times are seconds since the epoch.
 

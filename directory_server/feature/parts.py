@@ -8,7 +8,7 @@ from typing import Protocol
 from attrs import frozen
 
 from ..domain.ports.points import Point, Single
-from ..domain.upstreams import Progress, UpstreamState
+from ..domain.upstreams import UpstreamState
 from ..web.openapi import OpenApiPart
 from ..web.pages import Extension
 from .server import Server
@@ -26,10 +26,6 @@ class Upstream(Protocol):
     @property
     def is_syncing(self) -> bool:
         """Whether this process runs a sync run."""
-
-    @property
-    def progress(self) -> Progress | None:
-        """The progress of the sync run of this process; None before its first page."""
 
     def sync_now(self) -> bool:
         """Start a sync run; return whether one was started."""

@@ -16,10 +16,12 @@ from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
 from ..domain.ports.tracing import Trace, untraced
 from ..domain.upstreams import FinishedRun, UpstreamState, credible
+from ..domain.work import sync_of
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
-from ..tables import StoredMirrors
+from ..tables import StoredMirrors, StoredWork
 from ..wording import counted
+from ..work_report import reported
 from ._catalog import KnownCard
 from ._client import Client, client
 from ._file import DEADLINE as FILE_DEADLINE
@@ -57,6 +59,7 @@ class Mirror:
     _client: Client
     _publish: Publish
     _mirrors: StoredMirrors
+    _work: StoredWork
     _offload: Offload
     _clock: IReactorTime
     _now: Callable[[], float]
@@ -87,7 +90,14 @@ class Mirror:
         renew_lease = self._lease(upstream)
         await renew_lease()
         try:
-            return await self._run(upstream, full, renew_lease, on_progress)
+            async with reported(self._work, sync_of(upstream.name), self._now) as show:
+
+                def report(sync: SyncReport) -> None:
+                    # Only a full sync knows the number of entries in advance.
+                    show(sync.names, sync.expected if sync.full else 0)
+                    on_progress(sync)
+
+                return await self._run(upstream, full, renew_lease, report)
         finally:
             await self._mirrors.release(upstream.name, self._holder)
 
@@ -225,10 +235,13 @@ def mirror(
     reactor: Any,
     publish: Publish,
     mirrors: StoredMirrors,
+    work: StoredWork,
     offload: Offload,
     now: Callable[[], float],
     environ: Mapping[str, str],
     trace: Trace = untraced,
 ) -> Mirror:
     """Return the mirror of this process, with a random lease holder id."""
-    return Mirror(client(reactor, now, trace), publish, mirrors, offload, reactor, now, environ, Random(), token_hex(8))
+    return Mirror(
+        client(reactor, now, trace), publish, mirrors, work, offload, reactor, now, environ, Random(), token_hex(8)
+    )

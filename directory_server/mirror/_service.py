@@ -12,9 +12,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from ..domain.errors import DirectoryError, Unavailable
-from ..domain.upstreams import Progress, UpstreamState
+from ..domain.upstreams import UpstreamState
 from ._mirror import Mirror
-from ._report import SyncReport
 from ._upstream import Upstream
 
 CHECK_INTERVAL = 30.0
@@ -35,9 +34,6 @@ class UpstreamService(Service):
         """The state of the upstream at the last check."""
         self.is_syncing = False
         """Whether this process runs a sync run."""
-        self.progress: Progress | None = None
-        """The progress of the sync run of this process; None before its first page."""
-        self._began = 0.0
         self._is_requested = False
         self._next: IDelayedCall | None = None
         self._running: Deferred[None] | None = None
@@ -89,9 +85,9 @@ class UpstreamService(Service):
 
     async def _sync(self) -> None:
         """Run a sync run. Raises Unavailable if the store failed, because the mirror cannot store that error."""
-        self.is_syncing, self.progress, self._began = True, None, self._clock.seconds()
+        self.is_syncing = True
         try:
-            await self._mirror.sync(self._upstream, on_progress=self._show)
+            await self._mirror.sync(self._upstream)
         except Unavailable:
             raise
         except DirectoryError:
@@ -99,10 +95,6 @@ class UpstreamService(Service):
             return
         finally:
             self.is_syncing = False
-
-    def _show(self, report: SyncReport) -> None:
-        total = report.expected if report.full else 0
-        self.progress = Progress(report.names, total, self._clock.seconds() - self._began)
 
     def _log_failure(self, failure: Failure) -> None:
         if not failure.check(CancelledError):

@@ -12,12 +12,25 @@ from psycopg.pq import Conninfo
 from ..domain.errors import BadInput, Unavailable
 from ._connection import connect, parameters
 
+TIMEOUT = 6 * 3_600.0
+"""Seconds that a program may take."""
+
+_LOCK_TIMEOUT = "60s"
+"""How long pg_dump waits for tables that another session locks, as an upgrade does."""
+
 _TABLES = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
 
 
 def dump_database(conninfo: str, target: Path) -> None:
     """Write one moment of the database to the new file `target`, in the custom format. Raises Unavailable."""
-    _run(conninfo, "pg_dump", "--format=custom", "--no-password", f"--file={target}")
+    _run(
+        conninfo,
+        "pg_dump",
+        "--format=custom",
+        "--no-password",
+        f"--lock-wait-timeout={_LOCK_TIMEOUT}",
+        f"--file={target}",
+    )
 
 
 def check_dump(path: Path) -> None:
@@ -65,9 +78,16 @@ def _run(conninfo: str, program: str, *arguments: str) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=False,
+            timeout=TIMEOUT,
         )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(
+            f"{program} took more than {TIMEOUT / 3_600:g} hours and was stopped. Run it yourself for a database of "
+            "this size: see 'Back up and restore' in docs/operations.md."
+        ) from None
     except OSError as error:
         raise BadInput(f"{program} cannot be run: {error.strerror}. Install the client of PostgreSQL.") from None
     if result.returncode:
         lines = result.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {result.returncode}"]
-        raise Unavailable(f"{program}: {lines[-1]}")
+        # Later lines say what follows from the first error.
+        raise Unavailable(f"{program} failed: {next((line for line in lines if 'error:' in line), lines[-1])}")

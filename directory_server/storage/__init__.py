@@ -4,6 +4,6 @@ This is the only package that names the adapters. The server and the commands us
 """
 
 from ..tables import Serving, Storage
-from ._backup import Backup, last_backup, put_backup, read_backup, write_backup
+from ._backup import Backup, put_backup, read_backup, write_backup
 from ._open import import_data_directory, open_storage, place, upgrade_database
 from ._storage import Environment, command_environment

@@ -14,21 +14,19 @@ from tempfile import mkdtemp
 from attrs import asdict, frozen
 
 from .. import __version__, serialization, sqlite
-from ..config import Config, record_folder
+from ..config import Config
 from ..domain.errors import BadInput, Unavailable
 from ._open import place, postgres_driver
+from ._storage import feature_files
 
 MANIFEST = "backup.json"
 """The file with the digests of the others; it is written last."""
 
-LAST = "last-backup.json"
-"""The file in the data directory that says when the last backup was made."""
-
 _SECRET = "session.secret"
 _DUMP = "directory.dump"
 _DATABASES = ("directory.db", "quota.db", "statistics.db")
-_REPLACED = ("*.db", "*.db-wal", "*.db-shm", _SECRET, "index-*.bin", "audit-head")
-"""Files of a data directory that belong to one state of it."""
+_REPLACED = ("*.db", "*.db-wal", "*.db-shm", _SECRET, "index-*.bin")
+"""Files of a data directory that belong to one state of it, beside those of features."""
 
 _MAX_MANIFEST = 100_000
 
@@ -77,9 +75,6 @@ def write_backup(config: Config, folder: Path, now: float, show: Callable[[str],
         raise Unavailable(f"{folder} cannot be written: {error.strerror}.") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    if (record := record_folder(config)) is not None:
-        with suppress(OSError):
-            _write(record / LAST, backup)
     return backup
 
 
@@ -94,12 +89,6 @@ def read_backup(folder: Path) -> Backup:
             raise BadInput(f"{path} is missing, or differs from its digest in {MANIFEST}.")
     _check_content(folder)
     return backup
-
-
-def last_backup(config: Config) -> Backup | None:
-    """Return the last backup that `write_backup` has made of the storage of `config`; None if none is known."""
-    record = record_folder(config)
-    return None if record is None else _read(record / LAST)
 
 
 def put_backup(config: Config, folder: Path, now: float) -> Path | None:
@@ -131,7 +120,7 @@ def put_backup(config: Config, folder: Path, now: float) -> Path | None:
             with suppress(Unavailable):
                 sqlite.DataDirectory(data).close()
         before = data / f"before-restore-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}"
-        replaced = [path for pattern in _REPLACED for path in data.glob(pattern)]
+        replaced = [path for pattern in (*_REPLACED, *feature_files(config)) for path in data.glob(pattern)]
         if replaced:
             before.mkdir(mode=0o700)
         for path in replaced:

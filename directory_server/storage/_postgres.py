@@ -102,6 +102,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         curation=tables.StoredCuration(access, names),
         mirrors=tables.StoredMirrors(access, followers),
         followers=followers,
+        work=tables.StoredWork(access),
         background_tables=access,
         row_clock=None,
         keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),

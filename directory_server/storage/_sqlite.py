@@ -60,6 +60,7 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         curation=tables.StoredCuration(background, upstream_names(config)),
         mirrors=tables.StoredMirrors(background, followers),
         followers=followers,
+        work=tables.StoredWork(background),
         background_tables=background,
         row_clock=now,
         keys=tables.StoredKeyRing(access, now, sqlite.SqliteKeyCache(data.directory, environment.turn)),

@@ -76,6 +76,21 @@ class RuledEntries(Protocol):
         """The rules."""
 
 
+@runtime_checkable
+class FilesOfState(Protocol):
+    """The settings of a feature that writes files beside the databases, which a restore moves away with them."""
+
+    @property
+    def state_files(self) -> Sequence[str]:
+        """Their names in the data directory."""
+
+
+def feature_files(config: Config) -> Sequence[str]:
+    """Return the names of the files of features in the data directory that belong to one state of the databases."""
+    sections = [section for section in config.features.values() if isinstance(section, FilesOfState)]
+    return [name for section in sections for name in section.state_files]
+
+
 def policy_of(config: Config) -> EntryPolicy | None:
     """Return the policy of the rules in `config`, None without rules."""
     sections = config.features.values()

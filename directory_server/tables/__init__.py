@@ -40,3 +40,4 @@ from ._steps import (
 from ._storage import Serving, Storage
 from ._tables import Rows, Statement, Tables, Write, snapshot, transaction
 from ._visibility import apply_policy, log_change, log_changes, names_hidden_by
+from ._work import StoredWork

@@ -23,6 +23,7 @@ from ._registry_tokens import StoredRegistryTokens
 from ._roster import StoredRoster
 from ._sessions import StoredNewSecrets, StoredSessions
 from ._tables import Tables
+from ._work import StoredWork
 
 if TYPE_CHECKING:
     from twisted.application.service import IService
@@ -61,6 +62,7 @@ class Storage:
     curation: StoredCuration
     mirrors: StoredMirrors
     followers: StoredFollowers
+    work: StoredWork
     keys: StoredKeyRing
     key_uses: StoredKeyUses
     quota: Quota

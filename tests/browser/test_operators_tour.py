@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from contextlib import closing
+
 from directory_server.composition import extensions
 from directory_server.web.pages._translations import load
 
 from ._audit import Audit
 from ._states import PASSWORD, invitation_path, wait_for_focus
 from .conftest import Open, Site
+
+TICK = 3_000
+"""Milliseconds between two loads of the progress of work."""
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -104,4 +111,37 @@ def test_tour_of_an_operator(open_page: Open, site: Site) -> None:
     with page.expect_navigation():
         page.get_by_role("button", name=texts("curation.pinned_clear"), exact=True).click()
     sees("curation.notice_pinned_no")
+    audit.finish()
+
+
+def test_the_progress_of_work_is_live_until_it_ends(open_page: Open, site: Site) -> None:
+    def report(done: int, has_ended: bool = False) -> None:
+        now = time.time()
+        row = ("import", now - 59, now, done, 1_000, has_ended)
+        with closing(sqlite3.connect(site[0].data / "directory.db")) as database, database:
+            database.execute("INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    email = "watcher@example.org"
+    path = invitation_path(site, email)
+    site[0].command("account", "role", email, "operator")
+    page = open_page(path, reduced_motion="reduce")
+    page.locator("#password").fill(PASSWORD)
+    with page.expect_navigation():
+        page.locator("form[action^='/account/invitation/'] button").click()
+    page.clock.install()
+    report(250)
+    page.goto("/admin")
+    page.get_by_text("250 of 1,000 done. About 3 min left.").wait_for()
+    audit = Audit(page)
+    audit.check("running work")
+    report(500)
+    page.clock.run_for(TICK)
+    page.get_by_text("500 of 1,000 done. About 1 min left.").wait_for()
+    report(1_000, has_ended=True)
+    page.clock.run_for(TICK)
+    page.locator("#running[data-live]").wait_for(state="detached")
+    loads: list[str] = []
+    page.on("request", lambda request: loads.append(request.url))
+    page.clock.run_for(10 * TICK)
+    assert loads == []
     audit.finish()

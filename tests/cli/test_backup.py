@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from directory_server.config import load
+from directory_server.domain.work import BACKUP
+from directory_server.run_sync import run_sync
 from directory_server.running import RunningServer, ServerRecord
-from directory_server.storage import last_backup
+from directory_server.tables import StoredWork
 
 from .conftest import CommandLine
 
@@ -93,9 +94,18 @@ def test_a_restore_needs_a_stopped_server(directory: CommandLine, tmp_path: Path
 
 
 def test_the_last_backup_is_known(directory: CommandLine, tmp_path: Path) -> None:
-    config = load(file=None, environ={}, settings=[], data_dir=directory.data)
-    assert last_backup(config) is None
+    work = StoredWork(directory.accounts._tables)
+    assert run_sync(work.all()) == {}
     directory.succeed("backup", str(tmp_path / "copy"))
-    made = last_backup(config)
-    assert made is not None
-    assert made.bytes > 1_000
+    assert run_sync(work.all())[BACKUP].has_ended
+
+
+def test_files_of_features_are_moved_away_with_the_databases(directory: CommandLine, tmp_path: Path) -> None:
+    directory.succeed("backup", str(tmp_path / "copy"))
+    (directory.data / "audit-head").touch()
+    (directory.data / "notes.txt").touch()
+    directory.succeed("restore", str(tmp_path / "copy"))
+    (before,) = directory.data.glob("before-restore-*")
+    assert (before / "audit-head").exists()
+    assert not (directory.data / "audit-head").exists()
+    assert (directory.data / "notes.txt").exists()

@@ -259,9 +259,14 @@ def test_the_completion_of_a_shell_is_printed(shell: str) -> None:
 
 
 def test_columns_are_reduced_to_the_width_of_the_terminal() -> None:
-    assert fitted([10, 200, 36], 100) == [10, 50, 36]
-    assert fitted([10, 20], 100) == [10, 20]
-    assert fitted([100, 100], 1) == [8, 8]
+    assert fitted([10, 200, 36], 100, {1}) == [10, 50, 36]
+    assert fitted([10, 20], 100, {0, 1}) == [10, 20]
+    assert fitted([100, 100], 1, {0, 1}) == [8, 8]
+
+
+def test_ids_are_never_cut() -> None:
+    assert fitted([60, 30, 36], 80, {1}) == [60, 8, 36]
+    assert fitted([60, 36], 80, ()) == [60, 36]
 
 
 def test_sync_makes_the_running_server_sync_what_it_follows(directory: CommandLine) -> None:

@@ -20,7 +20,7 @@ from directory_server.http_client import HeadBoundedPool
 from directory_server.mirror import Client, Mirror, Upstream
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
-from directory_server.tables import StoredEntries, StoredFollowers, StoredMirrors
+from directory_server.tables import StoredEntries, StoredFollowers, StoredMirrors, StoredWork
 
 from ..contract.store import Briefs
 from .registry import NOW, Registry
@@ -40,6 +40,7 @@ class Harness:
     client: Client
     store: StoredEntries
     mirrors: StoredMirrors
+    work: StoredWork
     mirror: Mirror
     logged: list[str] = field(factory=list)
     environ: dict[str, str] = field(factory=dict)
@@ -54,6 +55,7 @@ class Harness:
             self.client,
             publish or self.store.publish,
             self.mirrors,
+            self.work,
             inline,
             self.clock,
             self.clock.seconds,
@@ -113,8 +115,9 @@ def harness(directory_database: Database) -> Iterator[Harness]:
     tables = SqliteTables(directory_database)
     mirrors = StoredMirrors(tables, StoredFollowers(tables, clock.seconds))
     environ: dict[str, str] = {}
-    mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, environ, Random(1), "first")
-    yield Harness(registry, port.getHost().port, clock, client, store, mirrors, mirror, logged, environ)
+    work = StoredWork(tables)
+    mirror = Mirror(client, store.publish, mirrors, work, inline, clock, clock.seconds, environ, Random(1), "first")
+    yield Harness(registry, port.getHost().port, clock, client, store, mirrors, work, mirror, logged, environ)
     globalLogPublisher.removeObserver(observe)
     pytest_twisted.blockon(client.close())
     pytest_twisted.blockon(port.stopListening())

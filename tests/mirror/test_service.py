@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.upstreams import Progress, UpstreamState
+from directory_server.domain.upstreams import UpstreamState
 from directory_server.mirror import SyncReport, Upstream, UpstreamFailed
 from directory_server.mirror._service import CHECK_INTERVAL, UpstreamService
 
@@ -30,9 +28,8 @@ class RecordingMirror:
     async def load_state(self, upstream: Upstream) -> UpstreamState:
         return self.state
 
-    async def sync(self, upstream: Upstream, *, on_progress: Callable[[SyncReport], None]) -> SyncReport:
+    async def sync(self, upstream: Upstream) -> SyncReport:
         self.started.append(self.clock.seconds())
-        on_progress(SyncReport(full=True, expected=40, names=10))
         if self.running is not None:
             await self.running
         self.state = evolve(self.state, next_run=self.clock.seconds() + 3600)
@@ -119,8 +116,6 @@ def test_does_not_start_a_second_sync(clock: Clock, mirror: RecordingMirror, ser
     service.startService()
     clock.pump([0] + [CHECK_INTERVAL] * 250)
     assert len(mirror.started) == 1
-    # 10 of 40 names are read.
-    assert service.progress == Progress(10, 40, 0.0)
 
 
 def test_stop_cancels_the_running_sync(clock: Clock, mirror: RecordingMirror, service: UpstreamService) -> None:

@@ -8,6 +8,8 @@ from attrs import frozen
 
 from ...config import AtLeast, ConfigError, Seconds, above_zero, each_matches, read_setting_file, setting
 
+_HEAD = "audit-head"
+
 UPKEEP = 600.0
 """Seconds between two checkpoints, and deletions of old records."""
 
@@ -39,6 +41,11 @@ class AuditConfig:
             raise ConfigError("audit.key_file: must have a key of at least 32 bytes.")
         return key
 
+    @property
+    def state_files(self) -> tuple[str, ...]:
+        """The names of files in the data directory that a restore of the databases moves away with them."""
+        return (_HEAD,)
+
     def head_path(self, data_dir: Path) -> Path:
         """Return the path of the file with the head of the log."""
-        return Path(self.head_file or data_dir / "audit-head")
+        return Path(self.head_file or data_dir / _HEAD)

@@ -87,11 +87,12 @@ def find(contents: Contents, query: str) -> Sequence[Result]:
     terms = [(word, *_ALIKE.get(word, ())) for word in words if word not in _IGNORED] or [(word,) for word in words]
     ranked = []
     for number, page in enumerate(contents.pages.values()):
-        counts = [sum(page.lowered.count(term) for term in alike) for alike in terms]
         about = f"{page.title} {_ABOUT.get(page.path, '')}".lower()
         has_term = [any(term in about for term in alike) for alike in terms]
-        if not terms or not all(count or has for count, has in zip(counts, has_term, strict=True)):
+        pairs = zip(terms, has_term, strict=True)
+        if not terms or not all(has or any(term in page.lowered for term in alike) for alike, has in pairs):
             continue
+        counts = [sum(page.lowered.count(term) for term in alike) for alike in terms]
         in_title = max(_matches(page.title.lower(), terms), all(has_term) + 0.4)
         heading, anchor = max(((_matches(text, terms), anchor) for anchor, text in page.headings), default=(0.0, ""))
         is_late = page.part not in ("use", "operate") or page.parent in _LAST

@@ -11,10 +11,11 @@ from attrs import frozen
 from ... import __version__
 from ...config import Config
 from ...domain.roster import MAX_COUNTED
+from ...domain.work import BACKUP, sync_of
 from ...feature import parts
 from ...feature.parts import WebPart
 from ...feature.server import Server
-from ...storage import last_backup, place
+from ...storage import place
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OperatorRequests
 from ...web.pages import Extension
@@ -45,7 +46,8 @@ class ServerPages:
     @page("overview")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the overview."""
-        minutes = max(0, int(self._server.now() - self._started_at)) // 60
+        now, work = self._server.now(), await self._server.storage.work.all()
+        minutes = max(0, int(now - self._started_at)) // 60
         return {
             "version": __version__,
             "started": self._started_at,
@@ -62,7 +64,8 @@ class ServerPages:
             "failing": [upstream.state for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.error],
             "max_error": MAX_ERROR,
             "upstreams": [upstream.state for upstream in self._server.all(parts.UPSTREAMS)],
-            "backup": await self._server.offload(lambda: last_backup(self._server.config)),
+            "running": [row for row in work.values() if row.is_active(now)],
+            "backup": work.get(BACKUP),
             "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
         }
 
@@ -72,7 +75,14 @@ class ServerPages:
         """Return the list of upstreams."""
         names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
         runs = {name: await self._server.storage.mirrors.runs(name) for name in names}
-        return {"upstreams": self._server.all(parts.UPSTREAMS), "runs": runs, "max_error": MAX_ERROR}
+        work, now = await self._server.storage.work.all(), self._server.now()
+        running = {name: row for name in names if (row := work.get(sync_of(name))) and row.is_active(now)}
+        return {
+            "upstreams": self._server.all(parts.UPSTREAMS),
+            "runs": runs,
+            "running": running,
+            "max_error": MAX_ERROR,
+        }
 
     @app.post(f"{UPSTREAMS}/sync")
     @form(UPSTREAMS)

@@ -19,7 +19,7 @@ from directory_server.features.dump.settings import DumpConfig
 from directory_server.mirror import Mirror, Upstream
 from directory_server.run_sync import inline
 from directory_server.sqlite import Database, SqliteTables
-from directory_server.tables import StoredFollowers, StoredMirrors, Tables
+from directory_server.tables import StoredFollowers, StoredMirrors, StoredWork, Tables
 
 from ...contract import awaited
 from ...contract.store import entry
@@ -67,7 +67,9 @@ def versions_in(path: Path) -> list[Any]:
 async def sync(tables: Tables, store: Store, url: Path, clock: Clock, **options: Any) -> Any:
     mirrors = StoredMirrors(tables, StoredFollowers(tables, clock.seconds))
     client = cast(Any, type("Client", (), {"fetch": lambda *_: None})())
-    mirror = Mirror(client, store.publish, mirrors, inline, clock, clock.seconds, {}, Random(1), "holder")
+    mirror = Mirror(
+        client, store.publish, mirrors, StoredWork(tables), inline, clock, clock.seconds, {}, Random(1), "holder"
+    )
     return await mirror.sync(Upstream("origin", str(url), **options))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from attrs import field, frozen
 
-from directory_server.domain.upstreams import FinishedRun, Progress, UpstreamState
+from directory_server.domain.upstreams import FinishedRun, UpstreamState
+from directory_server.domain.work import BACKUP, Work, sync_of
 from directory_server.feature.parts import UPSTREAMS
 from directory_server.run_sync import run_sync
-from directory_server.storage import write_backup
 
 from ...web.browsers import Browser
 from ...web.conftest import Server
@@ -22,7 +20,6 @@ class FakeUpstream:
 
     state: UpstreamState
     is_syncing: bool = False
-    progress: Progress | None = None
     requested: list[bool] = field(factory=list)
 
     def sync_now(self) -> bool:
@@ -73,27 +70,39 @@ def test_errors_of_upstreams_are_translated(server: Server, operator: Browser) -
     assert "It answered 503." in operator.text
 
 
+def report(server: Server, *works: Work) -> None:
+    for work in works:
+        run_sync(server.application.server.storage.work.put(work))
+
+
 def test_the_progress_of_a_sync_run_is_live(server: Server, operator: Browser) -> None:
-    registered = server.application.server
-    registered.add(UPSTREAMS, FakeUpstream(UpstreamState("a"), True, Progress(250, 1_000, 60.0)))
+    """It is that of any process, also of a command."""
+    registered, now = server.application.server, server.application.server.now()
+    registered.add(UPSTREAMS, FakeUpstream(UpstreamState("a")))
+    report(server, Work(sync_of("a"), now - 60, now, 250, 1_000))
     operator.get("/admin/upstreams")
-    assert "250 of 1,000 entries. About 3 min left." in " ".join(operator.text.split())
-    assert '<meta http-equiv="refresh" content="3">' in operator.page
+    assert "250 of 1,000 done. About 3 min left." in " ".join(operator.text.split())
+    assert '<progress max="1000" value="250"' in operator.page
+    assert "data-live" in operator.page
 
 
-def test_a_page_without_a_sync_run_is_not_loaded_again(server: Server, operator: Browser) -> None:
-    server.application.server.add(UPSTREAMS, FakeUpstream(UpstreamState("a"), False, Progress(250, 1_000, 60.0)))
+def test_what_has_ended_is_not_loaded_again(server: Server, operator: Browser) -> None:
+    registered, now = server.application.server, server.application.server.now()
+    registered.add(UPSTREAMS, FakeUpstream(UpstreamState("a")), FakeUpstream(UpstreamState("died")))
+    report(server, Work(sync_of("a"), now - 60, now, 250, 1_000, True), Work(sync_of("died"), now - 90, now - 61, 5, 9))
     operator.get("/admin/upstreams")
-    assert 'http-equiv="refresh"' not in operator.page
+    assert "data-live" not in operator.page
+    assert "250 of" not in operator.page
 
 
-def test_the_overview_says_how_old_all_data_is(server: Server, operator: Browser, tmp_path: Path) -> None:
+def test_the_overview_says_how_old_all_data_is(server: Server, operator: Browser) -> None:
     registered = server.application.server
     registered.add(UPSTREAMS, FakeUpstream(UpstreamState("official", last_success=1_700_000_000.0)))
+    report(server, Work(BACKUP, 1_700_003_000.0, 1_700_003_100.0))
     operator.get("/admin")
     text = " ".join(operator.text.split())
     assert "official 2023-11-14 22:13 UTC" in text
     assert "Last backup None known" in text
-    write_backup(registered.config, tmp_path / "copy", 1_700_003_600.0, lambda text: None)
+    report(server, Work(BACKUP, 1_700_003_000.0, 1_700_003_600.0, has_ended=True))
     operator.get("/admin")
     assert "Last backup 2023-11-14 23:13 UTC" in " ".join(operator.text.split())

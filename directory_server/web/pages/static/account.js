@@ -14,16 +14,35 @@ for (const button of navigator.clipboard ? document.querySelectorAll("button[dat
 // On a narrow page the tabs are a row that scrolls.
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
+// Parts that say how far work is are loaded again until the work has ended, or nobody has looked for long.
+let loads = 0;
+const live = setInterval(async () => {
+  if (document.hidden) return;
+  const parts = document.querySelectorAll("[data-live]");
+  if (!parts.length || ++loads > 600) return clearInterval(live);
+  const response = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const page = new DOMParser().parseFromString(response?.ok ? await response.text() : "", "text/html");
+  for (const part of parts) {
+    const next = page.getElementById(part.id);
+    if (!next) return clearInterval(live);
+    part.replaceWith(document.adoptNode(next));
+    showLocalTimes(next);
+  }
+}, 3000);
+
 // Times are in UTC without this script.
 const languages = navigator.languages.filter((tag) => tag.split("-")[0] === document.documentElement.lang);
-for (const time of document.querySelectorAll("time[data-local]")) {
-  const style = time.dataset.local === "time" ? {} : { dateStyle: "medium" };
-  time.title = time.textContent;
-  time.textContent = new Intl.DateTimeFormat(
-    languages.length ? languages : document.documentElement.lang,
-    { ...style, timeStyle: "short" },
-  ).format(new Date(time.dateTime));
-}
+const showLocalTimes = (part) => {
+  for (const time of part.querySelectorAll("time[data-local]")) {
+    const style = time.dataset.local === "time" ? {} : { dateStyle: "medium" };
+    time.title = time.textContent;
+    time.textContent = new Intl.DateTimeFormat(
+      languages.length ? languages : document.documentElement.lang,
+      { ...style, timeStyle: "short" },
+    ).format(new Date(time.dateTime));
+  }
+};
+showLocalTimes(document);
 
 // List the tools as an editor does, with the key in the Authorization header.
 async function listTools(endpoint, key, unauthorized) {
