@@ -7,17 +7,19 @@ from typing import Literal
 
 from attrs import define, frozen
 
+from .endings import Ending, ending_of
 from .flags import ENTRY_FLAGS
 from .notes import CHECKS, TEXTS, Note, accepted_marks
 
 ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
 """Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""
 
-Cause = Literal["", "document", "status", "tools", "check", "list", "judgement"]
+Cause = Literal["", "document", "status", "tools", "check", "list", "judgement", "ending"]
 """What has changed of an entry whose kind of change is "changed"; empty for others, and in logs of older versions.
 
 `document` is another document, `status` one by which the entry became deprecated. `tools` is the kind `tools_changed`,
 `check` another result. `list`: the entry has joined or left one. `judgement`: a flag, a mark or a pin.
+`ending`: its last day has come near, or is past, or it has moved to another name.
 """
 
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit", "exists"]
@@ -84,6 +86,11 @@ class Change:
     def accepted(self) -> Sequence[str]:
         """The ids of the marks of its texts that an operator has accepted."""
         return accepted_marks(self.notes)
+
+    @property
+    def ending(self) -> Ending | None:
+        """The end of life of the entry, None if none is set."""
+        return ending_of(self.name, self.notes)
 
     @property
     def verified(self) -> bytes | None:

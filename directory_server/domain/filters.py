@@ -9,6 +9,7 @@ from attrs import frozen
 
 from .categories import CATEGORIES
 from .checks import VerifiedStatus
+from .ending_views import STATES
 from .errors import BadInput
 from .flags import FLAGS, NO_FLAG
 from .languages import LANGUAGES, language_of
@@ -45,6 +46,7 @@ KINDS = (
     FilterKind("publisher", ("verified", UNKNOWN), ("verified",), is_mark=True),
     FilterKind("official", ("true", "false"), ("true",), is_mark=True),
     FilterKind("retired", ("true", "false"), ("false",), is_mark=True),
+    FilterKind("ending", STATES, ("soon",), is_mark=True),
     FilterKind("flag", (NO_FLAG, *FLAGS), (NO_FLAG,), is_mark=True),
     FilterKind("auth", ("none", "key", "oauth", UNKNOWN), ("none", "key", "oauth"), is_open=True),
     FilterKind("runs", ("local", "remote", UNKNOWN), ("local", "remote"), is_open=True),

@@ -12,6 +12,9 @@ ACCEPTED = "accepted"
 CHECKS = "checks"
 """What the index holds of the checks of an entry."""
 
+ENDING = "ending"
+"""When an entry ends, and what replaces it (domain.endings)."""
+
 TEXTS = "texts"
 """The texts of the package of an entry that a check has read."""
 

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from .check_views import VerificationView
 from .checks import PackageStatus, VerifiedStatus
+from .ending_views import ENDED
 from .licenses import UNKNOWN
 from .namespaces import VERIFIED
 from .views import ACTIVE, Detail, Hit
@@ -118,8 +119,13 @@ def _words(detail: Detail) -> Iterator[Word]:
 
 
 def _is_retired(detail: Detail) -> bool:
+    has_ended = detail.ends is not None and detail.ends.state in ENDED
     is_archived = any(fact.mark == "archived" for fact in detail.identity)
-    return is_archived or (detail.verification is not None and detail.verification.package == PackageStatus.DEPRECATED)
+    return (
+        has_ended
+        or is_archived
+        or (detail.verification is not None and detail.verification.package == PackageStatus.DEPRECATED)
+    )
 
 
 def _publisher(publisher: str) -> Word:

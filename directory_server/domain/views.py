@@ -10,6 +10,7 @@ from attrs import Factory, field, frozen
 from ..client_config import Installation
 from .check_views import VerificationView
 from .checks import VerifiedStatus
+from .ending_views import EndingView
 from .flags import FLAGS, FlagView
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 from .marks import MAX_MARKS, MarkView
@@ -64,7 +65,7 @@ class Hit:
 
     `summary` is the brief if that is whole and short, see `Entry.summary`. `updated` is the day of the last update (RFC
     3339, full-date), empty if it is unknown. `flags` are the kinds of its flags. `retired` is whether nobody
-    maintains the server. `tool_hints` are as in VerificationView.
+    maintains the server, `ends` when it ends. `tool_hints` are as in VerificationView.
     """
 
     mcp_id: str
@@ -86,6 +87,7 @@ class Hit:
     publisher: str = "unknown"
     retired: bool = False
     tool_hints: Sequence[str] = ()
+    ends: EndingView | None = None
 
 
 @frozen
@@ -204,6 +206,10 @@ class Detail:
     )
     server: Mapping[str, Any] = field(
         metadata={"description": "The server.json document, without invisible characters; empty if it is too large."}
+    )
+    ends: EndingView | None = field(
+        default=None,
+        metadata={"description": "When the server ends or has moved, and what replaces it; null if nothing is known."},
     )
     flags: Sequence[str] = field(
         default=(),

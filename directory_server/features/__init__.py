@@ -27,6 +27,7 @@ FOLDERS = (
     "verification",
     "lookalikes",
     "removals",
+    "end_of_life",
     "statistics",
     "reports",
     "feeds",

@@ -14,9 +14,10 @@ from ..domain.changes import Change
 from ..domain.errors import BadInput, Unavailable
 from ..domain.ports.runtime import Offload, Pace
 from ..domain.ports.tracing import Trace, untraced
+from ..domain.scopes import Scope
 from ..domain.search import CLOSE, MAX_NAMED, Page, Position, Query, ToolHit
 from ..domain.views import Hit
-from ..serialization import decode_hit, hits_of
+from ..serialization import decode_hit, hits_of, without_names
 from .index.arrays import Doubles, Longs
 from .index.checked import document_of
 from .index.memory import bound_pages, release_memory
@@ -131,6 +132,9 @@ class ImpactIndex:
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
         return self._snapshot.hits(mcp_ids)
 
+    def has(self, mcp_id: str, scope: Scope) -> bool:
+        return self._snapshot.view(scope).doc_of(mcp_id) >= 0
+
     def search_tools(self, query: Query) -> Coroutine[Any, Any, Sequence[ToolHit]]:
         return self._result(self._rank_tools, query)
 
@@ -212,17 +216,21 @@ def _page_of(query: Query, plan: Plan, view: View) -> Page:
     else:
         matched = ranking.matched
         docs, scores = ranking.page(query.limit + 1, query.after, query.offset)
-    page = _page(plan, view, docs, scores, query.limit)
+    page = _page(query, plan, view, docs, scores)
     relevant = () if is_sorted else relevance(ranking, scores[: query.limit], value)
     page = evolve(page, strength=value, relevance=relevant, searched_for=plan.searched_for)
     return evolve(page, summary=summary(ranking, matched)) if query.browse else page
 
 
-def _page(plan: Plan, view: View, docs: Longs, scores: Doubles, limit: int) -> Page:
-    """Return the hits of `docs`, which have one more than `limit` if there is a next page."""
+def _page(query: Query, plan: Plan, view: View, docs: Longs, scores: Doubles) -> Page:
+    """Return the hits of `docs`, which have one more than the limit if there is a next page."""
+    limit = query.limit
     shown = docs[:limit]
     of_hits = partial(reasons, plan, view, shown), partial(named_tools, plan, view, shown)
-    hits = hits_of(view.items("hits", shown), *of_hits)
+    records = view.items("hits", shown)
+    if query.scope is not None:
+        records = without_names(records, lambda mcp_id: view.doc_of(mcp_id) >= 0)
+    hits = hits_of(records, *of_hits)
     if len(docs) <= limit:
         return Page(hits)
     return Page(hits, Position(float(scores[limit - 1]), view.name(int(shown[-1]))))

@@ -12,6 +12,7 @@ from ._arguments import (
 )
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
+    ENDING_META,
     FIELDS,
     FLAG_META,
     HIT_FIELDS,
@@ -33,7 +34,7 @@ from ._entries import (
     restore_entry,
     with_official_flag,
 )
-from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name
+from ._hits import decode_hit, encode_hit, found_page, hits_of, listed_page, registered_name, without_names
 from ._json import (
     InvalidPart,
     canonical,

@@ -29,10 +29,13 @@ VERIFICATION = "io.github.mcp-directory-server/verification"
 FLAG_META = "io.github.mcp-directory-server/flags"
 """The key of `_meta` for the flags of this directory. It is not imported either."""
 
+ENDING_META = "io.github.mcp-directory-server/end-of-life"
+"""The key of `_meta` for when an entry ends. A mirror gets the same as a status with a message."""
+
 REMOVAL = "io.github.mcp-directory-server/removal"
 """The key of `_meta` of an entry that this directory has removed: the reason and the date. It is not imported."""
 
-_NOT_IMPORTED = frozenset({VERIFICATION, FLAG_META, REMOVAL})
+_NOT_IMPORTED = frozenset({VERIFICATION, FLAG_META, ENDING_META, REMOVAL})
 
 MAX_ENTRY = 1_000_000
 """Bytes of an encoded entry. Real entries have at most 62,244."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
+from attrs import evolve
 
+from ..domain.ending_views import EndingView
 from ..domain.licenses import UNKNOWN
 from ..domain.search import Hits
 from ..domain.tools import OfferedTool
@@ -32,7 +34,7 @@ _SHORTER, _LONGER = "shorter", "summary"
 """The members of the third line with the summary: if it is shorter than the brief, and if it is longer."""
 
 _BRIEF, _URL, _UPDATED = b',"brief":', b',"website_url":', b',"updated":'
-_FLAGS = b',"flags":'
+_ENDS, _FLAGS = b',"ends":', b',"flags":'
 """The beginnings of members. A quotation mark inside a string is escaped, so no text contains them."""
 
 _MONTH = len('"2026-05')
@@ -55,6 +57,8 @@ def encode_hit(hit: Hit, name: str) -> bytes:
     facts = {field: getattr(hit, field) for field, is_known in known.items() if is_known}
     if trust := hit_text(hit):
         facts["trust"] = trust
+    if hit.ends:
+        facts["ends"] = hit.ends
     if hit.flags:
         facts["flags"] = hit.flags
     others: dict[str, Any] = {}
@@ -75,6 +79,8 @@ def decode_hit(record: bytes) -> Hit:
     name = fields.pop("registered", fields["name"])
     runs, flags = tuple(fields.pop("runs", ())), tuple(fields.pop("flags", ()))
     summary = fields.pop(_SHORTER, fields["brief"])
+    if ends := fields.pop("ends", None):
+        fields["ends"] = EndingView(**ends)
     fields |= known_of(fields.pop("trust", ""))
     return Hit(**{"server_name": name, "summary": summary, "runs": runs, "flags": flags, **fields})
 
@@ -98,12 +104,21 @@ def hits_of(
     )
 
 
+def without_names(records: Sequence[bytes], sees: Callable[[str], bool]) -> list[bytes]:
+    """Return `records` without the names of entries in place of others with an id for which `sees` returns False."""
+    shown = [*records]
+    for place, record in enumerate(records):
+        if _ENDS in record and (ends := (hit := decode_hit(record)).ends) and not sees(ends.mcp_id):
+            shown[place] = encode_hit(evolve(hit, ends=ends.alone()), registered_name(record))
+    return shown
+
+
 def found_page(hits: Hits) -> bytes:
     """Return an encoded object with the hits and their number, for a tool.
 
     The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason, and
     `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary. A model reads
-    the month of the last update only. All hits have the flags of marks.
+    the month of the last update only. All hits have their ends and the flags of marks.
     """
     reasons, tools = hits.reasons()[:FULL], hits.tools()[:FULL]
     items = [_with_brief(record, _SHORTER, _LONGER) + _facts(record) for record in hits.records[:FULL]]
@@ -113,7 +128,7 @@ def found_page(hits: Hits) -> bytes:
     for place, named in enumerate(tools):
         if named:
             items[place] += b',"matching_tools":%s' % encode(tool_views(named))
-    items += [_with_brief(record, _SHORTER) + _flags(record) for record in hits.records[FULL:]]
+    items += [_with_brief(record, _SHORTER) + _warnings(record) for record in hits.records[FULL:]]
     return _page(b'{"success":true,', items)
 
 
@@ -144,10 +159,13 @@ def _facts(record: bytes) -> bytes:
     return b"".join((before, name, rest[:_MONTH], rest[_MONTH + len("-11") :]))
 
 
-def _flags(record: bytes) -> bytes:
-    """Return the flags in the second line of a record, which are its last member."""
-    _, name, flags = record.split(b"\n")[1].partition(_FLAGS)
-    return name + flags
+def _warnings(record: bytes) -> bytes:
+    """Return the end and the flags in the second line of a record, which are its last members."""
+    line = record.split(b"\n")[1]
+    _, name, rest = line.partition(_ENDS)
+    if not name:
+        _, name, rest = line.partition(_FLAGS)
+    return name + rest
 
 
 def _with_brief(record: bytes, *summaries: str) -> bytes:

@@ -8,9 +8,11 @@ from typing import Any
 
 import orjson
 
+from ..domain.ending_views import ENDED
 from ..domain.entries import OFFICIAL, mcp_id_of
 from ..domain.versions import Version
-from ._entries import OWN
+from ..domain.views import ACTIVE
+from ._entries import ENDING_META, OWN
 from ._json import encode, raw, rfc3339
 
 Shape = type | dict[str, Any] | list[Any]
@@ -61,6 +63,9 @@ def registry_entry(version: Version, added: Mapping[str, object] = NO_META) -> b
         server = {**server, "description": server.get("title") or server["name"]}
     official = meta.get(OFFICIAL)
     known = _with_valid_types(official, OFFICIAL_TYPES) if isinstance(official, dict) else {}
+    ends: Any = added.get(ENDING_META)
+    if ends is not None and ends.state in ENDED and known.get("status", ACTIVE) == ACTIVE:
+        known = {**known, "status": "deprecated", "statusMessage": ends.text}
     status = "deleted" if version.deleted else known.get("status") or "active"
     meta = {
         **meta,

@@ -36,6 +36,7 @@ _FACTS = (
     "installable",
     "status",
     "status_message",
+    "ends",
     "flags",
 )
 """Fields of an entry that a hit in the result of a tool has if they are known, beside its stars and its date."""

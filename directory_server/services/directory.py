@@ -24,6 +24,7 @@ from ..run_sync import inline
 from .page_cache import CachedPage, PageCache, key_of
 
 T = TypeVar("T")
+V = TypeVar("V", Detail, Hit)
 
 
 Source = tuple[str, str]
@@ -98,7 +99,11 @@ class Directory:
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
         """Return the hits of those of the entries `mcp_ids` that are searchable, whatever their scope, by their ids."""
-        return self._index.hits(mcp_ids)
+        return {mcp_id: self._shown(hit) for mcp_id, hit in self._index.hits(mcp_ids).items()}
+
+    def sees(self, mcp_id: str) -> bool:
+        """Return whether an entry is searchable within the scope."""
+        return self._scope is None or self._index.has(mcp_id, self._scope)
 
     async def prepare(self, query: Query) -> Query:
         """Return `query` with the likeness that it has now: several searches for it then have the same order."""
@@ -143,7 +148,7 @@ class Directory:
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return what features add to `_meta` of the latest version of the entry `name`."""
-        added = [addition.registry_meta(name, names_others=self._scope is None) for addition in self._additions]
+        added = [addition.registry_meta(name, self.sees) for addition in self._additions]
         return {key: value for members in added for key, value in members.items()}
 
     async def search_versions(
@@ -186,10 +191,16 @@ class Directory:
             raise BadInput("name: a check of this directory rejects it.", code=error.code) from None
 
     def _alone(self, detail: Detail) -> Detail:
-        """Return `detail`; within a scope without the notes that name other entries, which may be out of it."""
-        if self._scope is None or not detail.flag_notes:
-            return detail
-        return evolve(detail, flag_notes=[note for note in detail.flag_notes if not note.mcp_id])
+        """Return `detail` without the names of other entries that are out of the scope."""
+        notes = [note for note in detail.flag_notes if not note.mcp_id or self.sees(note.mcp_id)]
+        return self._shown(detail if len(notes) == len(detail.flag_notes) else evolve(detail, flag_notes=notes))
+
+    def _shown(self, view: V) -> V:
+        """Return the view of an entry that ends, without the name of an entry in its place that is out of the scope."""
+        ends = view.ends
+        if ends is None or not ends.mcp_id or self.sees(ends.mcp_id):
+            return view
+        return evolve(view, ends=ends.alone())
 
     def _scoped(self, query: Query) -> Query:
         return query if self._scope is None else evolve(query, scope=self._scope)

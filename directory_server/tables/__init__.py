@@ -12,6 +12,7 @@ from ._dialects import (
     sqlite_statement,
     storable_value,
 )
+from ._endings import StoredEndings
 from ._entries import StoredEntries
 from ._followers import Position, StoredFollowers
 from ._identities import StoredIdentities

@@ -61,6 +61,9 @@ def put_notes(rows: Rows, kinds: Sequence[str], notes: Mapping[str, Iterable[Not
             continue
         rows.lock(PUBLISHERS)
         stored = _stored(rows, mcp_id, kinds)
+        if new.keys() == stored.keys():
+            # Another process has put the same notes meanwhile.
+            continue
         changed += 1
         rows.execute(_CLEAR, mcp_id=mcp_id, kinds=kinds)
         rows.many(_ADD, [_row(mcp_id, stored.get(content, note)) for content, note in new.items()])

@@ -22,6 +22,7 @@ from directory_server.postgres import (
 )
 from directory_server.run_sync import inline, run_sync
 from directory_server.services.directory import Directory
+from directory_server.tables import StoredEndings
 from directory_server.threads import Offload
 
 from ..contract import awaited
@@ -76,6 +77,8 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
             attempts=PostgresAttempts(database, statements=session),
             now=lambda: 1e9,
             limit=AttemptLimit("publish", 100, 100),
+            endings=StoredEndings(tables),
+            announce=lambda: None,
         )
         _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
         # The session has connected then.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
 
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE
 from directory_server.domain.notes import Note
 from directory_server.run_sync import run_sync
-from directory_server.tables import notes_of_kinds, put_notes
+from directory_server.tables import Rows, notes_of_kinds, put_notes
 
 from ..contract.store import entry
 from .conftest import TablesTest, open_store
@@ -17,6 +20,17 @@ COPY, ORIGINAL = mcp_id_of("io.example/copy"), "io.example/original"
 
 FLAG = Note(LOOKALIKE, "same_package", 10.0, ORIGINAL)
 TWIN = Note(DUPLICATE, "duplicate_name", 10.0, ORIGINAL)
+
+
+@frozen
+class Late:
+    """The rows of a transaction that waits for the lock of publishers while another one writes."""
+
+    _rows: Rows
+    lock: Callable[..., None]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rows, name)
 
 
 class TestFlags(TablesTest):
@@ -65,6 +79,22 @@ class TestFlags(TablesTest):
         self.put({COPY: [FLAG]})
         assert self.put({COPY: [Note(LOOKALIKE, "same_package", 99.0, ORIGINAL)]}) == 0
         assert self.flags() == {COPY: [FLAG]}
+
+    def test_a_note_that_another_process_has_put_meanwhile_is_not_logged_again(self) -> None:
+        store = open_store(self.open_tables())
+        run_sync(store.publish("local", [entry("io.example/copy")]))
+
+        def put_twice(rows: Rows) -> int:
+            def lock(statement: str, /, **values: object) -> None:
+                if not done:
+                    done.append(put_notes(rows, ENTRY_FLAGS, {COPY: [FLAG]}))
+
+            done: list[int] = []
+            return put_notes(Late(rows, lock), ENTRY_FLAGS, {COPY: [FLAG]})
+
+        head = run_sync(store.head())
+        assert run_sync(self.open_tables().write(put_twice)) == 0
+        assert run_sync(store.head()) == head + 1
 
     def test_flags_of_unknown_and_hidden_entries_are_stored_and_no_change(self) -> None:
         store = open_store(self.open_tables())

@@ -121,6 +121,7 @@ PUBLISH = (
     ("POST", "/publish", "/publish", b"{}"),
     ("POST", "/validate", "/validate", b"{}"),
     ("POST", "/auth/{method}", "/auth/github-at", b'{"github_token":"none"}'),
+    ("PUT", "/servers/*/end-of-life", "/servers/a%2Fb/end-of-life", b'{"date":"2027-01-31"}'),
     ("PATCH", "/servers/*/status", "/servers/a%2Fb/status", b'{"status":"deleted"}'),
     ("PATCH", "/servers/*/versions/{version}/status", "/servers/a%2Fb/versions/1.0.0/status", b'{"status":"deleted"}'),
 )

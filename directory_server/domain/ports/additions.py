@@ -32,10 +32,10 @@ class EntryAdditions(Protocol):
         """
         return self.add_summary(detail)
 
-    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
+    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
         """Return members of `_meta` in the registry API, for the latest version of the entry `name`.
 
-        Without `names_others` they name no other entry.
+        They name no other entry with an id for which `sees` returns False.
         """
         return {}
 

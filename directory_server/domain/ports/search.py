@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ..changes import Change
 from ..entries import Entry
+from ..scopes import Scope
 from ..search import Likeness, Page, Query, ToolHit
 from ..views import Hit
 from .points import Point, Single
@@ -60,6 +61,9 @@ class Index(Subscriber, Protocol):
 
     def hits(self, mcp_ids: Iterable[str]) -> Mapping[str, Hit]:
         """Return the hits of those of the entries `mcp_ids` that are searchable, by their ids."""
+
+    def has(self, mcp_id: str, scope: Scope) -> bool:
+        """Return whether an entry is searchable within `scope`."""
 
     async def search_tools(self, query: Query) -> Sequence[ToolHit]:
         """Return at most `query.limit` tools that match `query`, of entries that do, best first. Raises Unavailable."""

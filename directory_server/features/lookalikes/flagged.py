@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 
 from attrs import evolve, frozen
@@ -30,7 +30,8 @@ class Flagged(EntryAdditions):
     def add_summary(self, detail: Detail) -> Detail:
         """Return `detail` with the flags of its entry, and those that name it as the original."""
         own = [note for note in self._notes.of(detail.mcp_id) if note.kind in ENTRY_FLAGS]
-        copies = sorted(self._notes.naming(detail.mcp_id), key=attrgetter("name"))[:MAX_NOTES]
+        naming = [note for note in self._notes.naming(detail.mcp_id) if note.kind in ENTRY_FLAGS]
+        copies = sorted(naming, key=attrgetter("name"))[:MAX_NOTES]
         if not (own or copies):
             return detail
         views = [
@@ -40,14 +41,14 @@ class Flagged(EntryAdditions):
         flags = dict.fromkeys([*detail.flags, *(note.kind for note in own)])
         return evolve(detail, flags=(*flags,), flag_notes=(*detail.flag_notes, *views))
 
-    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
+    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
         """Return the flags of the entry `name` for the registry API."""
         flags = [
             {
                 "kind": note.kind,
                 "reason": note.reason,
                 "since": rfc3339(note.since),
-                "other": clean_line(note.other, NAME) if names_others else "",
+                "other": clean_line(note.other, NAME) if note.other and sees(mcp_id_of(note.other)) else "",
             }
             for note in self._notes.of(mcp_id_of(name))
             if note.kind in ENTRY_FLAGS

@@ -8,7 +8,8 @@ from typing import Any
 from attrs import asdict, evolve
 from attrs.filters import exclude
 
-from ...domain.entries import OFFICIAL, Entry
+from ...domain.endings import MAX_MESSAGE, Ending, new_ending
+from ...domain.entries import MAX_NAME, OFFICIAL, Entry
 from ...domain.errors import InvalidServer
 from ...domain.keys import digest
 from ...domain.shapes import Issue, Object, Text
@@ -17,12 +18,11 @@ from ...serialization import decode, encode, encode_entry, raw, registry_entry, 
 from .server_json import check_server, publishable
 from .tokens import PublisherToken
 
-MAX_MESSAGE = 500
-"""Characters of the message of a status, as in the official registry."""
-
 STATUSES = ("active", "deprecated", "deleted")
 
 _STATUS = Object({"status": Text(allowed=STATUSES), "statusMessage": Text(MAX_MESSAGE)}, ["status"])
+
+_ENDING = Object({"date": Text(10), "replaced_by": Text(MAX_NAME), "message": Text(MAX_MESSAGE)}, ["date"])
 
 
 def published_entry(server: Any, now: float) -> Entry:
@@ -60,6 +60,18 @@ def status_change(body: Any, now: float) -> tuple[str, Callable[[Entry], Entry |
         )
 
     return str(body["status"]), change
+
+
+def ending_of_body(name: str, body: Any) -> Ending | None:
+    """Return the end of life of `name` that a request sets; None if its date is empty.
+
+    Raises InvalidServer and BadInput.
+    """
+    if issues := _ENDING(body, ""):
+        raise InvalidServer(issues)
+    if not body["date"]:
+        return None
+    return new_ending(name, body["date"], body.get("replaced_by", ""), body.get("message", ""), "publisher")
 
 
 def login_token(body: Any, member: str, most: int) -> str:

@@ -24,6 +24,7 @@ from ...web.responses import json_response
 from ...web.routes import REGISTRY, App, versioned
 from .documents import (
     changed_response,
+    ending_of_body,
     login_token,
     published_entry,
     published_response,
@@ -136,6 +137,21 @@ class PublishHandlers:
         """Change the status of all versions of a name; respond with their number and the first of them."""
         changed = await self._change(request, path_text(name), None)
         return json_response(request, await self._server.offload(self._changed, changed))
+
+    @app.put(*versioned("/servers/{name:path}/end-of-life", of_lists=False))
+    async def end(self, request: Request, name: str) -> bytes:
+        """Set the end of life of a name, or remove it if the date is empty; respond with it."""
+        publisher, name = await self._access.authenticate(request), path_text(name)
+        await _audit(request, publisher, name, {})
+        try:
+            ending = ending_of_body(name, _body(request))
+        except DirectoryError as error:
+            await self._service.reject(publisher, "end of life", name, "*", error)
+            raise
+        if ending is not None and request.audit is not None:
+            request.audit.set_values({}, {"date": ending.date, "replaced_by": ending.replaced_by})
+        await self._service.end(publisher, name, ending)
+        return json_response(request, {"ends": None if ending is None else ending.view()})
 
     @app.post(*versioned("/validate", of_lists=False))
     async def validate(self, request: Request) -> bytes:

@@ -7,12 +7,13 @@ from typing import Any
 from twisted.python.failure import Failure
 
 from ...domain import errors
+from ...domain.endings import MAX_MESSAGE
 from ...domain.entries import MAX_NAME, MAX_VERSION
 from ...domain.shapes import Issue
 from ...serialization import Schema
 from ...web.error_responses import error_response, problem
 from ...web.openapi import OpenApiPart
-from .documents import MAX_MESSAGE, STATUSES
+from .documents import STATUSES
 from .server_json import SCHEMAS
 
 
@@ -42,6 +43,7 @@ _SECURITY = {
 _EXAMPLES = {
     "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
     "StatusChange": {"status": "deprecated"},
+    "Ending": {"date": "2027-01-31", "replaced_by": "io.acme/weather"},
     "Login": {"github_token": "mcpp_" + "x" * 38},
     "OidcLogin": {"oidc_token": "eyJ….eyJ….…"},
     "DomainLogin": {"domain": "acme.io", "timestamp": "2026-01-31T12:00:00Z", "signed_timestamp": "0a" * 64},
@@ -68,6 +70,16 @@ _SCHEMAS: dict[str, Schema] = {
         is_closed=True,
         status=_text("The new status.", enum=list(STATUSES)),
         statusMessage=_text("The reason; absent for `active`.", maxLength=MAX_MESSAGE),
+    ),
+    "Ending": _object(
+        "date",
+        is_closed=True,
+        date=_text("The last day; empty to remove the end of life.", maxLength=10),
+        replaced_by=_text("Name of the entry that replaces it.", maxLength=MAX_NAME),
+        message=_text("Reason and advice.", maxLength=MAX_MESSAGE),
+    ),
+    "Ended": _object(
+        "ends", ends={"anyOf": [_reference("EndOfLife"), {"type": "null"}], "description": "The end of life."}
     ),
     "StatusChanges": _object(
         *("updatedCount", "servers"),
@@ -201,6 +213,17 @@ _PATHS: dict[str, Any] = {
             "Deprecates, deletes or restores all published versions of a name.",
             "StatusChange",
             "StatusChanges",
+            needs_token=True,
+            path="name",
+        )
+    },
+    "/v0.1/servers/{name}/end-of-life": {
+        "put": _operation(
+            "setEndOfLife",
+            "Set the end of life",
+            "Sets or removes the last day of a name, and what replaces it.",
+            "Ending",
+            "Ended",
             needs_token=True,
             path="name",
         )

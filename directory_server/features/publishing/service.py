@@ -8,6 +8,7 @@ from contextlib import suppress
 from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 
+from ...domain.endings import Ending
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
 from ...domain.ports.access import Attempts
@@ -19,6 +20,7 @@ from ...domain.versions import PUBLISHED
 from ...feature.server import SERVICES, Server
 from ...services.directory import Directory
 from ...storage import Storage
+from ...tables import StoredEndings
 from ...timers import Timer
 from .proofs import NamespaceProofs
 from .proven import ProvenNamespaces
@@ -57,6 +59,8 @@ class PublishingService:
     _attempts: Attempts
     _now: Callable[[], float]
     _limit: AttemptLimit
+    _endings: StoredEndings
+    _announce: Callable[[], None]
     _proven: ProvenNamespaces | None = None
 
     async def authenticate(self, secret: str | SubjectPublisher, network: str) -> Publisher:
@@ -107,6 +111,17 @@ class PublishingService:
             "*" if version is None else version,
             lambda: self._change(publisher, name, version, change),
         )
+
+    async def end(self, publisher: Publisher, name: str, ending: Ending | None) -> None:
+        """Set the end of life of `name`, or remove it. Raises Forbidden, NotFound, and BadInput."""
+
+        async def run() -> Sequence[Entry]:
+            self.check_permission(publisher, name)
+            await (self._endings.remove(name, "publisher") if ending is None else self._endings.put(ending))
+            self._announce()
+            return ()
+
+        await self._logged(publisher, "end of life", name, "*", run)
 
     async def reject(self, publisher: Publisher, action: str, name: str, version: str, error: DirectoryError) -> None:
         """Record a request that was rejected before it named a valid entry."""

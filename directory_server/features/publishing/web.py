@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ...domain.throttling import AttemptLimit
 from ...feature.parts import WebPart
 from ...feature.server import Server
+from ...tables import StoredEndings
 from ...web.health import ISSUERS
 from ...web.pages import Extension
 from ...web.registry import REGISTRY_READERS
@@ -33,6 +34,8 @@ def _serve(server: Server) -> None:
         attempts=storage.attempts,
         now=server.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
+        endings=StoredEndings(storage.tables),
+        announce=server.bus.announce,
         proven=proven_namespaces(settings, storage),
     )
     logins = LoginService(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
@@ -63,7 +63,7 @@ class VerifiedEntries(EntryAdditions):
         """Return `detail` with the summary and the lists of its entry's checks."""
         return self._detail(detail, await self.states(detail.mcp_id), accepted)
 
-    def registry_meta(self, name: str, *, names_others: bool = True) -> Mapping[str, object]:
+    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
         """Return the summary of the checks of the entry `name` for the registry API."""
         verification = self.get(mcp_id_of(name))
         return {} if verification.checked_at is None else {VERIFICATION: _registry_summary(verification)}

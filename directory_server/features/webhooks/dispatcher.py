@@ -184,5 +184,8 @@ def _items(webhook: Webhook, matching: Matching, changes: Sequence[Change]) -> I
             hit = shown_hit(entry, change.accepted)
             fields |= {"name": hit.server_name, "title": hit.name, "version": entry.version[:100], "brief": hit.brief}
             fields |= {"website_url": hit.website_url, "status": hit.status}
+            if change.ending is not None:
+                view = change.ending.view()
+                fields["ends"] = view if webhook.scope is None else view.alone()
         items.append(fields)
     return items

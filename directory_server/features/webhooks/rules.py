@@ -9,7 +9,7 @@ import hmac
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -20,13 +20,14 @@ from ...domain.keys import check_label, new_id
 from ...domain.patterns import NamePatterns
 from ...domain.scopes import MAX_LIST_NAME, Scope
 
-Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed"]
+Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed", "ending"]
 
-KINDS: tuple[Kind, ...] = ("added", "changed", "deprecated", "deleted", "tools_changed")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _KINDS: Mapping[Cause, tuple[Kind, ...]] = {
     "document": ("changed",),
     "status": ("changed", "deprecated"),
+    "ending": ("ending",),
     # In the log of an older version, which did not say what has changed.
     "": ("changed",),
 }

@@ -21,6 +21,7 @@ from ...domain.checks import (
     VerifiedStatus,
     refined_auth,
 )
+from ...domain.ending_views import ENDED
 from ...domain.facts import Fact
 from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
@@ -107,7 +108,11 @@ def _checked(document: Document, change: Change, found: IndexedVerification, kin
     filters: dict[str, Collection[str]] = {"status": (found.status,), "flag": flags or (NO_FLAG,)}
     if found.names_server and not is_verified:
         is_verified, prior, filters["publisher"] = True, prior + PUBLISHER_PRIOR, (VERIFIED,)
-    if found.package == PackageStatus.DEPRECATED and not is_retired:
+    ending = change.ending
+    if ending is not None:
+        filters["ending"] = (ending.state,)
+    has_ended = found.package == PackageStatus.DEPRECATED or (ending is not None and ending.state in ENDED)
+    if has_ended and not is_retired:
         is_retired, prior, filters["retired"] = True, prior - DEPRECATED_PENALTY, ("true",)
     if auth != hit.auth:
         facts, filters["auth"] = facts & ~int(_ANY_AUTH) | int(_AUTH[auth]), (auth,)
@@ -121,6 +126,7 @@ def _checked(document: Document, change: Change, found: IndexedVerification, kin
         publisher=VERIFIED if is_verified else UNKNOWN,
         retired=is_retired,
         tool_hints=found.hinted,
+        ends=None if ending is None else ending.view(),
     )
     prior += PRIORS[found.status]
     terms = with_filters([*document.special_terms, *list_terms(change.lists)], filters)

@@ -10,6 +10,7 @@ from ... import serialization
 from ...client_config import Configuration, Input, Installation, Notice
 from ...domain import errors
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
+from ...domain.ending_views import EndingView
 from ...domain.flags import FlagView
 from ...domain.marks import MarkView
 from ...domain.quota import Allowance
@@ -125,6 +126,7 @@ _NAMES: dict[type, str] = {
     SearchPage: "SearchPage",
     Detail: "Detail",
     Tool: "Tool",
+    EndingView: "EndOfLife",
     FlagView: "Flag",
     IdentityView: "Identity",
     VerificationView: "Verification",

@@ -1,0 +1,46 @@
+"""Views of ends of life. The metadata of fields are keywords of JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from attrs import evolve, field, frozen
+
+from .limits import BRIEF, NAME
+
+State = Literal["planned", "soon", "past", "moved"]
+"""Whether the last day is far away, near or past. An entry that has moved to another name is `moved`."""
+
+STATES: tuple[State, ...] = get_args(State)
+
+ENDED = frozenset[State]({"past", "moved"})
+"""The states of entries that nobody maintains under their name."""
+
+
+@frozen
+class EndingView:
+    """When and how an entry ends."""
+
+    date: str = field(metadata={"description": "The last day on which the server is maintained.", "format": "date"})
+    state: str = field(
+        metadata={
+            "description": "planned; soon, the day is near; past; or moved, it goes on under another name.",
+            "enum": list(STATES),
+        }
+    )
+    replaced_by: str = field(
+        metadata={"description": "Registered name of the entry that replaces it; empty for none.", "maxLength": NAME}
+    )
+    mcp_id: str = field(metadata={"description": "Id of the entry that replaces it; empty for none."})
+    message: str = field(metadata={"description": "Reason and advice; empty if none is given.", "maxLength": BRIEF})
+
+    @property
+    def text(self) -> str:
+        """What it says, for clients that know the message of a status only."""
+        ended = "" if self.state == "moved" else f"Not maintained after {self.date}."
+        other = f"{'Moved to' if self.state == 'moved' else 'Replaced by'} {self.replaced_by}."
+        return " ".join(filter(None, (ended, other if self.replaced_by else "", self.message)))[:BRIEF]
+
+    def alone(self) -> EndingView:
+        """Return it without the name of the other entry, for readers who may not see that."""
+        return evolve(self, replaced_by="", mcp_id="")

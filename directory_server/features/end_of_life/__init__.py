@@ -1,0 +1,12 @@
+"""End of life of entries: set by operators and publishers, shown on entries, and announced by webhooks."""
+
+from ...feature import Feature
+
+FEATURE = Feature(
+    "end_of_life",
+    __name__,
+    settings="settings:EndOfLifeConfig",
+    commands={"end-of-life": "Set, list and remove the ends of life of entries."},
+    run="service:run",
+    resources=("resource:ENDINGS",),
+)

@@ -1,0 +1,1 @@
+"""Tests of ends of life and moves."""
