@@ -4,7 +4,8 @@
 
 The output is JSON: {"pages": [{"path", "title", "parent", "part", "summary", "html", "text"}], "files": {name: text}}.
 `part` and `summary` are those of the document, empty for decisions. A document or
-section larger than LARGEST is split at its sections, so that each page stays small. Links between documents lead to
+section larger than LARGEST is split at its sections, so that each page stays small. The file operations.md in the
+folder of a feature is a chapter of docs/operations.md. Links between documents lead to
 their pages; links to other files of the project become plain text. Blocks of HTML are left out. The texts are for the
 search.
 """
@@ -47,6 +48,9 @@ DOCUMENTS = {
 }
 """Part and summary of each document, in the order of the table of contents. The decisions follow."""
 
+OPERATIONS = "docs/operations.md"
+"""The document whose chapters about features stand in the folders of the features."""
+
 LARGEST = 12_000
 """Characters above which a document or section has a page for each of its sections."""
 
@@ -64,6 +68,11 @@ def render(root: Path = ROOT) -> dict[str, object]:
     """Return the pages and images of the documents below `root`."""
     names = [*DOCUMENTS, *(f"docs/decisions/{each.name}" for each in sorted((root / "docs/decisions").glob("0*.md")))]
     documents = {name: list(_pages(name, (root / name).read_text("utf-8"))) for name in names if (root / name).exists()}
+    chapters = {
+        path.relative_to(root).as_posix(): list(_chapter(path.read_text("utf-8")))
+        for path in root.glob("directory_server/features/*/operations.md")
+    }
+    documents |= dict(sorted(chapters.items(), key=lambda chapter: chapter[1][0].title))
     anchors = {
         (name, str(token.attrGet("id"))): page.path
         for name, pages in documents.items()
@@ -79,7 +88,7 @@ def render(root: Path = ROOT) -> dict[str, object]:
             _raise_headings(page.tokens)
             html = _MARKDOWN.renderer.render(page.tokens, _MARKDOWN.options, {})
             text = " ".join(" ".join(map(_plain, page.tokens)).split())
-            part, summary = DOCUMENTS.get(name, ("", ""))
+            part, summary = DOCUMENTS[OPERATIONS] if name in chapters else DOCUMENTS.get(name, ("", ""))
             rendered.append(
                 {
                     "path": page.path,
@@ -102,11 +111,22 @@ def _path(name: str) -> str:
 
 def _pages(name: str, text: str) -> Iterator[_Page]:
     """Yield the page of a document, or several if the document is large."""
-    # Comments, and pictures of the pages that the reader looks at.
+    path = _path(name)
+    yield from _sections(path, path, _tokens(text), level=2)
+
+
+def _chapter(text: str) -> Iterator[_Page]:
+    """Yield the pages of a chapter of OPERATIONS, which is a document of its own."""
+    parent = _path(OPERATIONS)
+    tokens = _tokens(text)
+    yield from _sections(f"{parent}/{tokens[0].attrGet('id')}", parent, tokens, level=2)
+
+
+def _tokens(text: str) -> list[Token]:
+    # Blocks of HTML are comments, and pictures of the pages that the reader looks at.
     tokens = [token for token in _MARKDOWN.parse(text) if token.type != "html_block"]
     _add_anchors(tokens)
-    path = _path(name)
-    yield from _sections(path, path, tokens, level=2)
+    return tokens
 
 
 def _sections(path: str, parent: str, tokens: list[Token], level: int) -> Iterator[_Page]:

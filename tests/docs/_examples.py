@@ -10,6 +10,9 @@ from attrs import frozen
 
 ROOT = Path(__file__).parents[2]
 
+CHAPTERS = sorted(ROOT.glob("directory_server/features/*/operations.md"))
+"""Chapters of docs/operations.md, each in the folder of its feature."""
+
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 _VARIABLE = {

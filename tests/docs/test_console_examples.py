@@ -20,7 +20,7 @@ import pytest
 from directory_server.domain.entries import OFFICIAL
 
 from ..process.conftest import MCP, TIMEOUT, Installation, Server, entry_line, run_command, run_twistd, until
-from ._examples import ROOT, Command, Example, examples, matches, stable
+from ._examples import CHAPTERS, ROOT, Command, Example, examples, matches, stable
 
 pytestmark = pytest.mark.process
 
@@ -33,7 +33,7 @@ WEATHER = {
 }
 
 
-DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *CHAPTERS]
 EXAMPLES = [each for path in DOCUMENTS if path.is_file() for each in examples(path)]
 
 CHANGES = ("-N", "-iN", "resources/list")

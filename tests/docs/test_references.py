@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ._examples import ROOT
+from ._examples import CHAPTERS, ROOT
 
 DOCUMENTS = [
     path
     for path in (
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
         *sorted(ROOT.glob("docs/**/*.md")),
+        *CHAPTERS,
     )
     if path.is_file()
 ]

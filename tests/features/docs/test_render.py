@@ -87,6 +87,21 @@ def test_a_large_document_has_a_page_for_each_section(tmp_path: Path) -> None:
     assert Links(rendered[-1]["html"]).links == ["/docs/operations/keys#keys", "/docs/operations/keys-1#keys-1"]
 
 
+def test_the_text_of_a_feature_is_a_chapter_of_operations(tmp_path: Path) -> None:
+    link = "../directory_server/features/marks/operations.md"
+    write(tmp_path, README="# Start\n", operations=f"# Operations\n\n[Marks]({link}) [one]({link}#one)\n")
+    feature = tmp_path / "directory_server" / "features" / "marks"
+    feature.mkdir(parents=True)
+    (feature / "operations.md").write_text("# Marks of texts\n\n[Back](../../../docs/operations.md)\n\n## One\n")
+    pages = RENDER["render"](tmp_path)["pages"]
+    assert [(page["path"], page["parent"], page["part"]) for page in pages[1:]] == [
+        ("operations", "operations", "operate"),
+        ("operations/marks-of-texts", "operations", "operate"),
+    ]
+    assert Links(pages[1]["html"]).links == ["/docs/operations/marks-of-texts", "/docs/operations/marks-of-texts#one"]
+    assert Links(pages[2]["html"]).links == ["/docs/operations"]
+
+
 def test_comments_and_html_of_documents(tmp_path: Path) -> None:
     write(tmp_path, README="# Start\n\n<!-- begin -->\n\n| a | b |\n|---|---|\n| `<key>` | 1 |\n\n<!-- end -->\n")
     html = RENDER["render"](tmp_path)["pages"][0]["html"]
