@@ -9,6 +9,7 @@ import pytest
 
 from directory_server.client_config import Configuration, Input, Installation, Notice
 from directory_server.domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
+from directory_server.domain.ending_views import EndingView
 from directory_server.domain.flags import FlagView
 from directory_server.domain.marks import MarkView
 from directory_server.domain.views import Detail, IdentityView, Tool
@@ -46,7 +47,7 @@ def table(of: type) -> str:
 
 TABLES: Sequence[type] = (
     *(Detail, Tool, FlagView, IdentityView, VerificationView, RemoteView, PackageView, FoundToolView),
-    *(ToolChangeView, MarkView),
+    *(ToolChangeView, MarkView, EndingView),
     *(Installation, Input, Configuration, Notice),
 )
 
