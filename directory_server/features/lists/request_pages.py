@@ -10,7 +10,7 @@ from attrs import frozen
 from ...domain.accounts import Account
 from ...domain.entries import Entry, check_name, mcp_id_of
 from ...domain.errors import BadInput, DirectoryError
-from ...domain.requests import MAX_TEXT, EventKind, State, unknown_request
+from ...domain.requests import MAX_TEXT, EventKind, unknown_request
 from ...domain.requests import Request as Asked
 from ...domain.scopes import NOTHING, Scope, unknown_list
 from ...domain.throttling import AttemptLimit
@@ -203,35 +203,3 @@ class RequestPages:
         """Return the values of a request for the audit log."""
         asked = await self._stored.requests.find(request_id)
         return {"list": asked.place, "entry": asked.subject, "state": asked.state}
-
-
-@frozen
-class RequestBar:
-    """The lines on the page of an entry: for each list that the viewer sees, whether the entry is on it, or waits."""
-
-    _stored: Stored
-
-    async def read(self, request: Request, viewer: Account | None, name: str) -> Mapping[str, Any] | None:
-        """Return the values of the bar; None if there is no line."""
-        if self._stored.scopes is None:
-            return None
-        names = await self._stored.scopes.names("" if viewer is None else viewer.id)
-        lists = [one for one in await self._stored.lists.all() if one.name in names and not one.is_all]
-        if not lists:
-            return None
-        shown = [entry_list.name for entry_list in lists]
-        listed, last = await self._stored.requests.listed(name, shown), await self._stored.requests.states(name, shown)
-        open_for = frozenset() if viewer is None else await self._stored.approvers.lists()
-        rows = []
-        for entry_list in lists:
-            asked = last.get(entry_list.name)
-            state = "listed" if entry_list.name in listed else "" if asked is None else _STATES.get(asked.state, "")
-            if state == "pending" and asked is not None and asked.kind == VERSION.name:
-                state = "version"
-            can_ask = not state.startswith(("listed", "pending", "version")) and entry_list.name in open_for
-            if state or can_ask:
-                rows.append((entry_list, state, can_ask))
-        return {"rows": rows, "name": name} if rows else None
-
-
-_STATES: Mapping[State, str] = {"open": "pending", "asked": "pending", "declined": "declined"}

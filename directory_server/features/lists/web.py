@@ -11,9 +11,10 @@ from ...web.operator_requests import NOTICES, Notice
 from ...web.pages import ENTRY_BARS, EntryBar, Extension
 from ...web.routes import APPS
 from .approvers import Approvers
+from .entry_bar import ListBar
 from .notices import REQUESTS, RequestMails
 from .pages import OWN, OwnLists, Stored
-from .request_pages import RequestBar, RequestPages
+from .request_pages import RequestPages
 from .request_tables import ListRequests
 from .scopes import ReaderScopes
 from .settings import ListsConfig
@@ -33,7 +34,7 @@ def _serve(server: Server) -> None:
         OwnLists(members, stored).app,
         RequestPages(members, server, stored, mails).app,
     )
-    server.add(ENTRY_BARS, EntryBar(f"{NAME}/entry.html", RequestBar(stored).read))
+    server.add(ENTRY_BARS, EntryBar(f"{NAME}/entry.html", ListBar(stored, server.operators.cookies).read))
     server.add(NOTICES, _open_requests)
 
 

@@ -287,6 +287,29 @@ def test_the_page_of_an_entry_names_the_lists_that_the_viewer_knows(office: Offi
     assert "Team" not in page_of_visitor(office, entry_page)
 
 
+def test_an_operator_adds_an_entry_to_a_list_on_its_page(office: Office) -> None:
+    operator, page = office.browsers[OPERATOR], f"/servers/{SECRET_ID}"
+    operator.get(page)
+    assert "Team Add to list" in operator.text
+    sent = {"entry": SECRET.name, "next": page}
+    response = operator.post("/admin/lists/team/pick", sent)
+    assert response.headers["Location"] == page
+    operator.follow(response)
+    assert "Team Listed Remove from list" in operator.text
+    assert office.names() == [SECRET.name]
+    office.ann.get(page)
+    assert "Team Listed" in office.ann.text
+    auditor = office.browsers[AUDITOR]
+    auditor.get(page)
+    for browser in (office.ann, auditor):
+        assert "from list" not in browser.text
+    operator.get(page)
+    # No address leads to another site.
+    response = operator.post("/admin/lists/team/unpick", {**sent, "next": "//evil.example/"})
+    assert response.headers["Location"] == "/admin/lists"
+    assert office.names() == []
+
+
 def page_of_visitor(office: Office, path: str) -> str:
     browser = Browser(office.listed.server)
     browser.get(path)
