@@ -187,6 +187,9 @@ class Options:
             raise Unusable(form.reason, option if form.reason == "option_value" else text_form.replace(INPUT, "…"))
         if form is _VARIABLE:
             self._check_variable(match)
+            if match["value"] is None:
+                # The command passes all declared variables.
+                return
         if form.warning and (form.always or INPUT in text_form):
             self.warnings.append(warning(form.warning, text_form.replace(INPUT, "…")))
         yield (option,)

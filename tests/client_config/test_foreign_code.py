@@ -296,7 +296,7 @@ def test_publisher_cannot_suggest_a_host_path_or_network(option: str) -> None:
         ),
         (
             runner_package("oci", named("-e", isRequired=False), positional("API_KEY"), environmentVariables=[SECRET]),
-            ["run", "-i", "--rm", "-e", "API_KEY", "-e", "API_KEY", "a/b:1"],
+            ["run", "-i", "--rm", "-e", "API_KEY", "a/b:1"],
         ),
         (runner_package("npm", {"type": "named", "name": "--unknown", "valueHint": "x"}), ["-y", "a@latest"]),
     ],

@@ -21,14 +21,15 @@ const addCopyButton = (element) => {
     setTimeout(() => { button.textContent = labels.copy; }, 2000);
   });
   const block = element.closest("pre");
-  if (block) {
-    const frame = document.createElement("div");
+  if (!block) return element.before(button);
+  let frame = block.closest(".code");
+  if (!frame) {
+    frame = document.createElement("figure");
     frame.className = "code";
     block.replaceWith(frame);
-    frame.append(button, block);
-  } else {
-    element.before(button);
+    frame.append(document.createElement("figcaption"), block);
   }
+  frame.querySelector("figcaption").append(button);
 };
 document.querySelectorAll("[data-copyable], .docs-page pre code").forEach(addCopyButton);
 
