@@ -131,7 +131,7 @@ def plugin_page() -> str:
         f".SH DESCRIPTION\n{_paragraphs(options.longdesc + IN_FOREGROUND)}",
         f".SH OPTIONS\n{_terms(_plugin_options(options))}",
         f".SH SETTINGS\n{_paragraphs('Each with its default. A setting goes in the file or in --set.')}",
-        _terms((f"{name} = {value}", meaning) for name, value, meaning in settings),
+        _terms((f"{setting.name} = {setting.value}", setting.meaning) for setting in settings),
         f".SH EXIT STATUS\n{_terms(EXIT_STATUS[:2])}",
         f".SH ENVIRONMENT\n{_terms(ENVIRONMENT)}",
         f".SH SEE ALSO\n.BR directory\\-server (1),\n.BR twistd (1)\n.PP\n{_filled(DOCUMENTATION)}\n",

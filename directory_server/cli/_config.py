@@ -36,7 +36,7 @@ def config(ctx: click.Context, markdown: bool, as_json: bool) -> None:
         settings, command = typed_settings(shown, sections), typed_settings(here, sections)
         print_json({"servers": records, "settings": settings, "command": command})
         return
-    meanings = {name: meaning for name, _, meaning in describe(own)}
+    meanings = {setting.name: setting.meaning for setting in describe(own)}
     for name, value in shown.items():
         echo(f"{name} = {value}\n    {meanings.get(name, '')}".rstrip())
     _explain(own, servers, here)

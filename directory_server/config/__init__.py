@@ -6,6 +6,7 @@ A setting has one name everywhere: `streams.per_key` is `per_key` in the table `
 
 from ._load import ConfigError, load, read_secret, read_setting_file
 from ._reference import (
+    ShownSetting,
     describe,
     index_folder,
     record_folder,

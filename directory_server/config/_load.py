@@ -66,7 +66,7 @@ def load(
     for section in config.features.values():
         if isinstance(section, CheckedSection):
             section.check(config)
-    return config
+    return attrs.evolve(config, sources={".".join(item.name): item.source for item in source_values})
 
 
 def build(cls: type[C], source_values: Iterable[SourceValue], sections: Sections = NO_SECTIONS) -> C:
@@ -99,7 +99,7 @@ def _instance(cls: type[C], values: Mapping[Name, Any], section: Name = (), sect
             arguments[field.name] = _instance(field.type, values, name)
         elif name in values:
             arguments[field.name] = values[name]
-        elif "doc" not in field.metadata:
+        elif field.name == "features":
             arguments[field.name] = {key: _instance(kind, values, (key,)) for key, kind in sections.items()}
     return cls(**arguments)
 

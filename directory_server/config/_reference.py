@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import attrs
-from attrs import AttrsInstance
+from attrs import AttrsInstance, frozen
 
 from ._load import Name
 from ._settings import Config
@@ -43,20 +43,53 @@ _TYPE_NAMES: Sequence[tuple[Any, str]] = (
 )
 
 
-def describe(config: AttrsInstance, section: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each setting, its value as `--set` accepts it (secrets masked) and its meaning."""
+@frozen
+class ShownSetting:
+    """A setting with texts as `--set` accepts them: its value, masked if it is secret, and its default.
+
+    `line` sets the value in the section of a TOML file; it is empty for a secret. `step` is as in `setting`.
+    """
+
+    name: str
+    value: str
+    default: str
+    meaning: str
+    line: str
+    step: str
+
+
+def describe(config: AttrsInstance, section: str = "") -> Iterator[ShownSetting]:
+    """Yield each setting."""
     for field in attrs.fields(attrs.resolve_types(type(config))):
         value = getattr(config, field.name)
         if attrs.has(type(value)):
             yield from describe(value, f"{field.name}.")
-        elif "doc" not in field.metadata:
+        elif field.name == "features":
             for name, settings in value.items():
                 yield from describe(settings, f"{name}.")
+        elif "doc" not in field.metadata:
+            continue
         elif table_class(field.type):
             for table in value:
                 yield from describe(table, f"{section}{field.name}.{table.name}.")
         else:
-            yield section + field.name, _as_text(value, field), field.metadata["doc"]
+            meta, default = field.metadata, _as_text(field.default, field) if field.default is not attrs.NOTHING else ""
+            line = "" if meta["secret"] else f"{field.name} = {_toml(value, field)}"
+            yield ShownSetting(section + field.name, _as_text(value, field), default, meta["doc"], line, meta["step"])
+
+
+def _toml(value: object, field: Setting) -> str:
+    """Return a value as TOML: a list of texts, a number or a truth value, else a text in quotation marks."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(_quoted(str(item)) for item in value)}]"
+    is_plain = isinstance(value, int | float) and field.type not in (Seconds, Bytes)
+    text = as_text(value, field.type)
+    return text if is_plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in escaped) + '"'
 
 
 def setting_names(sections: Sections) -> Sequence[str]:
@@ -67,7 +100,7 @@ def setting_names(sections: Sections) -> Sequence[str]:
 def shown_settings(config: Config) -> dict[str, str]:
     """Return the texts of all settings by name, secrets masked, with an absolute data_dir."""
     absolute = attrs.evolve(config, data_dir=config.data_dir.absolute())
-    return {name: value for name, value, _ in describe(absolute)}
+    return {setting.name: setting.value for setting in describe(absolute)}
 
 
 def record_folder(config: Config) -> Path | None:

@@ -166,6 +166,7 @@ class WebConfig:
         "Public URL of the server, for links and configurations; if empty: the local URL of the first endpoint.",
         base_url,
         daily=True,
+        step="admin.step_url",
     )
     hsts: Seconds = setting(
         0.0, "Duration of Strict-Transport-Security for pages under TLS; 0 sends no header.", AtLeast(0)
@@ -252,6 +253,8 @@ class Config:
     )
     features: Mapping[str, AttrsInstance] = field(factory=dict)
     """The sections of features, by name."""
+    sources: Mapping[str, str] = field(factory=dict, eq=False, repr=False)
+    """Where settings are set that are: "--set", "environment", or the path of the file, by name."""
 
     def of(self, section: type[Section]) -> Section:
         """Return the settings of a feature, with the class that it registered; the defaults if it is not registered."""

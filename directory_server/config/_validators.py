@@ -26,14 +26,16 @@ def setting(
     *,
     secret: bool = False,
     daily: bool = False,
+    step: str = "",
     table_of_text: Callable[[str], dict[str, object]] | None = None,
 ) -> T:
     """Declare a setting with its `default` and its meaning, `doc`, in one line.
 
-    The value of a `secret` setting is never shown. The documentation lists `daily` settings first. An array of tables
-    can be a text if `table_of_text` returns the table of each item, separated by spaces; it raises ValueError.
+    The value of a `secret` setting is never shown. The documentation lists `daily` settings first. `step` is the key of
+    a text: operators are asked to decide on the setting until it is set. An array of tables can be a text if
+    `table_of_text` returns the table of each item, separated by spaces; it raises ValueError.
     """
-    metadata = {"doc": doc, "secret": secret, "daily": daily, "table_of_text": table_of_text}
+    metadata = {"doc": doc, "secret": secret, "daily": daily, "step": step, "table_of_text": table_of_text}
     return field(default=default, validator=validator, metadata=metadata)
 
 

@@ -11,7 +11,7 @@ from directory_server.features import sections
 
 DEFAULTS = load(file=None, environ={}, settings=[], sections=sections())
 
-NAMES = [name for name, _, _ in describe(DEFAULTS)]
+NAMES = [setting.name for setting in describe(DEFAULTS)]
 
 
 def write_toml(folder: Path, toml: str) -> Path:

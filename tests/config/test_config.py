@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_file_sets_upstreams_in_order(tmp_path: Path) -> None:
     assert (ours.name, ours.interval, ours.floor, ours.headers) == ("ours", 3600.0, 0.85, ("Authorization: env:TOKEN",))
     assert (official.name, official.interval, official.floor) == ("official", 7200.0, 0.5)
     assert (official.include, official.exclude) == (("com.example/*",), ("*/old",))
-    described = {name: value for name, value, _ in describe(config)}
+    described = {setting.name: setting.value for setting in describe(config)}
     assert described["upstream.ours.headers"] == "(secret)"
     assert described["upstream.official.url"] == "https://registry.modelcontextprotocol.io"
 
@@ -146,7 +147,9 @@ def test_service_variables_of_kubernetes_are_ignored() -> None:
 
 
 def test_every_setting_is_described() -> None:
-    described = {name: (value, doc) for name, value, doc in describe(load_config("quota.limit=unlimited"))}
+    described = {
+        setting.name: (setting.value, setting.meaning) for setting in describe(load_config("quota.limit=unlimited"))
+    }
     assert described["listen"] == (
         "tcp:8080:interface=127.0.0.1",
         "Twisted endpoints to listen on, one or more.",
@@ -160,7 +163,7 @@ def test_every_setting_is_described() -> None:
 
 def test_described_values_can_be_set_again() -> None:
     config = load_config("listen=tcp:1 tcp:2", "http.allowed_hosts=a,b", "quota.limit=unlimited", "keys.grace=0.5")
-    assert load_config(*(f"{name}={value}" for name, value, _ in describe(config))) == config
+    assert load_config(*(f"{setting.name}={setting.value}" for setting in describe(config))) == config
 
 
 @frozen
@@ -178,7 +181,7 @@ class Other:
 def test_secrets_are_masked() -> None:
     config = build(Other, [SourceValue(("mail", "password"), "hunter2", "--set", is_text=True)])
     assert config.mail.password == "hunter2"
-    assert [value for _, value, _ in describe(config)] == ["(secret)", "(secret)", "false"]
+    assert [setting.value for setting in describe(config)] == ["(secret)", "(secret)", "false"]
     with pytest.raises(ConfigError) as caught:
         build(Other, [SourceValue(("mail", "port"), "hunter2", "--set", is_text=True)])
     assert str(caught.value) == "mail.port (--set): must be a whole number"
@@ -215,10 +218,11 @@ def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE)
     listed = dict(rows)
     assert len(rows) == len(listed)
-    settings = {name: value for name, value, _ in [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]}
+    described = [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]
+    settings = {setting.name: setting.value for setting in described}
     # `config` shows the tables of an upstream, not the list.
     settings["upstream"] = settings["sign_in.issuer"] = ""
-    settings |= {name: value for name, value, _ in describe(IssuerConfig(), "sign_in.issuer.")}
+    settings |= {setting.name: setting.value for setting in describe(IssuerConfig(), "sign_in.issuer.")}
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
     assert "| `quota.limit` | whole number ≥ 1 or `unlimited` |" in tables
     assert "| `log.access` | `text`, `json`, `off` |" in tables
@@ -272,3 +276,28 @@ def test_typed_settings_have_the_types_of_json() -> None:
     assert (typed["database"], typed["data_dir"]) == ("(secret)", str(Path("data").absolute()))
     assert (typed["upstream.official.official"], typed["upstream.official.floor"]) == (False, 0.85)
     assert typed["gone.setting"] == "7"
+
+
+def test_a_shown_setting_has_a_line_of_toml_that_sets_it() -> None:
+    values = {
+        "quota.limit": 'quota.limit = "unlimited"',
+        "web.name": 'web.name = "Our \\"servers\\" \\\\"',
+        "streams.heartbeat": 'streams.heartbeat = "1m"',
+        "listen": 'listen = ["tcp:1", "tcp:2"]',
+        "reuse_port": "reuse_port = true",
+    }
+    texts = {"quota.limit": "unlimited", "web.name": 'Our "servers" \\', "streams.heartbeat": "60s"}
+    texts |= {"listen": "tcp:1 tcp:2", "reuse_port": "true"}
+    config = load_config(*(f"{name}={text}" for name, text in texts.items()))
+    shown = {setting.name: setting for setting in describe(config)}
+    for name, line in values.items():
+        section, _, _ = name.rpartition(".")
+        assert f"{section}." * bool(section) + shown[name].line == line
+        assert config.sources[name] == "--set"
+    assert tomllib.loads("\n".join(values.values()))["web"]["name"] == texts["web.name"]
+    assert "quota.synchronous" not in config.sources
+
+
+def test_a_secret_has_no_line() -> None:
+    shown = {setting.name: setting for setting in describe(load_config("database=host=db password=hunter2"))}
+    assert (shown["database"].value, shown["database"].line) == ("(secret)", "")

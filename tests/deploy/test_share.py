@@ -116,8 +116,8 @@ def test_the_manual_of_the_server_has_every_option_and_setting(share: Path) -> N
     assert "-c, --config=VALUE TOML file of settings." in text
     assert "-l, --listen=VALUE Twisted endpoint to listen on" in text
     assert "--reuse-port " in text
-    for name, _, _ in describe(load(file=None, environ={}, settings=[], sections=sections())):
-        assert f" {name} = " in text
+    for setting in describe(load(file=None, environ={}, settings=[], sections=sections())):
+        assert f" {setting.name} = " in text
 
 
 def test_man_shows_the_pages(share: Path) -> None:

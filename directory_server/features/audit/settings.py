@@ -18,7 +18,7 @@ UPKEEP = 600.0
 class AuditConfig:
     """The audit log of what operators, members, publishers and commands do."""
 
-    enabled: bool = setting(False, "Whether actions are recorded.")
+    enabled: bool = setting(False, "Whether actions are recorded.", step="admin.step_audit")
     reads: tuple[str, ...] = setting(
         (),
         "Beginnings of the paths of the APIs and pages whose reads are recorded as well, such as /admin.",

@@ -12,5 +12,7 @@ class IconsConfig:
     """Icons that entries name, on lists and pages."""
 
     fetch: bool = setting(
-        False, "Whether the server fetches the icons of entries: it connects to their URLs when a page shows them."
+        False,
+        "Whether the server fetches the icons of entries: it connects to their URLs when a page shows them.",
+        step="admin.step_icons",
     )

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from shutil import disk_usage
 from typing import Any
 
 from attrs import frozen
 
 from ... import __version__
-from ...config import Config
-from ...domain.roster import MAX_COUNTED
-from ...domain.work import BACKUP, sync_of
+from ...config import Config, ShownSetting, describe
+from ...domain.roster import MAX_COUNTED, RosterCounts
+from ...domain.work import BACKUP, Work, sync_of
 from ...feature import parts
 from ...feature.parts import WebPart
-from ...feature.server import Server
+from ...feature.server import SERVICES, Server
 from ...storage import place
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OperatorRequests
 from ...web.pages import Extension
 from ...web.routes import APPS, App
+from .recent_errors import RecentErrors
 
-UPSTREAMS = f"{ADMIN}/upstreams"
+UPSTREAMS, SETTINGS = f"{ADMIN}/upstreams", f"{ADMIN}/settings"
+
+BACKUP_AGE = 7 * 86_400.0
+"""Seconds after which another backup is a next step."""
 
 MAX_ERROR = 300
 """Characters of the error of a sync run."""
@@ -41,12 +45,15 @@ class ServerPages:
     _started_at: float
     _server: Server
     _place: str
+    _errors: RecentErrors
 
     @app.get(ADMIN)
     @page("overview")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
         """Return the overview."""
-        now, work = self._server.now(), await self._server.storage.work.all()
+        storage, now = self._server.storage, self._server.now()
+        work = await storage.work.all()
+        counts, numbers = await storage.roster.counts(MAX_COUNTED), self._server.get(parts.NUMBERS)()
         minutes = max(0, int(now - self._started_at)) // 60
         return {
             "version": __version__,
@@ -55,19 +62,41 @@ class ServerPages:
             "hours": minutes // 60 % 24,
             "minutes": minutes % 60,
             "storage": self._place,
-            "numbers": self._server.get(parts.NUMBERS)(),
-            "counts": await self._server.storage.roster.counts(MAX_COUNTED),
+            "numbers": numbers,
+            "steps": [*self._steps(counts, numbers, work.get(BACKUP)), *_open_settings(self._server.config)],
+            "counts": counts,
             "most": MAX_COUNTED,
-            "notices": [
-                notice for read in self._server.all(NOTICES) if (notice := await read(self._server.storage)) is not None
-            ],
+            "notices": [notice for read in self._server.all(NOTICES) if (notice := await read(storage)) is not None],
             "failing": [upstream.state for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.error],
             "max_error": MAX_ERROR,
+            "errors": self._errors.of_last_day(),
             "upstreams": [upstream.state for upstream in self._server.all(parts.UPSTREAMS)],
             "running": [row for row in work.values() if row.is_active(now)],
             "backup": work.get(BACKUP),
             "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
         }
+
+    def _steps(self, counts: RosterCounts, numbers: Mapping[str, int], backup: Work | None) -> Iterator[Step]:
+        """Yield the next steps of a new directory that are not done."""
+        if not numbers.get("entries"):
+            yield Step("operators.step_entries", "/docs/operations/follow-other-registries")
+        if counts.accounts < 2:
+            yield Step("operators.step_invite", f"{ADMIN}/accounts#add")
+        if not counts.keys:
+            yield Step("operators.step_key", "/account/connect")
+        if backup is None or backup.at < self._server.now() - BACKUP_AGE:
+            yield Step("operators.step_backup", "/docs/operations/back-up")
+
+    @app.get(SETTINGS)
+    @page("settings")
+    async def get_settings(self, sent: Sent) -> Mapping[str, Any]:
+        """Return the list of all settings."""
+        config = self._server.config
+        rows = [(setting, _source(config, setting.name)) for setting in describe(config)]
+        sections: dict[str, list[tuple[ShownSetting, str]]] = {}
+        for row in rows:
+            sections.setdefault(row[0].name.rpartition(".")[0], []).append(row)
+        return {"changed": [row for row in rows if row[1]], "sections": sections}
 
     @app.get(UPSTREAMS)
     @page("upstreams")
@@ -96,6 +125,26 @@ class ServerPages:
         return Next(UPSTREAMS, "sync_started" if found[0].sync_now() else "sync_running")
 
 
+@frozen
+class Step:
+    """What an operator should do next: the key of its text, and the page for it."""
+
+    text: str
+    href: str
+
+
+def _open_settings(config: Config) -> Iterator[Step]:
+    """Yield the settings on which operators should decide, and have not."""
+    for setting in describe(config):
+        if setting.step and not _source(config, setting.name):
+            yield Step(setting.step, f"{SETTINGS}#{setting.name}")
+
+
+def _source(config: Config, name: str) -> str:
+    """Return where a setting is set; empty for a default. The tables of a setting have its source."""
+    return config.sources.get(name) or config.sources.get(name.partition(".")[0], "")
+
+
 def _free_bytes(config: Config) -> int | None:
     """Return the free bytes of the disk of the data directory; None without one, or if they are unknown."""
     try:
@@ -108,8 +157,9 @@ NAME = "operators"
 
 
 def _serve(server: Server) -> None:
-    requests = server.operators.of_folder(NAME)
-    server.add(APPS, ServerPages(requests, server.now(), server, place(server.config)).app)
+    requests, errors = server.operators.of_folder(NAME), RecentErrors(server.now)
+    server.add(SERVICES, errors)
+    server.add(APPS, ServerPages(requests, server.now(), server, place(server.config), errors).app)
 
 
 PART = WebPart(
@@ -120,6 +170,7 @@ PART = WebPart(
         tabs=(
             ("server", ADMIN, f"{NAME}.overview"),
             ("server", UPSTREAMS, f"{NAME}.upstreams"),
+            ("server", SETTINGS, f"{NAME}.settings"),
         ),
     ),
 )

@@ -16,4 +16,5 @@ class StatisticsConfig:
         0,
         "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
         AtLeast(0),
+        step="admin.step_queries",
     )

@@ -22,7 +22,10 @@ class VerifyConfig:
     """Checks of remotes and packages. Limits apply to each process."""
 
     remotes: bool = setting(
-        False, "Whether the server checks the remotes of entries: it connects to their URLs.", daily=True
+        False,
+        "Whether the server checks the remotes of entries: it connects to their URLs.",
+        daily=True,
+        step="admin.step_checks",
     )
     packages: bool = setting(
         False,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import cast
 from urllib.parse import quote
 
 import pytest
+from twisted.logger import Logger
 
 from directory_server import __version__
+from directory_server.config import describe
 from directory_server.domain.accounts import Account
+from directory_server.domain.work import BACKUP, Work
+from directory_server.feature.server import SERVICES
+from directory_server.features.operators.recent_errors import DAY, RecentErrors
+from directory_server.features.operators.web import BACKUP_AGE
 from directory_server.run_sync import run_sync
 
-from ...web.browsers import Browser, rename
+from ...web.browsers import OPERATOR, Browser, rename
 from ...web.conftest import Server
 from ._pages import HOSTILE, MAX_BYTES
 
@@ -72,3 +79,59 @@ def test_pages_are_small(server: Server, ann: Account, operator: Browser, langua
 def test_a_form_of_an_unknown_entry_shows_the_error_in_the_list(operator: Browser) -> None:
     operator.get("/account/keys")
     assert operator.submit("/admin/entry/disown", {"name": "x" * 201}) == "bad_request"
+
+
+def test_next_steps_disappear_when_they_are_done(server: Server, operator: Browser) -> None:
+    run_sync(server.keys.revoke(server.key_id))
+    operator.get("/admin")
+    for text in ("Invite a second person.", "Create a key", "Make a backup", "Set the public URL"):
+        assert text in operator.text
+    assert "Follow a registry" not in operator.text
+    now = server.application.server.now()
+    run_sync(server.accounts.register("ann@example.org", "hash", most=5))
+    run_sync(server.application.server.storage.work.put(Work(BACKUP, now, now, has_ended=True)))
+    server.new_key()
+    operator.get("/admin")
+    for text in ("Invite a second person.", "Create a key", "Make a backup"):
+        assert text not in operator.text
+    server.clock.advance(BACKUP_AGE + 1)
+    operator.sign_in(OPERATOR)
+    operator.get("/admin")
+    assert "Make a backup" in operator.text
+
+
+def test_a_setting_that_is_set_is_no_next_step(server: Server, operator: Browser) -> None:
+    operator.get("/admin")
+    assert "/admin/settings#verify.remotes" in operator.page
+    cast(dict[str, str], server.application.server.config.sources)["verify.remotes"] = "--set"
+    operator.get("/admin")
+    assert "/admin/settings#icons.fetch" in operator.page
+    assert "/admin/settings#verify.remotes" not in operator.page
+
+
+def test_all_settings_are_listed_without_secrets(server: Server, operator: Browser) -> None:
+    config = server.application.server.config
+    cast(dict[str, str], config.sources).update({"quota.limit": "/etc/directory.toml", "database": "environment"})
+    operator.get("/admin/settings")
+    for setting in describe(config):
+        assert f'id="{setting.name}"' in operator.page
+    assert "<code>quota.limit = 20</code>" in operator.page.partition("section-1")[0]
+    assert "/etc/directory.toml" in operator.page
+    assert len(operator.page) < 80_000
+
+
+def test_errors_of_the_last_day_are_counted(server: Server, operator: Browser) -> None:
+    (errors,) = (service for service in server.application.server.all(SERVICES) if isinstance(service, RecentErrors))
+    log = Logger()
+    errors.startService()
+    log.error("Cannot write {path}", path="<b>quota.db</b>\nTraceback")
+    log.warn("Only a warning")
+    errors.stopService()
+    log.error("After the end")
+    operator.get("/admin")
+    assert "Errors of the last 24 hours, of this process 1" in " ".join(operator.text.split())
+    assert "Cannot write &lt;b&gt;quota.db&lt;/b&gt;</bdi>" in operator.page
+    assert "Only a warning" not in operator.page
+    assert "After the end" not in operator.page
+    server.clock.advance(DAY + 1)
+    assert errors.of_last_day() == []
