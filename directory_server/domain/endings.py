@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 
@@ -102,3 +102,18 @@ def _is_date(text: str) -> bool:
         return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
     except ValueError:
         return False
+
+
+def new_moves(old: str, new: str, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the new names of those of `names` that move with the name or namespace (`com.acme/*`) `old` to `new`.
+
+    Raises BadInput.
+    """
+    if old.endswith("/*") != new.endswith("/*"):
+        raise BadInput(
+            "new_name: must be a namespace such as com.acme/* if the old one is.", code="move_new_name_wrong"
+        )
+    if not old.endswith("/*"):
+        return {old: new}
+    prefix = old.removesuffix("*")
+    return {name: new.removesuffix("*") + name.removeprefix(prefix) for name in names if name.startswith(prefix)}

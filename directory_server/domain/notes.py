@@ -15,6 +15,9 @@ CHECKS = "checks"
 ENDING = "ending"
 """When an entry ends, and what replaces it (domain.endings)."""
 
+FORMER = "former"
+"""A former name of an entry, which has moved: `other`. The entry under that name has a note of ENDING."""
+
 TEXTS = "texts"
 """The texts of the package of an entry that a check has read."""
 

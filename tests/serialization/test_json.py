@@ -134,7 +134,7 @@ def test_attrs_instances_are_encoded_as_objects() -> None:
             **{"mcp_id": "1", "name": "a", "brief": "b", "website_url": "c", "server_name": ""},
             **{"auth": "unknown", "runs": [], "verified": "unverified", "status": "active", "status_message": ""},
             **{"summary": "b", "vendor": False, "installable": False, "stars": None, "updated": ""},
-            **{"flags": [], "publisher": "unknown", "retired": False, "tool_hints": []},
+            **{"flags": [], "publisher": "unknown", "retired": False, "tool_hints": [], "ends": None},
         }
     ]
 

@@ -122,6 +122,7 @@ PUBLISH = (
     ("POST", "/validate", "/validate", b"{}"),
     ("POST", "/auth/{method}", "/auth/github-at", b'{"github_token":"none"}'),
     ("PUT", "/servers/*/end-of-life", "/servers/a%2Fb/end-of-life", b'{"date":"2027-01-31"}'),
+    ("POST", "/servers/*/move", "/servers/a%2Fb/move", b'{"new_name":"a/c"}'),
     ("PATCH", "/servers/*/status", "/servers/a%2Fb/status", b'{"status":"deleted"}'),
     ("PATCH", "/servers/*/versions/{version}/status", "/servers/a%2Fb/versions/1.0.0/status", b'{"status":"deleted"}'),
 )

@@ -1,15 +1,18 @@
-"""Ends of life for operators: the declaration of their pages and of `directory-server end-of-life`."""
+"""Ends of life and moves for operators: the declarations of their pages and commands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from attrs import asdict
 
 from ...domain.endings import MAX_MESSAGE, Ending, new_ending
-from ...domain.entries import MAX_NAME
+from ...domain.entries import MAX_NAME, mcp_id_of
 from ...domain.errors import NotFound
+from ...domain.versions import PUBLISHED
 from ...resource import Action, Asked, Done, Field, Parts, Resource
+from ...services.moves import Moves
 from ...tables import StoredEndings
 
 
@@ -19,8 +22,21 @@ async def _set(parts: Parts, name: str, date: str, replaced_by: str, message: st
     return Done(ending.mcp_id, line=f"{name} ends on {date}.")
 
 
+async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
+    store = parts.storage.store
+    publish = partial(store.publish, PUBLISHED, new=True)
+    moves = Moves(StoredEndings(parts.storage.tables), store, parts.now, publish)
+    moved = await moves.plan(name, new_name)
+    await moves.move(moved, message, "operator")
+    return Done(mcp_id_of(next(iter(moved))), line="\n".join(f"{old} is now {new}." for old, new in moved.items()))
+
+
 async def _list(parts: Parts, asked: Asked) -> Sequence[Ending]:
-    return await StoredEndings(parts.storage.tables).list()
+    return [ending for ending in await StoredEndings(parts.storage.tables).list() if ending.state != "moved"]
+
+
+async def _list_moves(parts: Parts, asked: Asked) -> Sequence[Ending]:
+    return [ending for ending in await StoredEndings(parts.storage.tables).list() if ending.state == "moved"]
 
 
 async def _find(parts: Parts, record_id: str) -> Ending:
@@ -33,6 +49,10 @@ async def _find(parts: Parts, record_id: str) -> Ending:
 
 async def _remove(parts: Parts, record_id: str) -> None:
     await StoredEndings(parts.storage.tables).remove((await _find(parts, record_id)).name)
+
+
+def _argument(name: str, help: str) -> Field:
+    return Field(name, help, longest=MAX_NAME, is_required=True, is_argument=True)
 
 
 ENDINGS = Resource(
@@ -53,11 +73,37 @@ ENDINGS = Resource(
         "Set the end of life of an entry, in place of the present one.",
         _set,
         fields=(
-            Field("name", "Name of the entry.", longest=MAX_NAME, is_required=True, is_argument=True),
+            _argument("name", "Name of the entry."),
             Field("date", "The last day, such as 2027-01-31.", longest=10, is_required=True),
             Field("replaced_by", "Name of the entry that replaces it.", longest=MAX_NAME, option="replaced-by"),
             Field("message", "Reason and advice.", "long", MAX_MESSAGE),
         ),
     ),
     actions=(Action("remove", "Remove the end of life of an entry.", _remove, done="is removed", ends=True),),
+)
+
+MOVES = Resource(
+    name="moves",
+    command="move",
+    noun="move",
+    group="entries",
+    about="Move entries to other names, list and take back moves.",
+    texts="end_of_life.moves",
+    list=_list_moves,
+    find=_find,
+    facts=lambda parts, ending: {"id": ending.mcp_id, **asdict(ending), "state": "active"},
+    columns=("name", "replaced_by", "date", "message", "setter"),
+    links={"name": "/servers/{id}"},
+    is_named=True,
+    add=Action(
+        "add",
+        "Move an entry or a namespace to another name.",
+        _move,
+        fields=(
+            _argument("name", "Name, or a namespace such as com.acme/*."),
+            _argument("new_name", "The new name or namespace."),
+            Field("message", "Reason and advice.", "long", MAX_MESSAGE),
+        ),
+    ),
+    actions=(Action("remove", "Take a move back; the new entry stays.", _remove, done="is back", ends=True),),
 )

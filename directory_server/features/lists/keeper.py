@@ -10,6 +10,7 @@ from attrs import define, field
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
+from ...domain.notes import FORMER
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.requests import Request
@@ -102,10 +103,12 @@ def differences(
         if change.body is None:
             continue
         matched = matching(change, rules)
+        # An entry that has moved is picked under its new name too.
+        names_of = {change.mcp_id, *(mcp_id_of(note.other) for note in change.notes if note.kind == FORMER)}
         wanted = {
             entry_list.name
             for entry_list in lists
-            if entry_list.rule in matched or change.mcp_id in chosen[entry_list.name]
+            if entry_list.rule in matched or not names_of.isdisjoint(chosen[entry_list.name])
         }
         present = names.intersection(change.lists)
         if wanted != present:

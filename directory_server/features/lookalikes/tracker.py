@@ -44,6 +44,8 @@ class Tracker:
     _allowed: Sequence[str]
     _finder: Finder = field(factory=Finder, init=False)
     _is_loaded: bool = field(default=False, init=False)
+    _moved: dict[str, str] = field(factory=dict, init=False)
+    """The new names of entries that have moved: these are no look-alikes of them."""
 
     def follower(self, storage: Followed, clock: Any, announce: Callable[[], None]) -> Follower:
         """Return the service."""
@@ -85,11 +87,11 @@ class Tracker:
         return bool(flags) and bool(await self._tables.write(lambda rows: put_notes(rows, ENTRY_FLAGS, flags)))
 
     def _load(self, changes: Sequence[Change]) -> None:
-        self._finder.put(_subjects(changes))
+        self._finder.put(self._subjects(changes))
 
     def _affected(self, changes: Sequence[Change]) -> Flags:
         """Put `changes` into the finder; return the flags of all entries that they may affect."""
-        return self._flags(self._finder.update(_subjects(changes)))
+        return self._flags(self._finder.update(self._subjects(changes)))
 
     def _flags(self, names: Iterable[str]) -> Flags:
         """Return the flags of the entries `names`, also those without any."""
@@ -98,14 +100,18 @@ class Tracker:
             mcp_id_of(name): [
                 Note(DUPLICATE if reason == DUPLICATE_NAME else LOOKALIKE, reason, now, other)
                 for other, reason in self._finder.originals(name).items()
+                if self._moved.get(other) != name and self._moved.get(name) != other
             ]
             if not any(fnmatchcase(name, pattern) for pattern in self._allowed)
             else ()
             for name in names
         }
 
-
-def _subjects(changes: Sequence[Change]) -> dict[str, Subject | None]:
-    """Return the entries of `changes` by name, None for those that are not visible any more."""
-    bodies = {change.name: change.body for change in changes}
-    return {name: None if body is None else subject_of(restore_entry(body)) for name, body in bodies.items()}
+    def _subjects(self, changes: Sequence[Change]) -> dict[str, Subject | None]:
+        """Return the entries of `changes` by name, None for those that are not visible any more."""
+        for change in changes:
+            self._moved.pop(change.name, None)
+            if change.ending is not None and change.ending.state == "moved":
+                self._moved[change.name] = change.ending.replaced_by
+        bodies = {change.name: change.body for change in changes}
+        return {name: None if body is None else subject_of(restore_entry(body)) for name, body in bodies.items()}

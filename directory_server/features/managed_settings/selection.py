@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
 from ... import serialization
 from ...domain.changes import Change
-from ...domain.entries import Entry
+from ...domain.endings import Ending, ending_of
+from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, NotFound
-from ...domain.notes import ACCEPTED, accepted_marks
+from ...domain.notes import ACCEPTED, ENDING, Note, accepted_marks
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.scopes import Scope
@@ -57,17 +58,24 @@ class Selection:
         builder, curated = PolicyBuilder(), await self._curation.curated()
         chosen = {flags.name for flags in curated if flags.local or flags.pinned or flags.allowed}
         chosen.update([name for (name,) in await self._tables.select(_PICKED, name=self._list)])
-        accepted = await self._tables.read(lambda rows: notes_of_kinds(rows, [ACCEPTED]))
+        notes = await self._tables.read(lambda rows: notes_of_kinds(rows, [ACCEPTED, ENDING]))
+        moved = {name: ending.replaced_by for name in chosen if (ending := _move_of(name, notes))}
+        chosen.update(moved.values())
+        allowed: set[str] = set()
 
         def allow(entry: Entry) -> None:
-            builder.allow(entry, _withheld(entry, chosen, accepted_marks(accepted.get(entry.mcp_id, ()))))
+            allowed.add(entry.name)
+            builder.allow(entry, _withheld(entry, chosen, accepted_marks(notes.get(entry.mcp_id, ()))))
 
         await self._add_all(self._selected(), keywords, allow)
+        # Machines that have the old name get the new one too.
+        others = sorted({new for old, new in moved.items() if old in allowed} - allowed)
+        await self._add_all(self._latest(others, include_hidden=False), "", allow)
         if not builder.has_entries:
             selected = f"is in the list {self._list!r}" if self._list else "is curated"
             matching = f" and matches {keywords!r}" if keywords else ""
             raise NotFound(f"No entry {selected}{matching}. An empty allow list would block all servers.")
-        await self._add_all(self._hidden([flags.name for flags in curated if flags.hidden]), "", builder.deny)
+        await self._add_all(self._latest([flags.name for flags in curated if flags.hidden]), "", builder.deny)
         return builder.policy()
 
     async def _add_all(
@@ -101,12 +109,17 @@ class Selection:
             yield [version.body for version in versions if not version.deleted]
             after = versions[-1].name, versions[-1].version
 
-    async def _hidden(self, names: Sequence[str]) -> AsyncIterator[Sequence[bytes]]:
-        """Yield the latest versions of hidden entries, ordered by name."""
+    async def _latest(self, names: Sequence[str], *, include_hidden: bool = True) -> AsyncIterator[Sequence[bytes]]:
+        """Yield the latest versions of entries, in the order of `names`."""
         for name in names:
-            version = await self.store.version(name, "latest", include_hidden=True)
+            version = await self.store.version(name, "latest", include_hidden=include_hidden)
             if version is not None and not version.deleted:
                 yield [version.body]
+
+
+def _move_of(name: str, notes: Mapping[str, Sequence[Note]]) -> Ending | None:
+    ending = ending_of(name, notes.get(mcp_id_of(name), ()))
+    return ending if ending is not None and ending.state == "moved" else None
 
 
 def _withheld(entry: Entry, chosen: Collection[str], accepted: Collection[str]) -> str:

@@ -24,6 +24,8 @@ _STATUS = Object({"status": Text(allowed=STATUSES), "statusMessage": Text(MAX_ME
 
 _ENDING = Object({"date": Text(10), "replaced_by": Text(MAX_NAME), "message": Text(MAX_MESSAGE)}, ["date"])
 
+_MOVE = Object({"new_name": Text(MAX_NAME), "message": Text(MAX_MESSAGE)}, ["new_name"])
+
 
 def published_entry(server: Any, now: float) -> Entry:
     """Return the entry of a published server.json at `now`, in seconds since the epoch. Raises InvalidServer."""
@@ -72,6 +74,13 @@ def ending_of_body(name: str, body: Any) -> Ending | None:
     if not body["date"]:
         return None
     return new_ending(name, body["date"], body.get("replaced_by", ""), body.get("message", ""), "publisher")
+
+
+def move_of_body(body: Any) -> tuple[str, str]:
+    """Return the new name and the message of a request that moves a name. Raises InvalidServer."""
+    if issues := _MOVE(body, ""):
+        raise InvalidServer(issues)
+    return body["new_name"], body.get("message", "")
 
 
 def login_token(body: Any, member: str, most: int) -> str:

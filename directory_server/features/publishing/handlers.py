@@ -26,6 +26,7 @@ from .documents import (
     changed_response,
     ending_of_body,
     login_token,
+    move_of_body,
     published_entry,
     published_response,
     server_issues,
@@ -152,6 +153,20 @@ class PublishHandlers:
             request.audit.set_values({}, {"date": ending.date, "replaced_by": ending.replaced_by})
         await self._service.end(publisher, name, ending)
         return json_response(request, {"ends": None if ending is None else ending.view()})
+
+    @app.post(*versioned("/servers/{name:path}/move", of_lists=False))
+    async def move(self, request: Request, name: str) -> bytes:
+        """Move a name, or with `*` after the slash all names of a namespace; respond with the new names."""
+        publisher, name = await self._access.authenticate(request), path_text(name)
+        await _audit(request, publisher, name, {})
+        try:
+            new_name, message = move_of_body(_body(request))
+        except DirectoryError as error:
+            await self._service.reject(publisher, "move", name, "*", error)
+            raise
+        if request.audit is not None:
+            request.audit.set_values({}, {"new_name": new_name})
+        return json_response(request, {"moved": await self._service.move(publisher, name, new_name, message)})
 
     @app.post(*versioned("/validate", of_lists=False))
     async def validate(self, request: Request) -> bytes:

@@ -44,6 +44,7 @@ _EXAMPLES = {
     "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
     "StatusChange": {"status": "deprecated"},
     "Ending": {"date": "2027-01-31", "replaced_by": "io.acme/weather"},
+    "Move": {"new_name": "com.acme/weather"},
     "Login": {"github_token": "mcpp_" + "x" * 38},
     "OidcLogin": {"oidc_token": "eyJ….eyJ….…"},
     "DomainLogin": {"domain": "acme.io", "timestamp": "2026-01-31T12:00:00Z", "signed_timestamp": "0a" * 64},
@@ -81,6 +82,13 @@ _SCHEMAS: dict[str, Schema] = {
     "Ended": _object(
         "ends", ends={"anyOf": [_reference("EndOfLife"), {"type": "null"}], "description": "The end of life."}
     ),
+    "Move": _object(
+        "new_name",
+        is_closed=True,
+        new_name=_text("The new name, or the new namespace with `/*`.", maxLength=MAX_NAME),
+        message=_text("Reason and advice.", maxLength=MAX_MESSAGE),
+    ),
+    "Moved": _object("moved", moved={"type": "object", "additionalProperties": {"type": "string"}}),
     "StatusChanges": _object(
         *("updatedCount", "servers"),
         updatedCount={"type": "integer", "description": "Number of versions that changed."},
@@ -224,6 +232,17 @@ _PATHS: dict[str, Any] = {
             "Sets or removes the last day of a name, and what replaces it.",
             "Ending",
             "Ended",
+            needs_token=True,
+            path="name",
+        )
+    },
+    "/v0.1/servers/{name}/move": {
+        "post": _operation(
+            "move",
+            "Move a name",
+            "Moves a name, or a namespace with `/*`. The token must permit the old and the new names.",
+            "Move",
+            "Moved",
             needs_token=True,
             path="name",
         )

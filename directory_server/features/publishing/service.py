@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 
+from ...domain.changes import Outcome
 from ...domain.endings import Ending
 from ...domain.entries import Entry
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
@@ -19,6 +20,7 @@ from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
 from ...feature.server import SERVICES, Server
 from ...services.directory import Directory
+from ...services.moves import Moves
 from ...storage import Storage
 from ...tables import StoredEndings
 from ...timers import Timer
@@ -123,15 +125,29 @@ class PublishingService:
 
         await self._logged(publisher, "end of life", name, "*", run)
 
+    async def move(self, publisher: Publisher, old: str, new: str, message: str) -> Mapping[str, str]:
+        """Move a name or a namespace; return the new names by the old ones. Raises Forbidden and BadInput."""
+        moves = Moves(self._endings, self._store, self._now, self._publish_new)
+        moved: dict[str, str] = {}
+
+        async def run() -> Sequence[Entry]:
+            moved.update(await moves.plan(old, new))
+            for name in (*moved, *moved.values()):
+                self.check_permission(publisher, name)
+            await moves.move(moved, message, "publisher")
+            self._announce()
+            return ()
+
+        await self._logged(publisher, "move", old, "*", run)
+        return moved
+
     async def reject(self, publisher: Publisher, action: str, name: str, version: str, error: DirectoryError) -> None:
         """Record a request that was rejected before it named a valid entry."""
         await self._add(publisher, action, name, version, error.code)
 
     async def _publish(self, publisher: Publisher, entry: Entry) -> Sequence[Entry]:
         self.check_permission(publisher, entry.name)
-        if self._proven is not None:
-            entry = evolve(entry, has_proof=bool(await self._proven.facts(entry.name)))
-        (outcome,) = await self._directory.publish(PUBLISHED, [entry], new=True)
+        (outcome,) = await self._publish_new([entry])
         if outcome == "exists":
             raise BadInput(
                 f"version: {entry.name} {entry.version} is published already. Versions cannot be changed; publish a "
@@ -145,6 +161,13 @@ class PublishingService:
                 code="publish_limit",
             )
         return [entry]
+
+    async def _publish_new(self, entries: Sequence[Entry]) -> Sequence[Outcome]:
+        """Publish new versions of one name, with the proof of its namespace."""
+        if self._proven is not None:
+            has_proof = bool(await self._proven.facts(entries[0].name))
+            entries = [evolve(entry, has_proof=has_proof) for entry in entries]
+        return await self._directory.publish(PUBLISHED, entries, new=True)
 
     async def _change(
         self, publisher: Publisher, name: str, version: str | None, change: Callable[[Entry], Entry | None]

@@ -27,8 +27,10 @@ from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
 from ...domain.namespaces import VERIFIED
+from ...domain.notes import FORMER
 from ...domain.tools import OfferedTool
 from ...serialization import restore_entry, restore_indexed, restore_texts
+from ..text import MAX_KEY
 from .document import (
     DEPRECATED_PENALTY,
     DESCRIBED,
@@ -39,6 +41,7 @@ from .document import (
     WEIGHT,
     Document,
     build_document,
+    name_terms,
     weighted_terms,
 )
 from .facets import facet, hinted_facts, list_terms, shown_tools, with_filters
@@ -129,7 +132,8 @@ def _checked(document: Document, change: Change, found: IndexedVerification, kin
         ends=None if ending is None else ending.view(),
     )
     prior += PRIORS[found.status]
-    terms = with_filters([*document.special_terms, *list_terms(change.lists)], filters)
+    former = [term for note in change.notes if note.kind == FORMER for term in name_terms(note.other[:MAX_KEY])]
+    terms = with_filters([*document.special_terms, *list_terms(change.lists), *former], filters)
     row = evolve(row, hit=hit, prior=prior - MARKED_PENALTY if flags else prior, facts=facts)
     return evolve(document, row=row, special_terms=sorted(terms))
 

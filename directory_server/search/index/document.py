@@ -152,10 +152,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     offered = encode_tools(shown.offered_tools)
     vector = meaning_vector(entry)
     special_terms = {
-        FULL_NAME + key(runs(name, humps=True)),
-        FULL_NAME + key((*owner_runs, *short_runs)),
-        FULL_NAME + key((*runs(namespace.rpartition(".")[2], humps=True), *short_runs)),
-        EXACT_NAME + phrase(name),
+        *name_terms(name),
         facet("official", "true" if entry.is_official else "false"),
         facet("retired", "true" if entry.is_retired else "false"),
         facet("publisher", VERIFIED if entry.is_proven else UNKNOWN),
@@ -188,6 +185,18 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     phrases = phrase("\n".join((title, name, brief, *labels, *translations)), MAX_PHRASES)
     row = Row(entry.mcp_id, name, hit, prior, phrases, facts.bits, sorting, vector, offered)
     return Document(row, *weighted_terms(weights, *flagged), sorted(special_terms))
+
+
+def name_terms(name: str) -> set[str]:
+    """Return the special terms of a registered name."""
+    namespace, _, short = name.rpartition("/")
+    short_runs = runs(short, humps=True)
+    owners = _owner(namespace)[: OWNER.max_characters], namespace.rpartition(".")[2]
+    return {
+        FULL_NAME + key(runs(name, humps=True)),
+        *(FULL_NAME + key((*runs(owner, humps=True), *short_runs)) for owner in owners),
+        EXACT_NAME + phrase(name),
+    }
 
 
 def weighted_terms(
