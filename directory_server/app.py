@@ -72,7 +72,7 @@ class DirectoryService(MultiService):
         Thread(target=self._preload, daemon=True).start()
         with self._exiting_on_errors():
             run_until_done(application.load(), lambda: self._reactor)
-            application.storage.serve()
+            application.storage.control.serve()
             process.tune()
             if self._config.reuse_port:
                 self._add_stage(application.ports)

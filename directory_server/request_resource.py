@@ -113,7 +113,7 @@ def request_resource(
 
 async def email_of(parts: Parts, request: Request) -> str:
     """Return the e-mail address of the account of a request, empty without one."""
-    listed = await parts.storage.roster.account(request.account) if request.account else None
+    listed = await parts.storage.people.roster.account(request.account) if request.account else None
     return "" if listed is None else listed.account.email
 
 
@@ -138,7 +138,7 @@ def decision(
         decided = await requests.record(request_id, event, account, text, parts.now(), details)
         if apply is not None:
             await apply(parts, decided)
-        listed = await parts.storage.roster.account(decided.account) if parts.mail and decided.account else None
+        listed = await parts.storage.people.roster.account(decided.account) if parts.mail and decided.account else None
         if parts.mail and listed and listed.account.disabled_at is None:
             parts.mail(listed.account.email, _SUBJECTS[event], kind.page)
         return None

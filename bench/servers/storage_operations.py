@@ -68,16 +68,16 @@ async def main(_: Any, callers: str, seconds: str) -> None:
     runtime = machine_runtime(reactor)
     config = load(file=None, environ=os.environ, settings=[], sections=sections())
     storage = open_storage(config, runtime)
-    bus_service = storage.serving().bus_service
+    bus_service = storage.control.serving().bus_service
     key_ids: Sequence[str] = json.loads(sys.stdin.readline())
     # The storage uses its connections of the reactor when that runs.
     await deferLater(reactor, 0)
     bus_service.startService()
     # Connections are opened, and statements are prepared.
-    await storage.quota.charge(key_ids[-1], LIMIT)
+    await storage.people.quota.charge(key_ids[-1], LIMIT)
     print("ready", flush=True)
     await runtime.offload(sys.stdin.readline)
-    outcome = await measure(storage.quota, key_ids, int(callers), float(seconds))
+    outcome = await measure(storage.people.quota, key_ids, int(callers), float(seconds))
     await maybeDeferred(bus_service.stopService)
     runtime.stop()
     storage.close()

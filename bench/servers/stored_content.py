@@ -13,7 +13,7 @@ from directory_server.storage import Storage
 
 def key_ids(storage: Storage) -> Sequence[str]:
     """Return the ids of all keys."""
-    return [key.id for key in run_sync(storage.keys.list())]
+    return [key.id for key in run_sync(storage.people.keys.list())]
 
 
 def publish_times(storage: Storage, count: int) -> Mapping[str, tuple[float, float]]:

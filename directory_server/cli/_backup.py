@@ -60,12 +60,12 @@ def restore(ctx: click.Context, folder: Path) -> None:
     storage = command_context(ctx).storage
     newer = before / "directory.db" if before and (before / "directory.db").is_file() else None
     try:
-        result = wait_for(storage.after_restore(newer))
+        result = wait_for(storage.control.after_restore(newer))
     except DirectoryError as error:
         if newer is None:
             raise
         echo(f"Nothing can be copied from the files from before: {error.message}", err=True)
-        newer, result = None, wait_for(storage.after_restore(None))
+        newer, result = None, wait_for(storage.control.after_restore(None))
     _print_restored(result, is_compared=newer is not None)
     echo("Start the server. With audit.key_file, run 'audit verify --max-age 0' first.")
 
@@ -85,7 +85,7 @@ def after_restore(ctx: click.Context, newer: Path | None) -> None:
     passwords are copied from the newer database.
     """
     _check_stopped(configuration(ctx))
-    _print_restored(wait_for(command_context(ctx).storage.after_restore(newer)), is_compared=newer is not None)
+    _print_restored(wait_for(command_context(ctx).storage.control.after_restore(newer)), is_compared=newer is not None)
 
 
 def _check_stopped(config: Config) -> None:

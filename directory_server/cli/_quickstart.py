@@ -74,15 +74,15 @@ async def _begin(context: CommandContext) -> None:
             echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
         await importer.import_files([str(sample.path())], storage.store.publish, source=SAMPLE, official=True)
     secret = None
-    if not await storage.roster.all_keys(limit=1):
-        _, secret = await storage.keys.create("first key", limit=context.config.quota.limit, expires_at=None)
-    listed = [row.account for row in await storage.roster.all_accounts(limit=PAGE)]
+    if not await storage.people.roster.all_keys(limit=1):
+        _, secret = await storage.people.keys.create("first key", limit=context.config.quota.limit, expires_at=None)
+    listed = [row.account for row in await storage.people.roster.all_accounts(limit=PAGE)]
     link = ""
     if not listed:
-        operator = await storage.accounts.add(OPERATOR)
-        await storage.accounts.set_role(operator.id, "operator")
+        operator = await storage.people.accounts.add(OPERATOR)
+        await storage.people.accounts.set_role(operator.id, "operator")
         lifetime = context.config.accounts.link
-        link = await invitation(storage.accounts, operator.id, lifetime, context.public_url)
+        link = await invitation(storage.people.accounts, operator.id, lifetime, context.public_url)
     operators = (account.email for account in listed if account.is_operator)
     steps = NextSteps(
         base=context.public_url,

@@ -54,7 +54,7 @@ def _status(
     context: CommandContext, processes: Sequence[RunningServer], upstreams: Sequence[UpstreamState]
 ) -> dict[str, Any]:
     storage = context.storage
-    totals = wait_for(storage.roster.totals(time.time()))
+    totals = wait_for(storage.people.roster.totals(time.time()))
     return {
         "software": __version__,
         "server": _server(local_url(context.config, processes), allowed_host(context.config, processes)),
@@ -88,7 +88,7 @@ def _lines(
     yield "last change", f"{status['last_change']:,}"
     yield "keys", f"{status['keys']['valid']:,} valid, {status['keys']['total']:,} total"
     yield "accounts", ", ".join(f"{count:,} {state}" for state, count in status["accounts"].items()) or "none"
-    for line in wait_for(context.storage.describe()):
+    for line in wait_for(context.storage.control.describe()):
         name, _, text = line.partition("  ")
         yield name, text.strip()
     for upstream in upstreams:

@@ -61,7 +61,7 @@ class Readiness:
         obstacles = {
             "index": not (self._feed.loaded and self.is_preloaded),
             # Without a shared database no machine is better than another, and pages and streams still work.
-            "storage": not (self._storage.is_shared or all(self._storage.available().values())),
+            "storage": not (self._storage.is_shared or all(self._storage.control.available().values())),
             "draining": self.draining,
         }
         return [name for name, is_present in obstacles.items() if is_present]
@@ -151,10 +151,12 @@ def build(
 
     web = build_web(core, publishers, people, sockets, readiness.obstacles, upstreams)
     register = core.metrics.registry.register
-    register(metrics.Gauges(search.index, publishers.hub, web.connections, states, storage.available))
+    register(metrics.Gauges(search.index, publishers.hub, web.connections, states, storage.control.available))
     if (head := core.serving.head) is not None:
-        register(metrics.DatabaseGauges(lambda: storage.away_since() is None, lambda: max(head() - feed.seq, 0)))
-    unused = UnusedAccounts(storage.accounts, storage.quota, now, config.accounts.unused)
+        register(
+            metrics.DatabaseGauges(lambda: storage.control.away_since() is None, lambda: max(head() - feed.seq, 0))
+        )
+    unused = UnusedAccounts(storage.people.accounts, storage.people.quota, now, config.accounts.unused)
     return Application(
         storage,
         search,

@@ -67,7 +67,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
     storage = open_storage(
         config, evolve(runtime, database_timer=lambda link: metrics.database.labels(link).observe, lost=lost)
     )
-    serving = storage.serving()
+    serving = storage.control.serving()
     server = Server(
         config=config,
         storage=storage,

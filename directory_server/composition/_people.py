@@ -40,8 +40,8 @@ def build_people(core: Core, publishers: Publishers) -> People:
     server, runtime = core.server, core.runtime
     storage, web, limits = server.storage, server.config.web, server.config.accounts
     service = AccountService(
-        storage.accounts,
-        storage.sessions,
+        storage.people.accounts,
+        storage.people.sessions,
         runtime.passwords,
         limits.pending_total,
         limits.session_clients,
@@ -71,7 +71,7 @@ def build_people(core: Core, publishers: Publishers) -> People:
     )
     notifier = pages.NewEntriesNotifier(publishers.page_hub, server.proxies)
     handlers = pages.PageHandlers(layout, notifier, access)
-    return People(service, FirstAccount(storage.roster), cookies, handlers)
+    return People(service, FirstAccount(storage.people.roster), cookies, handlers)
 
 
 def account_pages(
@@ -86,10 +86,10 @@ def account_pages(
 
     storage, config, limits = core.server.storage, core.server.config, core.server.config.accounts
     user_keys = UserKeys(
-        storage.keys,
-        storage.quota,
-        storage.new_secrets,
-        storage.key_uses if config.keys.last_use else None,
+        storage.people.keys,
+        storage.people.quota,
+        storage.people.new_secrets,
+        storage.people.key_uses if config.keys.last_use else None,
         core.runtime.now,
         config.quota.limit,
         limits.keys,
@@ -98,7 +98,7 @@ def account_pages(
     )
     now, limit = core.runtime.now, account.KEY_CHANGES
     requests = account.AccountRequests(people.cookies, people.pages.layout)
-    attempts = account.AttemptLimits(core.server.proxies, storage.attempts)
+    attempts = account.AttemptLimits(core.server.proxies, storage.people.attempts)
     registrations = account.RegistrationLimits(
         core.server.proxies,
         now,
@@ -113,7 +113,7 @@ def account_pages(
         account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
         account.KeyPages(requests, user_keys, connect, changes, now, read_parts),
         connect,
-        account.SessionPages(requests, storage.sessions, limits.session_clients),
+        account.SessionPages(requests, storage.people.sessions, limits.session_clients),
         account.SettingsPages(requests, people.accounts, attempts, user_keys),
     )
     return [handler.app for handler in handlers]

@@ -38,7 +38,7 @@ def build_publishers(core: Core, sockets: int) -> Publishers:
     total = max_streams(config, sockets)
     keyed = {**asdict(config.streams), "total": total}
     anonymous = {**keyed, "per_key": runtime.page_streams, "total": min(config.web.streams, total // 10)}
-    hub = streams.Hub(storage.keys, server.bus, server.reactor, runtime.new_random(), **keyed)
+    hub = streams.Hub(storage.people.keys, server.bus, server.reactor, runtime.new_random(), **keyed)
     page_hub = streams.Hub(pages.AnonymousOwners(), server.bus, server.reactor, runtime.new_random(), **anonymous)
     log_id = run_until_done(storage.store.log_id(), lambda: server.reactor)
     log_pages = changes.LogPages(storage.store, percolate, runtime.offload, log_id)

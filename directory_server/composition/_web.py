@@ -79,8 +79,8 @@ def build_web(
         streams=lambda: publishers.hub.sockets + publishers.page_hub.sockets,
     )
     server, storage = core.server, core.server.storage
-    away_since = storage.away_since if storage.is_shared else None
-    key_uses = KeyUseRecorder(storage.key_uses, server.proxies, server.now, server.config.keys.last_use)
+    away_since = storage.control.away_since if storage.is_shared else None
+    key_uses = KeyUseRecorder(storage.people.key_uses, server.proxies, server.now, server.config.keys.last_use)
     _complete(core, publishers, people, connections, key_uses, upstreams)
     checks = health.Health(
         core.search.index,
@@ -110,7 +110,7 @@ def _apps(core: Core, publishers: Publishers, people: People) -> list[App]:
     server, hub = core.server, publishers.hub
     config, storage, catalogue, authenticator = server.config, server.storage, server.catalogue, server.authenticator
     readers = server.all(registry.REGISTRY_READERS)
-    sessions = mcp.McpSessions(run_until_done(storage.session_secret(), lambda: server.reactor))
+    sessions = mcp.McpSessions(run_until_done(storage.control.session_secret(), lambda: server.reactor))
     announced = publishers.newest, sessions, hub, publishers.announcements
     endpoint = mcp.endpoint(authenticator, catalogue, *announced, search_tools=config.mcp.search_tools)
     handlers = (
@@ -185,8 +185,8 @@ def _complete(
     server.failed_keys = _limiter(core, server.config.http.failed_keys)
     server.registry_reads = _limiter(core, server.config.registry.per_minute)
     server.authenticator = authentication.Authenticator(
-        server.storage.keys,
-        server.trace("charge", server.storage.quota),
+        server.storage.people.keys,
+        server.trace("charge", server.storage.people.quota),
         server.failed_keys,
         key_uses,
         core.metrics.quota_errors.inc,
@@ -197,7 +197,7 @@ def _complete(
     server.registry_access = registry.RegistryAccess(
         mode=server.config.registry.access,
         authenticator=server.authenticator,
-        tokens=server.storage.registry_tokens,
+        tokens=server.storage.people.registry_tokens,
         reads=server.registry_reads,
         failures=server.failed_keys,
         readers=server.all(registry.REGISTRY_READERS),

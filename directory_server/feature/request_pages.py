@@ -66,7 +66,7 @@ class MemberRequests(OwnRequests):
             checked_text("text", text := sent.get("text", ""), is_required=form.kind.needs_text)
             # An invalid request does not count.
             limit = AttemptLimit(f"{form.kind.name} request", rate=5 / 86_400.0, burst=5)
-            await self._server.storage.attempts.charge(limit, account.id)
+            await self._server.storage.people.attempts.charge(limit, account.id)
             await self.stored.add(made, text, self._server.now())
         except DirectoryError as error:
             shown = form_error(request, form.all_fields, sent, error)

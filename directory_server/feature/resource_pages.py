@@ -88,7 +88,9 @@ class ResourcePages:
         """Return the new secret of a record once, to the session that made it; else a page with status 410."""
         member = await self._requests.member(request)
         record = await self._facts(self._parts(request, member), record_id)
-        new, status = await shown_once(request, member, self._server.storage.new_secrets, self._subject(record["id"]))
+        new, status = await shown_once(
+            request, member, self._server.storage.people.new_secrets, self._subject(record["id"])
+        )
         values = {"resource": self.resource, "record": record, "secret": new and new.secret}
         return self._requests.page(request, member.session, "secret", values, status)
 
@@ -99,7 +101,7 @@ class ResourcePages:
         if not done.secret:
             return self._requests.redirect(request, path, done.notice or action.name)
         new = NewSecret(done.secret, rotated=False)
-        await self._server.storage.new_secrets.put(member.session.identifier, self._subject(record_id), new)
+        await self._server.storage.people.new_secrets.put(member.session.identifier, self._subject(record_id), new)
         return self._requests.redirect(request, f"{path}/secret")
 
     async def _list(

@@ -96,6 +96,7 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         watchdog.stop()
         database.close()
 
+    cache = tables.NoCache(access) if connected is None else connected.keys
     return tables.Storage(
         is_shared=True,
         store=store,
@@ -103,28 +104,21 @@ def open_postgres(config: Config, environment: Environment) -> tables.Storage:
         mirrors=tables.StoredMirrors(access, followers),
         followers=followers,
         work=tables.StoredWork(access),
-        background_tables=access,
-        row_clock=None,
-        keys=tables.StoredKeyRing(access, now, tables.NoCache(access) if connected is None else connected.keys),
-        key_uses=tables.StoredKeyUses(access),
-        quota=quota,
-        accounts=tables.StoredAccounts(access, now),
-        identities=tables.StoredIdentities(access, now),
-        sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
-        new_secrets=tables.StoredNewSecrets(access, now),
-        roster=tables.StoredRoster(access),
-        statistics_tables=access,
+        people=tables.people(access, now, cache, quota, attempts, accounts.idle, accounts.absolute),
+        control=tables.Control(
+            serving=partial(_serving, database, connected, tasks, node, environment),
+            session_secret=lambda: postgres.session_secret(database),
+            after_restore=after_restore,
+            describe=partial(_describe, database, node),
+            available=lambda: {"database": database.availability.since is None},
+            away_since=lambda: database.availability.since,
+            serve=watchdog.stop,
+            close=close,
+        ),
         tables=access,
-        registry_tokens=tables.StoredRegistryTokens(access, now),
-        attempts=attempts,
-        serving=partial(_serving, database, connected, tasks, node, environment),
-        session_secret=lambda: postgres.session_secret(database),
-        after_restore=after_restore,
-        describe=partial(_describe, database, node),
-        available=lambda: {"database": database.availability.since is None},
-        away_since=lambda: database.availability.since,
-        serve=watchdog.stop,
-        close=close,
+        background_tables=access,
+        statistics_tables=access,
+        row_clock=None,
     )
 
 

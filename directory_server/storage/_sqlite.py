@@ -54,6 +54,9 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         statistics.close()
         data.close()
 
+    # The attempts of one machine are not worth a write to the disk each.
+    attempts = ProcessAttempts(now)
+    cache = sqlite.SqliteKeyCache(data.directory, environment.turn)
     return tables.Storage(
         is_shared=False,
         store=store,
@@ -61,29 +64,21 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         mirrors=tables.StoredMirrors(background, followers),
         followers=followers,
         work=tables.StoredWork(background),
-        background_tables=background,
-        row_clock=now,
-        keys=tables.StoredKeyRing(access, now, sqlite.SqliteKeyCache(data.directory, environment.turn)),
-        key_uses=tables.StoredKeyUses(access),
-        quota=quota,
-        accounts=tables.StoredAccounts(access, now),
-        identities=tables.StoredIdentities(access, now),
-        sessions=tables.StoredSessions(access, now, accounts.idle, accounts.absolute),
-        new_secrets=tables.StoredNewSecrets(access, now),
-        roster=tables.StoredRoster(access),
-        statistics_tables=statistics,
+        people=tables.people(access, now, cache, quota, attempts, accounts.idle, accounts.absolute),
+        control=tables.Control(
+            serving=partial(_serving, data, quota, environment),
+            session_secret=session_secret,
+            after_restore=after_restore,
+            describe=describe,
+            available=data.available,
+            away_since=lambda: None,
+            serve=lambda: data.serve(environment.reactor),
+            close=close,
+        ),
         tables=access,
-        registry_tokens=tables.StoredRegistryTokens(access, now),
-        # The attempts of one machine are not worth a write to the disk each.
-        attempts=ProcessAttempts(now),
-        serving=partial(_serving, data, quota, environment),
-        session_secret=session_secret,
-        after_restore=after_restore,
-        describe=describe,
-        available=data.available,
-        away_since=lambda: None,
-        serve=lambda: data.serve(environment.reactor),
-        close=close,
+        background_tables=background,
+        statistics_tables=statistics,
+        row_clock=now,
     )
 
 

@@ -38,7 +38,7 @@ from ._steps import (
     known_steps,
     missing_steps,
 )
-from ._storage import Serving, Storage
+from ._storage import Control, People, Serving, Storage, people
 from ._tables import Rows, Statement, Tables, Write, snapshot, transaction
 from ._visibility import apply_policy, log_change, log_changes, names_hidden_by
 from ._work import StoredWork

@@ -145,9 +145,9 @@ class Workload:
     def __enter__(self) -> Workload:
         with storage(self.conninfo) as opened:
             for number, limit in enumerate(LIMITS):
-                key, secret = run_sync(opened.keys.create(f"key {number}", limit=limit, expires_at=None))
+                key, secret = run_sync(opened.people.keys.create(f"key {number}", limit=limit, expires_at=None))
                 self.keys[secret] = key.id, limit
-            _, free = run_sync(opened.keys.create("reader", limit=None, expires_at=None))
+            _, free = run_sync(opened.people.keys.create("reader", limit=None, expires_at=None))
         self.readers = [Reader(self.servers, free, number) for number in range(len(self.servers))]
         for namespace in PUBLISHERS:
             self._publish(namespace)

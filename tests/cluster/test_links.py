@@ -44,7 +44,7 @@ def server(engine: Engine) -> Iterator[Server]:
     lost: list[str] = []
     environment = evolve(runtime, offload=inline, lost=lost.append)
     storage = open_storage(Config(database=engine.conninfo), environment)
-    serving = storage.serving()
+    serving = storage.control.serving()
     serving.bus_service.startService()
     yield storage, serving, lost
     serving.bus_service.stopService()
@@ -59,22 +59,22 @@ def storage(server: Server) -> Storage:
 
 @awaited
 async def test_short_queries_do_not_wait_behind_a_charge(storage: Storage, engine: Engine) -> None:
-    account = await storage.accounts.add("ann@example.org", "hash")
-    session = await storage.sessions.open(account.id)
-    _, token = await storage.registry_tokens.create("editors")
-    key, _ = await storage.keys.create("robot", limit=20, expires_at=None, owner=account.id)
+    account = await storage.people.accounts.add("ann@example.org", "hash")
+    session = await storage.people.sessions.open(account.id)
+    _, token = await storage.people.registry_tokens.create("editors")
+    key, _ = await storage.people.keys.create("robot", limit=20, expires_at=None, owner=account.id)
     with psycopg.connect(engine.conninfo) as other:
         # Another machine charges the same key, and its transaction is not finished.
         other.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", [key.id])
-        charge = Deferred.fromCoroutine(storage.quota.charge(key.id, 20))
-        assert await storage.sessions.find(session) == account
-        assert await storage.registry_tokens.find(token)
-        assert await storage.accounts.find("ann@example.org") == account
-        assert await storage.accounts.password(account.id) == "hash"
-        assert await storage.accounts.linked("unknown") is None
-        assert await storage.keys.list(account.id) == [key]
-        assert await storage.keys.live([key.id]) == {key.id}
-        assert await storage.keys.ended(60.0) == set()
+        charge = Deferred.fromCoroutine(storage.people.quota.charge(key.id, 20))
+        assert await storage.people.sessions.find(session) == account
+        assert await storage.people.registry_tokens.find(token)
+        assert await storage.people.accounts.find("ann@example.org") == account
+        assert await storage.people.accounts.password(account.id) == "hash"
+        assert await storage.people.accounts.linked("unknown") is None
+        assert await storage.people.keys.list(account.id) == [key]
+        assert await storage.people.keys.live([key.id]) == {key.id}
+        assert await storage.people.keys.ended(60.0) == set()
         assert await storage.store.entry("unknown") is None
         assert (await storage.store.oldest(), await storage.store.head(), await storage.store.count()) == (0, 0, 0)
         assert not charge.called

@@ -38,11 +38,11 @@ _BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'director
 def accepted_for(server: Server, engine: Engine, disturb: Callable[[], object] = lambda: None) -> float:
     """Revoke a key, after `disturb`; return the seconds for which `server`, which has it in its cache, accepts it."""
     with storage(engine.conninfo) as opened:
-        key, secret = run_sync(opened.keys.create("revoked", limit=None, expires_at=None))
+        key, secret = run_sync(opened.people.keys.create("revoked", limit=None, expires_at=None))
         assert server.search("rain", secret).status == 200
         disturb()
         assert server.search("rain", secret).status == 200
-        run_sync(opened.keys.revoke(key.id))
+        run_sync(opened.people.keys.revoke(key.id))
     revoked = last = time.monotonic()
     while (sent := time.monotonic()) < revoked + 3 * PROMISE:
         status = server.search("rain", secret).status

@@ -57,16 +57,16 @@ def test_a_key_that_a_machine_behind_revokes_ends_at_once_at_one_ahead(
     behind_and_ahead: tuple[Storage, Storage],
 ) -> None:
     behind, ahead = behind_and_ahead
-    key, _ = run_sync(behind.keys.create("robot", limit=20, expires_at=None))
-    run_sync(behind.keys.revoke(key.id))
-    assert run_sync(ahead.keys.ended(60.0)) == {key.id}
+    key, _ = run_sync(behind.people.keys.create("robot", limit=20, expires_at=None))
+    run_sync(behind.people.keys.revoke(key.id))
+    assert run_sync(ahead.people.keys.ended(60.0)) == {key.id}
 
 
 def test_a_key_expires_by_the_clock_of_the_database(
     behind_and_ahead: tuple[Storage, Storage], database: Database
 ) -> None:
     both = behind_and_ahead
-    _, secret = run_sync(both[0].keys.create("robot", limit=20, expires_at=time.time() + HOURS))
-    assert [run_sync(storage.keys.find(secret)) is not None for storage in both] == [True, True]
+    _, secret = run_sync(both[0].people.keys.create("robot", limit=20, expires_at=time.time() + HOURS))
+    assert [run_sync(storage.people.keys.find(secret)) is not None for storage in both] == [True, True]
     run_sync(database.run("UPDATE api_key SET expires_at = expires_at - $1::float8", 2 * HOURS))
-    assert [run_sync(storage.keys.find(secret)) for storage in both] == [None, None]
+    assert [run_sync(storage.people.keys.find(secret)) for storage in both] == [None, None]

@@ -324,14 +324,14 @@ def open_server(tmp_path: Path, settings: Mapping[str, Any]) -> Iterator[Server]
         service.startService()
     storage = application.storage
     database = sqlite.Database(tmp_path, "directory")
-    key, secret = run_sync(storage.keys.create("test", limit=20, expires_at=None))
+    key, secret = run_sync(storage.people.keys.create("test", limit=20, expires_at=None))
     under_test = Server(
         clock,
         tmp_path,
         application.search.directory,
-        storage.keys,
+        storage.people.keys,
         application.publishers.hub,
-        storage.accounts,
+        storage.people.accounts,
         passwords,
         database,
         Requests(storage.tables, (REPORT,)),

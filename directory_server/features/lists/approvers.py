@@ -81,7 +81,7 @@ class Approvers:
         for reader, group in await self.of(list_name):
             if group:
                 texts.append(group)
-            elif (listed := await self._storage.roster.account(reader)) is not None:
+            elif (listed := await self._storage.people.roster.account(reader)) is not None:
                 texts.append(str(listed.account.email))
         return texts
 
@@ -92,7 +92,7 @@ class Approvers:
         known = {name for (name,) in await self._tables.all(GROUPS)}
         approvers = []
         for text in texts:
-            account = await self._storage.accounts.find(text) if "@" in text else None
+            account = await self._storage.people.accounts.find(text) if "@" in text else None
             if account is None and "@" in text:
                 raise BadInput("approvers: must be addresses of accounts and names of groups.", code="approver_wrong")
             if account is None and text not in known:

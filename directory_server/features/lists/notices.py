@@ -72,6 +72,6 @@ class RequestMails:
     async def _send(self, accounts: Sequence[str], subject: str, about: Sequence[Request]) -> None:
         path = f"{REQUESTS}/{about[0].id}" if len(about) == 1 else REQUESTS
         for account in accounts:
-            listed = await self._storage.roster.account(account)
+            listed = await self._storage.people.roster.account(account)
             if self._mail is not None and listed is not None and listed.account.disabled_at is None:
                 self._mail(listed.account.email, subject, path)

@@ -15,14 +15,14 @@ async def reader_of(storage: Storage, text: str) -> str:
     """
     text = text.strip()
     if "@" in text:
-        account = await storage.accounts.find(text)
+        account = await storage.people.accounts.find(text)
         if account is not None:
             return str(account.id)
     elif text and is_storable(text):
-        listed = await storage.roster.key(text)
+        listed = await storage.people.roster.key(text)
         if listed is not None and listed.key.owner is None:
             return text
-        if any(token.id == text and token.revoked_at is None for token in await storage.registry_tokens.list()):
+        if any(token.id == text and token.revoked_at is None for token in await storage.people.registry_tokens.list()):
             return text
     raise BadInput(
         "members: must be the e-mail address of an account, or the id of a token, or of a key without an account.",
@@ -32,8 +32,8 @@ async def reader_of(storage: Storage, text: str) -> str:
 
 async def name_of(storage: Storage, reader: str) -> str:
     """Return the e-mail address or the label of a reader; its id if there is none any more."""
-    if (account := await storage.roster.account(reader)) is not None:
+    if (account := await storage.people.roster.account(reader)) is not None:
         return str(account.account.email)
-    if (listed := await storage.roster.key(reader)) is not None:
+    if (listed := await storage.people.roster.key(reader)) is not None:
         return f"{listed.key.label} ({reader})"
     return reader

@@ -76,7 +76,7 @@ class RequestPages:
         if await self._entry(name, within=frozenset({list_name})) is not None:
             raise BadInput("entry: is on this list.", code="listed")
         # An invalid request does not count.
-        await self._server.storage.attempts.charge(_BY_ACCOUNT, account.id)
+        await self._server.storage.people.attempts.charge(_BY_ACCOUNT, account.id)
         added = await self._stored.requests.add(
             account.id, list_name, name, sent.fields.get("reason", ""), self._server.now()
         )
@@ -181,7 +181,7 @@ class RequestPages:
 
     async def _reviewed(self, asked: Asked) -> Mapping[str, Any]:
         """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
-        listed = await self._server.storage.roster.account(asked.account) if asked.account else None
+        listed = await self._server.storage.people.roster.account(asked.account) if asked.account else None
         entry, approved = (
             await self._entry(asked.subject, within=None),
             await self._stored.requests.approval(asked.place, asked.subject),

@@ -27,7 +27,7 @@ _LIMIT = Field("limit", "Requests in any 60 minutes.", longest=12, is_required=T
 
 
 async def _add(parts: Parts, email: str, role: Role) -> Done:
-    accounts = parts.storage.accounts
+    accounts = parts.storage.people.accounts
     account = await accounts.add(email)
     if role != "member":
         await accounts.set_role(account.id, role)
@@ -37,7 +37,7 @@ async def _add(parts: Parts, email: str, role: Role) -> Done:
 async def _linked(parts: Parts, account_id: str, email: str, before: str = "") -> Done:
     """Return a new one-time link that sets the password of an account and signs in."""
     lifetime = parts.config.accounts.link
-    link = await invitation(parts.storage.accounts, account_id, lifetime, parts.url())
+    link = await invitation(parts.storage.people.accounts, account_id, lifetime, parts.url())
     line = f"{before}One-time link for {email}, valid for {duration(lifetime)}:"
     return Done(account_id, secret=link, line=line)
 
@@ -56,11 +56,11 @@ async def _reset(parts: Parts, account_id: str, revoke_keys: bool) -> Done:
         raise disabled_account()
     if revoke_keys:
         # Sessions end first: an attacker with a session could create keys in between.
-        await storage.accounts.set_password(account.id, None)
+        await storage.people.accounts.set_password(account.id, None)
     keys, before = await _valid_keys(parts, account_id), ""
     if revoke_keys:
         for key in keys:
-            await storage.keys.revoke(key.id)
+            await storage.people.keys.revoke(key.id)
         before = f"{counted(len(keys), 'key')} of {account.email} revoked; password and sessions ended.\n"
     elif keys:
         command = f"account reset {account.email} --revoke-keys"
@@ -70,14 +70,14 @@ async def _reset(parts: Parts, account_id: str, revoke_keys: bool) -> Done:
 
 async def _valid_keys(parts: Parts, account_id: str) -> Sequence[ApiKey]:
     """Return the keys of an account that are neither revoked nor expired."""
-    owned = await parts.storage.keys.list(account_id)
-    live = await parts.storage.keys.live([key.id for key in owned])
+    owned = await parts.storage.people.keys.list(account_id)
+    live = await parts.storage.people.keys.live([key.id for key in owned])
     return [key for key in owned if key.id in live]
 
 
 async def _delete(parts: Parts, account_id: str) -> Done:
     listed, keys = await _find(parts, account_id), await _valid_keys(parts, account_id)
-    await parts.storage.accounts.delete(account_id)
+    await parts.storage.people.accounts.delete(account_id)
     return Done(line=f"The account {listed.account.email} is deleted; {counted(len(keys), 'key')} revoked.")
 
 
@@ -85,7 +85,7 @@ async def _set_limit(parts: Parts, account_id: str, limit: str) -> Done:
     if parts.is_own(account_id):
         raise BadInput("You cannot change the limit of your own account.", code="own_limit")
     email = (await _find(parts, account_id)).account.email
-    await parts.storage.accounts.set_limit(account_id, requests := limit_of(limit))
+    await parts.storage.people.accounts.set_limit(account_id, requests := limit_of(limit))
     return Done(line=f"The account {email} is limited to {requests:,} requests per key.")
 
 
@@ -93,40 +93,42 @@ async def _set_role(parts: Parts, account_id: str, role: Role) -> Done:
     account = (await _find(parts, account_id)).account
     if parts.account is not None and account.is_operator:
         raise BadInput("Only the command line ends the role of an operator.", code="operator_role")
-    await parts.storage.accounts.set_role(account_id, role)
+    await parts.storage.people.accounts.set_role(account_id, role)
     return Done(line=f"The account {account.email} is {_ARTICLES[role]} {role}.")
 
 
 async def _link_issuer(parts: Parts, account_id: str, issuer: str) -> Done:
     email = (await _find(parts, account_id)).account.email
-    await parts.storage.accounts.link_issuer(account_id, issuer)
+    await parts.storage.people.accounts.link_issuer(account_id, issuer)
     return Done(line=f"The account {email} is linked to the next person of {issuer} with this address.")
 
 
 async def _disable(parts: Parts, account_id: str) -> None:
     if parts.is_own(account_id):
         raise BadInput("You cannot disable your own account.", code="own_account")
-    await parts.storage.accounts.disable(account_id)
+    await parts.storage.people.accounts.disable(account_id)
 
 
 async def _approve(parts: Parts, account_id: str) -> None:
-    await parts.storage.accounts.approve(account_id)
+    await parts.storage.people.accounts.approve(account_id)
     if parts.mail is not None:
         parts.mail((await _find(parts, account_id)).account.email, "Your account was approved", "/account/keys")
 
 
 async def _list(parts: Parts, asked: Asked) -> Sequence[ListedAccount]:
     is_pending = asked.state == "pending"
-    return await parts.storage.roster.accounts(asked.text, pending=is_pending, after=asked.after, limit=asked.limit)
+    return await parts.storage.people.roster.accounts(
+        asked.text, pending=is_pending, after=asked.after, limit=asked.limit
+    )
 
 
 async def _every(parts: Parts, after: int, limit: int) -> Sequence[ListedAccount]:
-    return await parts.storage.roster.all_accounts(after=after, limit=limit)
+    return await parts.storage.people.roster.all_accounts(after=after, limit=limit)
 
 
 async def _find(parts: Parts, name: str) -> ListedAccount:
-    account = await parts.storage.accounts.find(normalized_email(name)) if "@" in name else None
-    listed = await parts.storage.roster.account(account.id if account else name)
+    account = await parts.storage.people.accounts.find(normalized_email(name)) if "@" in name else None
+    listed = await parts.storage.people.roster.account(account.id if account else name)
     if listed is None:
         what = "the e-mail address" if "@" in name else "the id"
         raise NotFound(f"There is no account with {what} {name[:300]!r}.")
@@ -147,7 +149,7 @@ def _facts(parts: Parts, listed: ListedAccount) -> Facts:
 
 
 async def _keys(server: Server, listed: ListedAccount) -> Mapping[str, object]:
-    keys = await server.storage.roster.keys(owner=listed.account.id, limit=MAX_KEYS)
+    keys = await server.storage.people.roster.keys(owner=listed.account.id, limit=MAX_KEYS)
     return {"keys": keys, "count": listed.keys, "now": server.now()}
 
 
@@ -224,7 +226,7 @@ ACCOUNTS = Resource(
         Action(
             "enable",
             "Enable the account EMAIL: sign-in and its keys work again.",
-            lambda parts, account_id: parts.storage.accounts.enable(account_id),
+            lambda parts, account_id: parts.storage.people.accounts.enable(account_id),
             done="is enabled",
             allows=_is("disabled"),
         ),

@@ -34,7 +34,7 @@ class UsedKey:
 
 
 async def _used(parts: Parts, listed: ListedKey) -> UsedKey:
-    key, use, quota = listed.key, listed.use, parts.storage.quota
+    key, use, quota = listed.key, listed.use, parts.storage.people.quota
     left = await quota.peek(key.quota_id, key.limit)
     # A use is written every few minutes, a charge at once. Keys that share a quota have the charges of all of them.
     charged = await quota.last(key.quota_id) if key.shared is None else None
@@ -43,15 +43,19 @@ async def _used(parts: Parts, listed: ListedKey) -> UsedKey:
 
 
 async def _list(parts: Parts, asked: Asked) -> Sequence[UsedKey]:
-    return [UsedKey(key) for key in await parts.storage.roster.keys(asked.text, after=asked.after, limit=asked.limit)]
+    return [
+        UsedKey(key) for key in await parts.storage.people.roster.keys(asked.text, after=asked.after, limit=asked.limit)
+    ]
 
 
 async def _every(parts: Parts, after: int, limit: int) -> Sequence[UsedKey]:
-    return [await _used(parts, listed) for listed in await parts.storage.roster.all_keys(after=after, limit=limit)]
+    return [
+        await _used(parts, listed) for listed in await parts.storage.people.roster.all_keys(after=after, limit=limit)
+    ]
 
 
 async def _find(parts: Parts, key_id: str) -> UsedKey:
-    listed: ListedKey | None = await parts.storage.roster.key(key_id)
+    listed: ListedKey | None = await parts.storage.people.roster.key(key_id)
     if listed is None:
         raise NotFound(f"No key has the id {key_id[:20]!r}.")
     return await _used(parts, listed)
@@ -95,7 +99,7 @@ def _limit(text: str) -> int | None:
 
 async def _create(parts: Parts, label: str, limit: str | None, expires: str) -> Done:
     chosen = parts.config.quota.limit if not limit else _limit(limit)
-    key, secret = await parts.storage.keys.create(label, limit=chosen, expires_at=expiry(expires, parts.now()))
+    key, secret = await parts.storage.people.keys.create(label, limit=chosen, expires_at=expiry(expires, parts.now()))
     return Done(key.id, secret=secret)
 
 
@@ -103,19 +107,19 @@ async def _set_limit(parts: Parts, key_id: str, limit: str) -> Done:
     if parts.is_own((await _find(parts, key_id)).listed.key.owner):
         # A stolen session could create a key, raise its limit, and use it after the session has ended.
         raise BadInput("You cannot change the limit of a key of your own account.", code="own_key")
-    await parts.storage.keys.set_limit(key_id, _limit(limit))
+    await parts.storage.people.keys.set_limit(key_id, _limit(limit))
     return Done(line=f"Key {key_id} has the limit {limit}.")
 
 
 async def _revoke(parts: Parts, key_id: str) -> None:
-    await parts.storage.keys.revoke(key_id)
+    await parts.storage.people.keys.revoke(key_id)
 
 
 async def _rotate(parts: Parts, key_id: str, grace: str | None) -> Done:
     if grace and grace != "0" and not DURATION.fullmatch(grace):
         raise BadInput("grace: must be a duration such as 30d, 12h, 15m or 30s, or 0.")
     seconds = parse_duration(grace) if grace else parts.config.keys.grace
-    _, secret = await parts.storage.keys.rotate(key_id, grace=seconds)
+    _, secret = await parts.storage.people.keys.rotate(key_id, grace=seconds)
     return Done(secret=secret)
 
 

@@ -14,18 +14,18 @@ _OFF = "The token has no effect yet: set registry.access to secret-path."
 
 
 async def _create(parts: Parts, label: str) -> Done:
-    token, secret = await parts.storage.registry_tokens.create(label)
+    token, secret = await parts.storage.people.registry_tokens.create(label)
     hint = "" if parts.config.registry.access == "secret-path" else _OFF
     line = f"Created token {token.id} for {label!r}. Its URL is shown only once:"
     return Done(token.id, secret=f"{parts.url()}/r/{secret}", line=line, hint=hint)
 
 
 async def _list(parts: Parts, asked: Asked) -> Sequence[RegistryToken]:
-    return await parts.storage.registry_tokens.list()
+    return await parts.storage.people.registry_tokens.list()
 
 
 async def _find(parts: Parts, token_id: str) -> RegistryToken:
-    for token in await parts.storage.registry_tokens.list():
+    for token in await parts.storage.people.registry_tokens.list():
         if token.id == token_id:
             return token
     raise NotFound(f"No token has the id {token_id[:20]!r}.")
@@ -57,7 +57,7 @@ REGISTRY_TOKENS = Resource(
         Action(
             "revoke",
             "Revoke a token. From the next request on, its path is not found.",
-            lambda parts, token_id: parts.storage.registry_tokens.revoke(token_id),
+            lambda parts, token_id: parts.storage.people.registry_tokens.revoke(token_id),
             done="is revoked",
             confirms=True,
             allows=lambda parts, facts: facts["state"] == "valid",

@@ -53,7 +53,7 @@ class ServerPages:
         """Return the overview."""
         storage, now = self._server.storage, self._server.now()
         work = await storage.work.all()
-        counts, numbers = await storage.roster.counts(MAX_COUNTED), self._server.get(parts.NUMBERS)()
+        counts, numbers = await storage.people.roster.counts(MAX_COUNTED), self._server.get(parts.NUMBERS)()
         minutes = max(0, int(now - self._started_at)) // 60
         return {
             "version": __version__,

@@ -31,7 +31,7 @@ def _serve(server: Server) -> None:
         log=log,
         directory=server.directory,
         store=storage.store,
-        attempts=storage.attempts,
+        attempts=storage.people.attempts,
         now=server.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
         endings=StoredEndings(storage.tables),
@@ -42,7 +42,7 @@ def _serve(server: Server) -> None:
         logins=_logins(server, settings),
         tokens=PublisherTokens(storage.tables, server.now),
         log=log,
-        attempts=storage.attempts,
+        attempts=storage.people.attempts,
         now=server.now,
         limit=AttemptLimit("login", settings.per_minute / 60, settings.per_minute),
     )

@@ -19,7 +19,7 @@ def _check(parts: Parts, request: Request, limit: str) -> Facts:
 
 
 async def _grant(parts: Parts, request: Request) -> None:
-    await parts.storage.accounts.set_limit(request.subject, request.details["granted"])
+    await parts.storage.people.accounts.set_limit(request.subject, request.details["granted"])
 
 
 QUOTA_REQUESTS = request_resource(

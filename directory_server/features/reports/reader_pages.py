@@ -61,7 +61,7 @@ class ReaderPages:
             # An invalid report does not count.
             report = new_report(detail.mcp_id, detail.server_name, detail.version, reason, text)
             # The address first: attempts that are rejected for one address do not use up the limit of its network.
-            attempts, proxies = self._server.storage.attempts, self._server.proxies
+            attempts, proxies = self._server.storage.people.attempts, self._server.proxies
             await attempts.charge(_BY_ADDRESS, proxies.client(request))
             await attempts.charge(_BY_NETWORK, proxies.network(request))
             await self._reports.add(report, text, self._server.now())

@@ -49,7 +49,7 @@ def run(server: Server) -> None:
         now = server.now()
         for request in await requests.expire(now - settings.age, now):
             if request.account and mailer.sends:
-                listed = await tables.roster.account(request.account)
+                listed = await tables.people.roster.account(request.account)
                 if listed is not None and listed.account.disabled_at is None:
                     send(listed.account.email, "Your request has expired without a decision", pages[request.kind])
 

@@ -98,7 +98,7 @@ class SignInPages:
             return self._failed(request, issuer, KEYS, SignInFailed("It has expired.", code="sign_in_expired"))
         back = local_path(attempt.back, KEYS)
         try:
-            await self._server.storage.attempts.charge(_BY_ADDRESS, self._server.proxies.client(request))
+            await self._server.storage.people.attempts.charge(_BY_ADDRESS, self._server.proxies.client(request))
             if request.audit is not None:
                 request.audit.note(Actor("anonymous"), {"issuer": issuer})
             person = await self._person(provider, attempt, parameters)
@@ -108,7 +108,7 @@ class SignInPages:
         if request.audit is not None:
             request.audit.identify(account)
         client = self._requests.cookies.client(request) if self._server.config.accounts.session_clients else UNKNOWN
-        session = await self._server.storage.sessions.open(account.id, client, person.identity.digest)
+        session = await self._server.storage.people.sessions.open(account.id, client, person.identity.digest)
         self._requests.cookies.set(request, session)
         return self._requests.redirect(request, back)
 
@@ -139,7 +139,7 @@ class SignInPages:
 
     async def _account(self, provider: Provider, person: Person) -> Account:
         creates = provider.settings.create
-        account: Account | None = await self._server.storage.identities.sign_in(
+        account: Account | None = await self._server.storage.people.identities.sign_in(
             person.identity, person.email, creates=creates
         )
         if account is None or account.disabled_at is not None:

@@ -166,9 +166,11 @@ def run(server: Server) -> None:
         )
         for issuer in settings.token_issuers
     }
-    server.add(SERVICES, Timer(APPLIED, lambda: server.storage.identities.apply_renewals(renewals), server.reactor))
+    server.add(
+        SERVICES, Timer(APPLIED, lambda: server.storage.people.identities.apply_renewals(renewals), server.reactor)
+    )
     if issuers:
-        tokens = SubjectTokens(issuers, server.storage.keys, server.config.quota.limit, base_url)
+        tokens = SubjectTokens(issuers, server.storage.people.keys, server.config.quota.limit, base_url)
         server.set(ACCESS_TOKENS, tokens)
         server.add(ISSUERS, *tokens.issuers)
 

@@ -27,7 +27,7 @@ def _serve(server: Server) -> None:
     issuers = tuple(settings.token_issuers)
     server.add(APPS, pages.app, TokenMetadata(issuers, base_url).app)
     server.add(ISSUERS, *(provider.issuer for provider in providers.values() if isinstance(provider, OpenIdProvider)))
-    server.add(SIGN_IN_METHODS, *(Method(provider, storage.identities) for provider in providers.values()))
+    server.add(SIGN_IN_METHODS, *(Method(provider, storage.people.identities) for provider in providers.values()))
     if issuers:
         hint = f"The authorization servers of this directory are listed in {base_url}{METADATA}."
         server.set(OAUTH_HINT, hint)

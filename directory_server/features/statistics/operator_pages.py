@@ -122,14 +122,14 @@ class OperatorPages:
 
     async def _key(self, row: Row) -> Row:
         """Return the row of a key with its label and its owner; a key that was revoked has its id."""
-        listed = await self._server.storage.roster.key(row.name)
+        listed = await self._server.storage.people.roster.key(row.name)
         if listed is None:
             return row
         return evolve(row, name=listed.key.label, detail=listed.email, href=f"{ADMIN}/keys/{row.name}")
 
     async def _clients(self, totals: Sequence[Total]) -> Sequence[Total]:
         """Return the requests of the keys by the client that has used each key last."""
-        uses = await self._server.storage.key_uses.of([total.name for total in totals])
+        uses = await self._server.storage.people.key_uses.of([total.name for total in totals])
         numbers: dict[str, Counter[str]] = {}
         for total in totals:
             if total.name in uses and (name := uses[total.name].client.name):

@@ -26,7 +26,7 @@ SENDER = "webhooks.sender"
 
 async def open_webhooks(storage: Storage) -> Webhooks:
     """Return the webhooks of `storage`. Raises Unavailable."""
-    return Webhooks(storage.tables, await storage.session_secret())
+    return Webhooks(storage.tables, await storage.control.session_secret())
 
 
 def new_sender(config: Config, reactor: Any, now: Callable[[], float]) -> Sender:

@@ -216,7 +216,7 @@ def test_it_needs_what_the_registry_api_needs(server: Server) -> None:
 
 @pytest.mark.registry("secret-path", False)
 def test_it_is_below_the_secret_path(server: Server) -> None:
-    _, secret = run_sync(server.application.storage.registry_tokens.create("x"))
+    _, secret = run_sync(server.application.storage.people.registry_tokens.create("x"))
     assert server.get(f"/r/{secret}{PATH}", key=None).status == 200
     assert server.get(f"/r/{'x' * 32}{PATH}", key=None).status == 404
     assert server.get(PATH, key=None).status == 404

@@ -92,7 +92,7 @@ def open_listed(folder: Path, **settings: Any) -> Iterator[Listed]:
         ).follower(storage, server.clock, application.feed.wake)
         secrets = {}
         for name, of in (("ann", ("red", "blue")), ("bob", ("blue",))):
-            key, secrets[name] = run_sync(storage.keys.create(name, limit=None, expires_at=None))
+            key, secrets[name] = run_sync(storage.people.keys.create(name, limit=None, expires_at=None))
             for group in of:
                 run_sync(groups.add(group, 0.0))
                 run_sync(groups.add_member(group, key.id))

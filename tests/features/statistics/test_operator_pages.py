@@ -74,7 +74,7 @@ def test_charts_have_a_bar_for_each_day_with_requests(server: Server, operator: 
 def test_shows_what_is_used_most(server: Server, ann: Account, operator: Browser) -> None:
     key, _ = run_sync(server.keys.create("laptop " + HOSTILE, limit=20, expires_at=None, owner=ann.id))
     uses = [KeyUse(server.key_id, 1.0, Client("", "Claude Code")), KeyUse(key.id, 1.0, Client("", HOSTILE))]
-    run_sync(server.application.storage.key_uses.record(uses))
+    run_sync(server.application.storage.people.key_uses.record(uses))
     today = day_of(server.clock.seconds())
     add(
         server,
