@@ -50,8 +50,10 @@ def api_pages(document: Mapping[str, Any], objects: str) -> ApiPages:
     ]
     description = document["info"]["description"].strip().split("\n\n")
     publishing = _schema_names(document, [item for path, item in document["paths"].items() if _is_publishing(path)])
+    reading = _schema_names(document, [item for path, item in document["paths"].items() if not _is_publishing(path)])
     of_publishers = {name: schema for name, schema in schemas.items() if name in publishing}
-    others = {name: schema for name, schema in schemas.items() if name not in publishing}
+    # Some are those of readers, too: each page has all that it links.
+    others = {name: schema for name, schema in schemas.items() if name in reading or name not in publishing}
     return ApiPages(
         operations=Api(
             description, [operation for operation in operations if not _is_publishing(operation[0])], {}, objects
