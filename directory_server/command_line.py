@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "_database:database",
         "Upgrade the PostgreSQL database of the setting `database`, or import a data directory into it.",
     ),
+    "doctor": (
+        "_doctor:doctor",
+        "Test URL, proxy, certificate, time, disk, backup, upstreams, mail and issuers, and say what to do.",
+    ),
     "entry": ("_entry:entry", "Add local entries, and edit, hide, pin or allow upstream entries."),
     "import": (
         "_import:import_",
@@ -47,7 +52,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Server": ("quickstart", "status", "config", "backup", "restore", "after-restore", "database", "completion"),
+    "Server": (
+        "quickstart",
+        "status",
+        "doctor",
+        "config",
+        "backup",
+        "restore",
+        "after-restore",
+        "database",
+        "completion",
+    ),
     "People": ("account", "key", "quota-request", "report", "audit"),
     "Entries": ("search", "entry", "import", "lists", "policy", "marks", "lookalikes", "removals", "verify"),
     "Registries and clients": ("sync", "upstream", "registry", "publisher", "webhook", "managed-settings"),
@@ -59,6 +74,7 @@ EXAMPLES = {
     "backup": "backup /backup/monday",
     "completion": "completion bash > ~/.local/share/bash-completion/completions/directory-server",
     "config": "config --json",
+    "doctor": "doctor --json",
     "entry": "entry hide io.example/server",
     "import": "import servers.jsonl.gz",
     "key": "key create --label laptop",
@@ -163,9 +179,10 @@ def _complete_setting(_ctx: click.Context, _parameter: click.Parameter, word: st
 def main(ctx: click.Context, data_dir: Path | None, file: Path | None, settings: Sequence[str]) -> None:
     """Manage the data directory or the database of an MCP directory server. The server may be running."""
     # The help of all commands does not need it.
-    from .cli.context import TRAILS
+    from .cli.context import CHECKS, TRAILS
 
     ctx.meta[TRAILS] = [feature.command_trail for feature in FEATURES if feature.trail]
+    ctx.meta[CHECKS] = [partial(feature.part, feature.doctor) for feature in FEATURES if feature.doctor]
     ctx.obj = load(file=file, environ=os.environ, settings=settings, data_dir=data_dir, sections=sections())
 
 

@@ -15,6 +15,7 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 import click
 
 from .. import __version__, serialization
+from ..config import Config
 from ..domain.accounts import ACCOUNT_STATES
 from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
@@ -57,7 +58,7 @@ def _status(
     totals = wait_for(storage.people.roster.totals(time.time()))
     return {
         "software": __version__,
-        "server": _server(local_url(context.config, processes), allowed_host(context.config, processes)),
+        "server": server_state(context.config, processes),
         "processes": [_process(process) for process in processes],
         "storage": place(context.config) if context.config.database else str(context.config.data_dir.resolve()),
         "bytes": None if context.config.database else _size(context.config.data_dir),
@@ -96,6 +97,11 @@ def _lines(
         yield "upstream", f"{upstream.name}: {entries(upstream.entries)}, {last}"
         if upstream.error:
             yield "", f"{counted(upstream.failures, 'failed sync run')} since then; the last error: {upstream.error}"
+
+
+def server_state(config: Config, processes: Sequence[RunningServer]) -> dict[str, Any]:
+    """Return the local URL of the running server, and its state in words."""
+    return _server(local_url(config, processes), allowed_host(config, processes))
 
 
 def _process(server: RunningServer) -> Record:

@@ -35,11 +35,16 @@ Listed = TypeVar("Listed", ListedAccount, ListedKey)
 PAGE = 1_000
 """Rows that a command reads at a time."""
 
-READING = frozenset(("list", "show", "search", "status", "log", "export", "verify", "warnings", "write", "config"))
+READING = frozenset(
+    ("list", "show", "search", "status", "log", "export", "verify", "warnings", "write", "config", "doctor")
+)
 """Names of commands that are not recorded: they change nothing."""
 
 TRAILS = "directory_server.trails"
 """The key of the functions in `Context.meta` that return what records commands, from the settings and the storage."""
+
+CHECKS = "directory_server.checks"
+"""The key of the functions in `Context.meta` that return functions of features: from the settings to checks by name."""
 
 PROXY = "http://ADDRESS"
 """Placeholder URL of a server that listens only on sockets behind a proxy."""

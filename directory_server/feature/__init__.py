@@ -27,7 +27,8 @@ class Feature:
 
     `package` is that of its folder. The parts are attributes of modules of the package, such as "web:PART", or absent:
     `settings` is the class of its section, `web` a WebPart, `command` a command of `directory-server`, `run` adds
-    what the feature does to a server, and `trail` what records commands, from the settings and the storage.
+    what the feature does to a server, `trail` what records commands, from the settings and the storage, and
+    `doctor` returns checks by name from the settings.
     `resources` are each a Resource, with pages and a command, `kinds` each a Kind of requests. `commands` are the names
     of its commands, with the first sentence of their help. `run` is not called if the setting `runs_if` is empty or
     false. A module is imported when its part is needed: commands need no web server, and a server needs no commands.
@@ -42,6 +43,7 @@ class Feature:
     run: str = ""
     runs_if: str = ""
     trail: str = ""
+    doctor: str = ""
     resources: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 

@@ -2,4 +2,4 @@
 
 from ...feature import Feature
 
-FEATURE = Feature("requests", __name__, settings="settings:RequestsConfig", run="service:run")
+FEATURE = Feature("requests", __name__, settings="settings:RequestsConfig", run="service:run", doctor="doctor:checks")

@@ -9,4 +9,5 @@ FEATURE = Feature(
     web="web:PART",
     run="tokens:run",
     runs_if="issuer",
+    doctor="doctor:checks",
 )
