@@ -68,5 +68,7 @@ def detail_of(entry: Entry) -> Detail:
         verified=VerifiedStatus.UNVERIFIED,
         verification=None,
         server=document or {},
+        kind=entry.kind,
+        uses=view.safe("uses", entry.uses),
         omitted=(*view.omitted, *(["server"] if document is None else [])),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid5
@@ -12,6 +12,7 @@ from attrs import field, frozen
 from ..sanitize import clean_line, shorten
 from .errors import BadInput
 from .fact_words import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
+from .kinds import KINDS, Card, Use, card_of, kind_of, short_name
 from .limits import BRIEF, MAX_STARS, NAME, SUMMARY, WORD, url
 from .namespaces import is_proven
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
@@ -73,6 +74,8 @@ def mcp_id_of(name: str) -> str:
 class Entry:
     """One MCP server: the official `server.json` document and the registry's `_meta`, both unchanged.
 
+    An entry of another `kind` has its card in the `_meta` of the document.
+
     Real documents hold values of unexpected types in optional fields; the properties skip such values. `is_official`
     is whether the official registry lists the entry. The operator or a trusted source sets it, because any publisher
     can write `_meta`. `has_proof` is whether the namespace was proven here when the entry was published here.
@@ -94,6 +97,22 @@ class Entry:
     @cached_property
     def mcp_id(self) -> str:
         return mcp_id_of(self.name)
+
+    @property
+    def kind(self) -> str:
+        """The kind of the entry: `server`, or one of `domain.kinds`."""
+        return kind_of(self.name)
+
+    @property
+    def card(self) -> Card:
+        """The card of an entry of another kind."""
+        return card_of(self.server)
+
+    @property
+    def uses(self) -> Sequence[Use]:
+        """The ways to use an entry of another kind."""
+        kind = KINDS.get(self.kind)
+        return kind.uses(self.card, short_name(self.name)) if kind is not None else ()
 
     @property
     def is_proven(self) -> bool:

@@ -12,6 +12,9 @@ from .checks import VerifiedStatus
 from .ending_views import STATES
 from .errors import BadInput
 from .flags import FLAGS, NO_FLAG
+from .kinds import KINDS as KINDS_OF_ENTRIES
+from .kinds import SERVER, TYPES, value_of
+from .kinds import VALUES as KIND_VALUES
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
 
@@ -40,6 +43,7 @@ class FilterKind:
 
 # Nobody looks for what is unknown.
 KINDS = (
+    FilterKind("kind", KIND_VALUES, (SERVER, *KINDS_OF_ENTRIES), is_open=True),
     FilterKind("category", CATEGORIES, CATEGORIES, is_open=True),
     FilterKind("installable", ("true",), ("true",), is_mark=True),
     FilterKind("vendor", ("true",), ("true",), is_mark=True),
@@ -119,6 +123,8 @@ def filter_value(name: str, value: str) -> str:
     if name == "license" and folded not in FILTERS[name]:
         known = license_of(folded)
         return folded if known in ("other", UNKNOWN) else known
+    if name == "kind":
+        return value_of(folded) or folded
     if name == "transport":
         return folded.removeprefix("streamable-")
     return folded if FILTERS[name] else value
@@ -136,7 +142,9 @@ def wrong_filter(keywords: str) -> WrongFilter | None:
         if piece["filter"]:
             name = piece["filter"].lower()
             values = filter_values(name, piece["value"])
-            if FILTERS[name] and not (values and set(values).issubset(FILTERS[name])):
+            # Media types are for the API of ARD: people write the names of kinds.
+            allowed = {*FILTERS[name], *(TYPES if name == "kind" else ())}
+            if FILTERS[name] and not (values and allowed.issuperset(values)):
                 return WrongFilter(name, piece["value"].strip('"')[:50])
     return None
 

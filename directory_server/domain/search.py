@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from attrs import evolve, field, frozen
 
 from ..sanitize import clean_line
+from .kinds import names_kinds
 from .scopes import Scope
 from .tools import OfferedTool
 from .views import Hit
@@ -46,6 +47,10 @@ DEFAULT_ORDER: Order = "relevance"
 _HOUR = 3_600
 
 
+Kinds = Literal["servers", "asked", "all"]
+"""The kinds of entries that a query finds: servers only, those of a filter `kind` in its words or else servers, all."""
+
+
 Likeness = Callable[[Sequence[int]], "Sequence[float] | None"]
 """Returns how close entries are to what a query means, from a source beside their words, or None if it does not know.
 
@@ -66,7 +71,7 @@ class Query:
     claims of publishers. `since` excludes entries that were updated before this hour, if they are sorted by a date or
     name. With `browse`, the page has a summary, and a query without keywords matches all entries.
     `likeness` takes part in the order of the first hits; equal ones give the same order. None is for a query that was
-    not prepared yet (see `Directory.prepare`). Only entries within `scope` match.
+    not prepared yet (see `Directory.prepare`). Only entries within `scope` match, of certain `kinds`.
     """
 
     keywords: str
@@ -79,6 +84,12 @@ class Query:
     offset: int = 0
     likeness: Likeness | None = field(default=None, repr=False)
     scope: Scope = None
+    kinds: Kinds = "asked"
+
+    @property
+    def only_servers(self) -> bool:
+        """Whether it finds servers only."""
+        return self.kinds == "servers" or (self.kinds == "asked" and not names_kinds(self.keywords))
 
     @property
     def end(self) -> int:

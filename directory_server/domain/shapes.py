@@ -35,13 +35,17 @@ Check = Callable[[Any, str], Sequence[Issue]]
 
 @frozen
 class Text:
-    """Check a text. `allowed` are all its values if not empty; else it matches `pattern`, which `rule` describes."""
+    """Check a text. `allowed` are all its values if not empty; else it matches `pattern`, which `rule` describes.
+
+    A raw text may have control and invisible characters, which its views leave out.
+    """
 
     most: int = MAX_TEXT
     least: int = 0
     pattern: re.Pattern[str] | None = None
     rule: str = ""
     allowed: Collection[str] = ()
+    is_raw: bool = False
 
     def __call__(self, value: Any, path: str) -> Sequence[Issue]:
         if not isinstance(value, str):
@@ -52,7 +56,7 @@ class Text:
             return [Issue(path, f"must have {self.least} to {self.most:,} characters, not {len(value):,}.")]
         if self.pattern is not None and not self.pattern.fullmatch(value):
             return [Issue(path, f"must be {self.rule}.")]
-        if clean(value) != value:
+        if not self.is_raw and clean(value) != value:
             return [Issue(path, "must not contain control or invisible characters.")]
         return ()
 
@@ -101,10 +105,11 @@ class Map:
 
 @frozen
 class Object:
-    """Check an object: `members` by name, and the names that are `required`."""
+    """Check an object: `members` by name, and the names that are `required`. An open one may have others."""
 
     members: Mapping[str, Check]
     required: Sequence[str] = ()
+    is_open: bool = False
 
     def __call__(self, value: Any, path: str) -> Sequence[Issue]:
         if found := any_object(value, path):
@@ -115,6 +120,8 @@ class Object:
 
     def _member(self, name: str, value: Any, path: str) -> Sequence[Issue]:
         check = self.members.get(name)
+        if check is None and self.is_open:
+            return ()
         if check is None:
             known = ", ".join(self.members)
             return [Issue(path or "server", f"unknown member {name[:50]!r}; allowed: {known}.")]
@@ -149,6 +156,16 @@ def collected(found: Iterable[Sequence[Issue]]) -> Sequence[Issue]:
 def inside(path: str, name: str) -> str:
     """Return the path of the member `name` of an object at `path`, "" for the document."""
     return f"{path}.{name}" if path else name
+
+
+def as_texts(value: object) -> list[str]:
+    """Return the texts in the list `value`."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def as_objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects in the list `value`."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 _KINDS = {str: "a string", dict: "an object", list: "an array"}

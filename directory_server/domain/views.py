@@ -12,6 +12,7 @@ from .check_views import VerificationView
 from .checks import VerifiedStatus
 from .ending_views import EndingView
 from .flags import FLAGS, FlagView
+from .kinds import KINDS, SERVER, Use, kind_of
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 from .marks import MAX_MARKS, MarkView
 
@@ -88,6 +89,11 @@ class Hit:
     retired: bool = False
     tool_hints: Sequence[str] = ()
     ends: EndingView | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the entry, which its name tells."""
+        return kind_of(self.server_name)
 
 
 @frozen
@@ -240,6 +246,16 @@ class Detail:
             "description": "What this directory knows of the entry, in a few words: publisher, status, flags, checks, "
             "tools and the time of the last check (UTC). Unknown is not bad."
         },
+    )
+    kind: str = field(
+        default=SERVER,
+        metadata={
+            "description": "What the entry is. The document of an entry that is no server has its card in _meta.",
+            "enum": [SERVER, *KINDS],
+        },
+    )
+    uses: Sequence[Use] = field(
+        default=(), metadata={"description": "Ways to use an entry that is no server; empty for servers."}
     )
     omitted: Sequence[str] = field(
         default=(), metadata={"description": "Fields that are shortened or omitted because the entry is too large."}

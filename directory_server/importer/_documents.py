@@ -1,4 +1,4 @@
-"""Read the entries of a file: JSON Lines, or one JSON document (an entry, an array, or a registry page)."""
+"""Read the entries of a file: JSON Lines, or one JSON document (an entry, an array, a registry page or a catalog)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ MAX_DOCUMENT = 64_000_000
 
 # Concatenated files may have byte order marks inside.
 _BLANK = b" \t\r\n\xef\xbb\xbf"
+_PAGES = b'"servers"', b'"entries"'
+"""The members with a list of entries, of pages of a registry and of catalogs of ARD."""
+
 _OBJECT_LINE = re.compile(rb"^\{.*", re.MULTILINE)
 _NOT_BLANK = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 
@@ -85,7 +88,7 @@ def parse(
         else:
             reason = f"The JSON document is larger than {max_document:,} bytes. Use JSON Lines: one entry per line."
         first = head[start:end]
-        is_array_or_page = first.startswith(b"[") or b'"servers"' in first
+        is_array_or_page = first.startswith(b"[") or _is_page(first)
         if is_array_or_page or not any(map(_is_json, _OBJECT_LINE.findall(bytes(head[end:])))):
             yield _file_error(file, reason)
             return
@@ -133,7 +136,7 @@ def _extend(line: bytearray, text: bytes, most: int) -> None:
 
 def _line(file: str, number: int, line: bytes, max_entry: int) -> Iterator[Document]:
     text = line.rstrip(_BLANK)
-    if text.startswith(b"[") or (text.startswith(b"{") and b'"servers"' in text):
+    if text.startswith(b"[") or (text.startswith(b"{") and _is_page(text)):
         try:
             value = decode(text)
         except BadInput:
@@ -147,12 +150,17 @@ def _entries(file: str, line: int, text: bytes, value: Any, max_entry: int) -> I
     """Yield the entries of `value`, an array or a page, or else `text` as one entry."""
     name, items = "", value
     if isinstance(value, dict):
-        name, items = "servers", value.get("servers")
+        name = "servers" if "servers" in value else "entries"
+        items = value.get(name)
     if isinstance(items, list):
         for index, item in enumerate(items):
             yield _entry(file, line, encode(item), max_entry, f"{name}[{index}]")
     else:
         yield _entry(file, line, text, max_entry)
+
+
+def _is_page(text: bytes | bytearray) -> bool:
+    return any(member in text for member in _PAGES)
 
 
 def _entry(file: str, line: int, body: bytes, max_entry: int, json_path: str = "") -> Document:

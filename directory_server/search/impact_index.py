@@ -145,7 +145,7 @@ class ImpactIndex:
             await waiting
         if not are_loaded():
             await self._load_tables()
-        view = self._snapshot.view(query.scope)
+        view = self._snapshot.view(query.scope, only_servers=query.only_servers)
         parsed = parse(query.keywords) if len(query.keywords) <= MAX_LENGTH else None
         if parsed is None or is_expensive(query, parsed, view):
             return await self._searches(_in_thread, partial(self._plan_and_search, search, query, parsed, view))

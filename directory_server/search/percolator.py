@@ -54,7 +54,7 @@ def percolate(change: Change, queries: Collection[str]) -> Set[str]:
         query
         for query in having
         if not any(special_terms.isdisjoint(filter_terms) for filter_terms in required[query].filters)
-        and terms.isdisjoint(required[query].excluded)
+        and required[query].excluded.isdisjoint((*terms, *special_terms))
         and all(phrase in phrases for phrase in required[query].phrases)
     }
 

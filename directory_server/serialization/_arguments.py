@@ -101,7 +101,7 @@ def search_arguments(
         if most is not None and getattr(given, name) > most:
             given = evolve(given, **{name: most})
             notes.append(f"{name}: was reduced to {most}, the maximum.")
-    query = Query(checked_keywords(given.keywords), given.limit)
+    query = Query(checked_keywords(given.keywords), given.limit, kinds="servers")
     if is_read_in_part(query.keywords):
         notes += LONG_TEXT, ASK_BETTER
     return query, " ".join(notes)

@@ -16,6 +16,7 @@ from ..domain.search import PAGE_BYTES, Hits
 from ..domain.tools import OfferedTool
 from ..domain.versions import Version
 from ..domain.views import Detail, Hit
+from ._cards import catalog_server, check_card, is_catalog_entry
 from ._json import encode
 
 MatchingTools = Mapping[str, Sequence[Mapping[str, str]]]
@@ -69,11 +70,14 @@ HIT_FIELDS = frozenset(attribute.name for attribute in attrs.fields(Hit)).inters
 def decode_entry(value: Any) -> Entry:
     """Return the entry of `value`: a server.json, or an object with the server.json under `server`, and `_meta`.
 
-    Only `name`, `version` and `description` are required and must be strings. Other members are not checked. Raises
-    BadInput with the path of the invalid member.
+    An entry of another kind may be a catalog entry of ARD instead, with an `identifier`. Of a server.json, only `name`,
+    `version` and `description` are required and must be strings. Other members are not checked. Raises BadInput with
+    the path of the invalid member.
     """
     if not isinstance(value, dict):
         raise BadInput("An entry must be an object: a server.json, or one with the members 'server' and '_meta'.")
+    if is_catalog_entry(value):
+        value = catalog_server(value)
     server = value.get("server", value)
     meta = value.get("_meta", {}) if "server" in value else {}
     if not isinstance(server, dict):
@@ -87,6 +91,7 @@ def decode_entry(value: Any) -> Entry:
             raise BadInput(f"server.{member}: must be a string.")
     check_name(server["name"])
     check_version(server["version"])
+    check_card(server)
     entry = Entry(server, {key: each for key, each in meta.items() if key not in _NOT_IMPORTED})
     encoded = encode_entry(entry)
     if len(encoded) > MAX_ENTRY:

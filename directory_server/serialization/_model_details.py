@@ -12,7 +12,9 @@ from ..domain.views import Detail
 from ._entries import FIELDS, MAX_DETAIL, without_largest
 from ._json import encode
 
-_LEFT_OUT = frozenset({"server", "packages", "remotes", "icons", "descriptions", "summary", "installable", "identity"})
+_LEFT_OUT = frozenset(
+    {"server", "packages", "remotes", "icons", "descriptions", "summary", "installable", "identity", "kind", "uses"}
+)
 """Fields whose content other fields of the short form have, or which a model does not need. `fields` names them."""
 
 

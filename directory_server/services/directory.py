@@ -10,6 +10,7 @@ from attrs import define, evolve, field
 from ..domain.changes import Outcome
 from ..domain.entries import Entry, mcp_id_of
 from ..domain.errors import BadInput, NotFound
+from ..domain.kinds import SERVER
 from ..domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck, none_accepted
 from ..domain.ports.runtime import Bus, Offload
 from ..domain.ports.search import Index, LikenessSource
@@ -111,13 +112,15 @@ class Directory:
             return query
         return evolve(query, likeness=await self._likeness(query) or no_likeness)
 
-    async def detail(self, mcp_id: str) -> Detail:
+    async def detail(self, mcp_id: str, *, only_servers: bool = False) -> Detail:
         """Return the full view of the entry `mcp_id`, which counts as opened. Raises NotFound."""
-        return await self.detail_of(await self.open(mcp_id))
+        return await self.detail_of(await self.open(mcp_id, only_servers=only_servers))
 
-    async def open(self, mcp_id: str) -> Entry:
+    async def open(self, mcp_id: str, *, only_servers: bool = False) -> Entry:
         """Return the entry `mcp_id`, and count that it was opened. Raises NotFound."""
         entry = await self.entry(mcp_id)
+        if only_servers and entry.kind != SERVER:
+            raise _unknown(mcp_id)
         for count in self._opened:
             count(mcp_id)
         return entry
@@ -126,7 +129,7 @@ class Directory:
         """Return the entry `mcp_id`, whose texts are those of its publisher. Raises NotFound."""
         entry = await self.store.entry(mcp_id)
         if entry is None:
-            raise NotFound(f"No entry has the mcp_id {mcp_id}.")
+            raise _unknown(mcp_id)
         return entry
 
     async def detail_of(self, entry: Entry) -> Detail:
@@ -224,3 +227,7 @@ class Directory:
     def _count(self, source: Source, query: Query, has_hits: bool) -> None:
         for count in self._searched:
             count(*source, query.keywords, has_hits)
+
+
+def _unknown(mcp_id: str) -> NotFound:
+    return NotFound(f"No entry has the mcp_id {mcp_id}.")

@@ -194,11 +194,12 @@ class StoredEntries:
         updated_since: float | None = None,
         include_deleted: bool = False,
         curated: bool = False,
+        every_kind: bool = False,
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
         if not all(map(is_storable, (*after, versions))):
             return []
-        query = ListingQuery(*after, limit, versions, updated_since or 0.0, include_deleted, curated)
+        query = ListingQuery(*after, limit, versions, updated_since or 0.0, include_deleted, curated, every_kind)
         return await self._visible.read(lambda rows: listing(rows, query, most))
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from attrs import asdict, frozen
 
 from ..domain.entries import Entry
+from ..domain.kinds import KINDS
 from ..domain.versions import Version, VersionFilter
 from ..serialization import restore_entry
 from ._tables import Rows
@@ -39,6 +40,9 @@ _EXACT = """
 
 _FILTER = f"NOT hidden AND (NOT record.deleted OR :include_deleted) AND {_CHANGED_AT} >= :updated_since"
 
+# The word for the kind in a name. Those of servers have none.
+_IS_SERVER = " AND ".join(f"strpos(entry.name, '/{kind}:') = 0" for kind in KINDS)
+
 _FROM = {"latest": _LATEST, "all": _ALL, "exact": _EXACT}
 
 _CONDITION = {
@@ -59,7 +63,10 @@ _NAME = {"latest": "entry.name", "all": "entry.name", "exact": "record.name"}
 
 _ORDER = {"latest": "entry.name", "all": "entry.name, record.version", "exact": "record.name"}
 
-_ROWS = {kind: f"{_SIZED} {_FROM[kind]} WHERE {_CONDITION[kind]} AND {_FILTER}" for kind in _FROM}
+_ROWS = {
+    kind: f"{_SIZED} {_FROM[kind]} WHERE {_CONDITION[kind]} AND {_FILTER} AND (:every_kind OR ({_IS_SERVER}))"
+    for kind in _FROM
+}
 
 _LISTS = {kind: f"{rows} AND {_AFTER[kind]} ORDER BY {_ORDER[kind]} LIMIT :limit" for kind, rows in _ROWS.items()}
 
@@ -115,9 +122,9 @@ _READ = f"""
 
 # The expression is that of the index record_published. Without CASE, the planner of PostgreSQL takes the two equal
 # columns for independent, expects a single row, and sorts all records.
-_NEWEST = """
+_NEWEST = f"""
     SELECT record.id FROM record INNER JOIN entry ON entry.name = record.name
-    WHERE CASE WHEN visible_id = record.id THEN true END
+    WHERE CASE WHEN visible_id = record.id THEN true END AND {_IS_SERVER}
     ORDER BY least(coalesce(published_at, 0), created_at) DESC, record.written DESC LIMIT :limit
 """
 
@@ -135,6 +142,7 @@ class ListingQuery:
     updated_since: float
     include_deleted: bool
     curated: bool
+    every_kind: bool
 
 
 def listing(rows: Rows, query: ListingQuery, most: int) -> Sequence[Version]:

@@ -11,6 +11,7 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from .. import __version__, serialization
 from ..domain.errors import NotFound
+from ..domain.kinds import SERVER, kind_of
 from ..domain.ports.access import Scopes
 from ..domain.ports.points import Point
 from ..domain.ports.runtime import Offload
@@ -147,7 +148,7 @@ class RegistryHandlers:
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
         """Respond with a page of the versions of a server."""
         await self._access.authenticate(request, token)
-        name = path_text(name)
+        name = _server_name(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
         versions_read = await self._catalogue.of(request).store.versions(name, after, parameters.limit + 1, PAGE_BYTES)
         page = versions_read[: parameters.limit]
@@ -163,7 +164,7 @@ class RegistryHandlers:
         """Respond with one version of a server."""
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_look_up_parameters(query(request))
-        name, version = path_text(name), path_text(version)
+        name, version = _server_name(name), path_text(version)
         stored = await self._catalogue.of(request).store.version(name, version)
         if stored is None or not self._is_visible(stored, include_deleted):
             raise NotFound(f"Server {name[:200]!r} has no version {version[:100]!r}.")
@@ -211,7 +212,8 @@ class RegistryHandlers:
         limit, since = parameters.limit, parameters.updated_since or 0.0
         wanted = VersionFilter(version, limit, since, parameters.include_deleted, self._curated)
         hits = limit * FILTERED_PAGES if since or self._curated or version != "latest" else limit
-        query = Query(parameters.search, hits, Position(*parameters.after) if parameters.after else None)
+        after = Position(*parameters.after) if parameters.after else None
+        query = Query(parameters.search, hits, after, kinds="servers")
         versions, position = await directory.search_versions(query, PAGE_BYTES, ("registry", client), wanted)
         return versions, (position.score, position.name) if position else None
 
@@ -237,6 +239,14 @@ def path_text(part: str) -> str:
     if "\0" in text:
         raise NotFound("No server has a name or version with a NUL.")
     return text
+
+
+def _server_name(part: str) -> str:
+    """Return the name of a server in a part of the path. Raises NotFound for one of an entry of another kind."""
+    name = path_text(part)
+    if kind_of(name) != SERVER:
+        raise NotFound(f"Unknown server {name[:200]!r}.")
+    return name
 
 
 _SOFTWARE = {"version": __version__, "git_commit": "unknown", "build_time": "unknown"}

@@ -18,6 +18,8 @@ from directory_server.domain.errors import Unavailable
 from directory_server.importer import ImportReport, Progress, RejectedEntry, import_files
 from directory_server.importer._importer import BATCH_BYTES, DETAILS
 
+from ..kinds import AGENT, SKILL
+
 T = TypeVar("T")
 
 
@@ -55,6 +57,18 @@ class RecordingStore:
 
 def line(name: str, **members: Any) -> str:
     return json.dumps({"server": {"name": name, "version": "1", "description": "d", **members}}) + "\n"
+
+
+def test_a_file_may_be_a_catalog_and_lines_its_entries(tmp_path: Path) -> None:
+    catalog, lines = tmp_path / "ard.json", tmp_path / "lines.jsonl"
+    catalog.write_text(json.dumps({"specVersion": "1.0", "entries": [AGENT, {**SKILL, "data": 5}]}, indent=2))
+    lines.write_text(f"{json.dumps(SKILL)}\n{line('a/b')}")
+    store = RecordingStore()
+    report = result(import_files([str(catalog), str(lines)], store.publish, source="local"))
+    assert store.batches == [["com.acme/agent:routes", "com.acme/skill:invoice-check", "a/b"]]
+    assert report.rejections == [
+        RejectedEntry(str(catalog), 1, "entries[1]: the skill's card: must be a string, not a number.")
+    ]
 
 
 def test_entries_are_official_only_with_the_option(tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ def test_no_statement_reads_a_large_table(connection: Connection, name: str, sta
 def test_lists_of_versions_read_few_pages(
     connection: Connection, versions: str, after: tuple[str, str], since: float, curated: bool
 ) -> None:
-    query = _listing.ListingQuery(*after, 10, versions, since, include_deleted=False, curated=curated)
+    query = _listing.ListingQuery(*after, 10, versions, since, include_deleted=False, curated=curated, every_kind=False)
     with ExplainingCursor(connection) as cursor:
         found = _listing.listing(PostgresRows(cursor), query, most=1_000_000)
         # An index has no name with the last version.

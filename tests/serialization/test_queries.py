@@ -42,7 +42,7 @@ def test_too_many_parameters_are_rejected() -> None:
     [(1, 1), (100, 100), (7.0, 7), ("5", 5), ("7.0", 7), (" 100 ", 100), ("007", 7), (None, 50), (2**53, 100)],
 )
 def test_limits_that_are_allowed(limit: object, read: int) -> None:
-    assert serialization.search_arguments({"keywords": "a", "limit": limit})[0] == Query("a", read)
+    assert serialization.search_arguments({"keywords": "a", "limit": limit})[0] == Query("a", read, kinds="servers")
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_limits_below_one(limit: object) -> None:
 @pytest.mark.parametrize("limit", [51, "51", 51.0, 1e300, "9" * 18])
 def test_a_limit_above_the_maximum_is_the_maximum_and_noted(limit: object) -> None:
     query, note = tool_search_arguments({"keywords": "a", "limit": limit})
-    assert (query, note) == (Query("a", 50), "limit: was reduced to 50, the maximum.")
+    assert (query, note) == (Query("a", 50, kinds="servers"), "limit: was reduced to 50, the maximum.")
     assert tool_search_arguments({"keywords": "a", "limit": 50})[1] == ""
 
 
 def test_null_arguments_are_absent() -> None:
     everything = {"keywords": "a", "limit": None, "sort": None, "": None}
-    assert serialization.search_arguments(everything) == (Query("a", 50), "")
-    assert tool_search_arguments(everything) == (Query("a", 10), "")
+    assert serialization.search_arguments(everything) == (Query("a", 50, kinds="servers"), "")
+    assert tool_search_arguments(everything) == (Query("a", 10, kinds="servers"), "")
     for read, name in (
         (serialization.search_arguments, "keywords"),
         (tool_search_arguments, "keywords"),

@@ -96,7 +96,7 @@ class Store(Protocol):
         """Return the `seq` of the oldest change in the log, 0 before the first."""
 
     async def newest(self, limit: int, of: Callable[[Entry], T]) -> Sequence[T]:
-        """Return `of(entry)` for the `limit` visible entries that were published last, the latest first.
+        """Return `of(entry)` for the `limit` visible servers that were published last, the latest first.
 
         The date is that of its source, at most the time when the version was first stored. Entries without a date
         follow, the last written first. One entry is in memory at a time. `of` may be called in another thread.
@@ -114,6 +114,7 @@ class Store(Protocol):
         updated_since: float | None = None,
         include_deleted: bool = False,
         curated: bool = False,
+        every_kind: bool = False,
         most: int = READ_BYTES,
     ) -> Sequence[Version]:
         """Return at most `limit` versions, ordered by name, after the name and version `after`.
@@ -122,10 +123,10 @@ class Store(Protocol):
         with fewer bytes are the last ones.
         `versions` is "latest" for one of each name, "all", in the order of their texts within a name, or an exact
         version. `updated_since` (seconds since the epoch) excludes versions that last changed earlier; `curated`
-        excludes names that are not pinned, allowed, local or published. The versions of a name are those of its
-        preferred source; hidden names have none. The latest version changes when the name is updated (see
-        `visibility.Transition`), another one when it is written. Names and versions are ordered by the code points of
-        their characters.
+        excludes names that are not pinned, allowed, local or published. Without `every_kind` all are servers. The
+        versions of a name are those of its preferred source; hidden names have none. The latest version changes when
+        the name is updated (see `visibility.Transition`), another one when it is written. Names and versions are
+        ordered by the code points of their characters.
         """
 
     async def versions(self, name: str, after: str = "", limit: int = 1_000, most: int = READ_BYTES) -> list[Version]:

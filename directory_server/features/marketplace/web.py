@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from werkzeug.exceptions import NotFound as UnknownPath
 
 from ... import serialization
@@ -44,6 +44,7 @@ class MarketplaceHandlers:
         parameters = serialization.url_parameters(query_string(request), "q", "limit")
         keywords, limit = parameters.get("q", "").strip(), _limit(parameters.get("limit", ""))
         asked = serialization.search_query(keywords, limit) if keywords else Query("", limit, browse=True)
+        asked = evolve(asked, kinds="servers")
         versions, _ = await server.catalogue.of(request).search_versions(asked, source=("registry", client))
         all_listed = server.config.registry.listed != "curated"
         listed = [version for version in versions if version.curated or all_listed]

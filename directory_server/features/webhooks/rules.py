@@ -17,6 +17,7 @@ from attrs import frozen
 from ...domain.changes import Cause, Change
 from ...domain.errors import BadInput, NotFound
 from ...domain.keys import check_label, new_id
+from ...domain.kinds import is_asked
 from ...domain.patterns import NamePatterns
 from ...domain.scopes import MAX_LIST_NAME, Scope
 
@@ -100,7 +101,7 @@ class Webhook:
         """
         kinds: tuple[Kind, ...] = ("added",) if self.list in change.joined else _kinds(change, status)
         is_sent = not set(self.kinds).isdisjoint(kinds) and NamePatterns(self.namespaces).selects(change.name)
-        return kinds if is_sent else ()
+        return kinds if is_sent and is_asked(change.name, self.keywords) else ()
 
     def state(self, now: float) -> Literal["active", "failing", "paused"]:
         """Return whether the receiver accepts messages, fails, or has failed for so long that it is paused."""

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from ...domain.categories import categories_of
 from ...domain.entries import Entry
 from ...domain.facts import facts_of, is_configurable, is_vendors_own
+from ...domain.kinds import atoms, short_name
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
 from ...domain.namespaces import CODE_HOSTS, VERIFIED, account_of
@@ -131,7 +132,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     The hit has no text with a mark, except for the ids of marks in `accepted`.
     """
     name = entry.name[:MAX_KEY]
-    namespace, _, short = name.rpartition("/")
+    namespace, short = name.rpartition("/")[0], short_name(name)
     owner = _owner(namespace)[: OWNER.max_characters]
     title, brief = entry.title[: NAME.max_characters], entry.brief[: BRIEF.max_characters]
     labels = _truncate(chain(entry.tags, entry.categories), LABELS.max_characters)[:MAX_LABELS]
@@ -167,6 +168,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         *fact_terms(facts),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
+        *(facet("kind", value) for value in atoms(entry.kind, entry.card.type)),
         *((UNSPACED,) if any(not term.isascii() and len(term) == 2 for term in weights) else ()),
     }
     prior = _prior(entry, facts.bits, owner_runs, short_runs)

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from ...domain.checks import IndexedVerification
 from ...domain.entries import Entry
 from ...domain.facts import Fact, Facts, auth_of, is_configurable, is_vendors_own, runs_of, with_facts
+from ...domain.kinds import KINDS
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
@@ -36,6 +37,10 @@ def facet(name: str, value: str) -> str:
 def _facet(name: str, value: str) -> str:
     folded = fold(value).lower() if name in _PUNCTUATED else key(runs(value, humps=False))
     return f"{FACET}{name}:{folded[:MAX_TOKEN]}"
+
+
+OTHER_KINDS = [facet("kind", name) for name in KINDS]
+"""The special terms of the entries that are no servers, one for each of their kinds."""
 
 
 def list_terms(lists: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ from ...domain.scopes import Scope
 from ...domain.views import Hit
 from ...serialization import decode_hit
 from .arrays import Bools, Longs
-from .facets import list_terms
+from .facets import OTHER_KINDS, list_terms
 from .segment import Segment
 from .view import View
 
@@ -107,20 +107,23 @@ class Snapshot:
     parts: Sequence[LiveSegment] = ()
     generation: int = 0
     pinned: Set[str] = frozenset()
-    _views: dict[Scope, View] = field(factory=dict, init=False, repr=False)
+    _views: dict[tuple[Scope, bool], View] = field(factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return sum(part.count for part in self.parts)
 
-    def view(self, scope: Scope) -> View:
-        """Return the view of a scope. Operators define few scopes."""
-        view = self._views.get(scope)
+    def view(self, scope: Scope, *, only_servers: bool = False) -> View:
+        """Return the view of a scope, or of the servers in it. Operators define few scopes."""
+        key = scope, only_servers
+        view = self._views.get(key)
         if view is None:
-            view = self._views[scope] = self._view(scope)
+            has_others = only_servers and any(len(_others(part.segment)) for part in self.parts)
+            view = self._view(scope, only_servers) if has_others or not only_servers else self.view(scope)
+            self._views[key] = view
         return view
 
-    def _view(self, scope: Scope) -> View:
-        parts = [_within(part, scope) for part in self.parts]
+    def _view(self, scope: Scope, only_servers: bool) -> View:
+        parts = [_within(part, scope, only_servers) for part in self.parts]
         bases = np.cumsum([0, *(len(part.segment) for part in self.parts)]).tolist()
         pinned = [part.pinned + base for part, base in zip(self.parts, bases, strict=False)]
         sizes = [int(np.count_nonzero(live)) for _, live, _ in parts]
@@ -138,16 +141,25 @@ class Snapshot:
         return {mcp_id: hit for part in self.parts for mcp_id in wanted if (hit := part.hit(mcp_id)) is not None}
 
 
-def _within(part: LiveSegment, scope: Scope) -> tuple[Segment, Bools, int]:
+def _others(segment: Segment) -> Longs:
+    """Return the numbers of the documents of a segment that are no servers."""
+    return segment.once("others", lambda: np.concatenate([segment.having(term) for term in OTHER_KINDS]))
+
+
+def _within(part: LiveSegment, scope: Scope, only_servers: bool) -> tuple[Segment, Bools, int]:
     """Return the segment of `part` with the postings of the documents of a scope only, and which of these are live.
 
     Then follows the number of documents of the scope, live or not. The segment does not depend on what was removed
     later: that needs no new one.
     """
-    segment = part.segment
+    segment, live = part.segment, part.live
+    if only_servers and len(others := _others(segment)):
+        # The postings of the others stay, as those of removed documents do: a copy would take as much memory again.
+        live = live.copy()
+        live[others] = False
     if scope is None:
-        return segment, part.live, len(segment)
+        return segment, live, len(segment)
     mask = np.zeros(len(segment), bool)
     for term in list_terms(scope):
         mask[segment.having(term)] = True
-    return segment.once(("within", scope), lambda: segment.within(mask)), mask & part.live, int(np.count_nonzero(mask))
+    return segment.once(("within", scope), lambda: segment.within(mask)), mask & live, int(np.count_nonzero(mask))

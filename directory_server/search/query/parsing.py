@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from attrs import field, frozen
 
 from ...domain.filters import PIECE, filter_values
+from ...domain.kinds import ANY, SERVER, unlisted
 from ..index.facets import facet
 from ..tables.languages import foreign_letters
 from ..tables.stop_words import UNSPACED_REQUESTS
@@ -87,7 +88,12 @@ def parse(keywords: str) -> ParsedQuery:
                 excluded += [stem(token) for token in tokens(piece["excluded"])[:1]]
             elif piece["filter"]:
                 name = piece["filter"].lower()
-                required.append(tuple(facet(name, value) for value in filter_values(name, piece["value"])))
+                values = filter_values(name, piece["value"])
+                if name == "kind" and not {SERVER, ANY}.isdisjoint(values):
+                    # Servers have no term. "none" is the term of no entry: this filter alone is a condition, too.
+                    excluded += [facet(name, value) for value in (unlisted(values) or ("none",))]
+                else:
+                    required.append(tuple(facet(name, value) for value in values))
             elif not is_sentence and (exact := phrase(piece["phrase"])) and len(phrases) < MAX_PHRASES:
                 phrases.append(exact)
         # The words of a phrase are ranked, too.

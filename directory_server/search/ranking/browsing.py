@@ -10,6 +10,7 @@ import numpy as np
 
 from ...domain.entries import mcp_id_of
 from ...domain.filters import KINDS
+from ...domain.kinds import SERVER
 from ...domain.search import FacetValue, Position, Query, Summary
 from ..index.arrays import Bools, Doubles, Longs, Sets
 from ..index.facets import UNKNOWN_STARS, facet
@@ -92,6 +93,9 @@ def summary(ranking: Ranking, matched: Longs) -> Summary:
     is_match = np.zeros(len(view.boosts), bool)
     is_match[matched] = True
     counts = {kind.name: _counts(kind.name, kind.counted, view, is_match) for kind in KINDS if kind.counted}
+    if others := counts["kind"]:
+        servers = len(matched) - sum(value.count for value in others)
+        counts["kind"] = [*([FacetValue(SERVER, servers)] if servers else []), *others]
     shown = {
         name: sorted(values, key=lambda value: -value.count)[:SHOWN_VALUES] for name, values in counts.items() if values
     }

@@ -11,6 +11,7 @@ from twisted.python.failure import Failure
 
 from ... import serialization
 from ...domain.changes import Change
+from ...domain.kinds import is_asked
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
@@ -67,13 +68,15 @@ def encode_matching(
 ) -> tuple[list[bytes], int]:
     """Encode up to `limit` of the `changes` that match, and return them with the seq of the last change read.
 
-    There are fewer when they reach `max_bytes`. Removals always match, because the text of a removed entry is no longer
-    known.
+    There are fewer when they reach `max_bytes`. Without the filter `kind` all are of servers. Removals always match,
+    because the text of a removed entry is no longer known.
     """
     items: list[bytes] = []
     last = 0
     for change in changes:
-        if keywords is None or change.kind == "removed" or matching(change, [keywords]):
+        if is_asked(change.name, keywords) and (
+            keywords is None or change.kind == "removed" or matching(change, [keywords])
+        ):
             if len(items) >= limit or max_bytes <= 0:
                 break
             items.append(encode(change))
@@ -107,10 +110,11 @@ def _events(
     """Return the events of `changes` for each of `filters`."""
     events: dict[Keywords, list[bytes]] = {keywords: [] for keywords in filters}
     left = dict.fromkeys(filters, max_bytes)
-    queries = [keywords for keywords in filters if keywords is not None]
-    unfiltered = {None} & events.keys()
     for change in changes:
+        asked = [keywords for keywords in filters if is_asked(change.name, keywords)]
+        queries = [keywords for keywords in asked if keywords is not None]
         matched = queries if change.kind == "removed" else matching(change, queries)
+        unfiltered = {None}.intersection(asked)
         if matched or unfiltered:
             event = serialization.change_event(change, log)
             for keywords in (*unfiltered, *matched):

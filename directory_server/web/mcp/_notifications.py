@@ -13,6 +13,7 @@ from twisted.logger import Logger
 
 from ... import serialization
 from ...domain.changes import Change
+from ...domain.kinds import is_asked
 from ...domain.scopes import Scope
 from ...serialization import Id
 from ...streams import Channel, Hub
@@ -95,6 +96,10 @@ class Announcements:
         """Do nothing: earlier changes are not announced."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
+        # Resources are servers.
+        changes = [change for change in changes if is_asked(change.name, None)]
+        if not changes:
+            return
         for change in changes:
             self._lists.update(change.lists, change.left)
         if not self._due:

@@ -127,7 +127,7 @@ def _tool_item(row: ToolHit) -> dict[str, Any]:
 
 async def _detail(directory: Directory, query: serialization.DetailQuery, client: str) -> bytes:
     try:
-        whole = await directory.detail(query.mcp_id)
+        whole = await directory.detail(query.mcp_id, only_servers=True)
         detail = serialization.raw(serialization.model_detail(whole, query.editor, query.fields))
     except errors.NotFound as error:
         raise errors.NotFound(f"{error.message} Use the tool search_mcp to find valid ids.") from None

@@ -12,6 +12,7 @@ from ...domain import errors
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.ending_views import EndingView
 from ...domain.flags import FlagView
+from ...domain.kinds import Use
 from ...domain.marks import MarkView
 from ...domain.quota import Allowance
 from ...domain.views import Detail, Hit, IdentityView, Tool
@@ -139,6 +140,7 @@ _NAMES: dict[type, str] = {
     Input: "Input",
     Configuration: "Configuration",
     Notice: "Notice",
+    Use: "Use",
     ChangeItem: "Change",
     ChangesPage: "ChangesPage",
     HealthResponse: "Health",

@@ -12,9 +12,10 @@ from ... import serialization
 from ...client_config import install_options
 from ...domain.accounts import Account
 from ...domain.entries import Entry
+from ...domain.kinds import SERVER
 from ...domain.ports.points import Point
 from ...domain.scopes import Scope
-from ...domain.search import Query, no_likeness
+from ...domain.search import Kinds, Query, no_likeness
 from ...domain.versions import Version
 from ...domain.views import Detail, Hit
 from ...http import Request
@@ -183,7 +184,8 @@ async def _find_similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
     words = similar_words(entry)
     if not words:
         return []
-    page = await directory.search(Query(words, 2 * MAX_SIMILAR, likeness=no_likeness))
+    kinds: Kinds = "servers" if entry.kind == SERVER else "all"
+    page = await directory.search(Query(words, 2 * MAX_SIMILAR, likeness=no_likeness, kinds=kinds))
     hits = {hit.mcp_id: hit for hit in page.hits if hit.mcp_id != entry.mcp_id}
     candidates = await directory.store.entries(list(hits))
     similar = [hits[other.mcp_id] for other in candidates if likeness(words, other) >= MIN_LIKENESS]

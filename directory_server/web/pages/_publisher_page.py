@@ -47,7 +47,7 @@ class PublisherPage:
         prefix = f"{namespace}/"
         after = parameters(request).get("after", "")
         start = (after, "\U0010ffff") if after.startswith(prefix) else (prefix, "")
-        listed = await store.listing(start, PER_PAGE + 1) if publisher(prefix) else []
+        listed = await store.listing(start, PER_PAGE + 1, every_kind=True) if publisher(prefix) else []
         names = [version.name for version in takewhile(lambda version: version.name.startswith(prefix), listed)]
         entries = await store.entries([mcp_id_of(name) for name in names[:PER_PAGE]])
         if not entries:

@@ -155,7 +155,7 @@ class SearchPage:
     ) -> Page:
         """Return a page of a list. Raises BadInput."""
         query = serialization.search_query(keywords, PER_PAGE) if keywords else Query("", PER_PAGE)
-        query = evolve(query, browse=True, offset=PER_PAGE * (number - 1)).sorted_by(order, self._now())
+        query = evolve(query, browse=True, kinds="all", offset=PER_PAGE * (number - 1)).sorted_by(order, self._now())
         return await directory.search(query, source)
 
     async def _blamed(
