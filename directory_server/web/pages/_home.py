@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from math import log10
 from typing import TypeVar
 
 from attrs import define, field
 from markupsafe import Markup
 
 from ...domain.entries import Entry
+from ...domain.namespaces import VERIFIED
 from ...domain.search import Query
 from ...domain.views import Hit
 from ...services.directory import Directory
@@ -21,17 +23,20 @@ T = TypeVar("T")
 PER_ROW, LEAST = 6, 3
 """Entries of a row at most, and at least. A smaller row looks broken; the newest entries alone are shown anyway."""
 
-CANDIDATES = 60
-"""Hits from which those of a row are taken."""
+CANDIDATES = 300
+"""Hits from which those of a row are taken. Many are equal in the ranking, which sorts those by name."""
 
 NEWEST = 24
 """Newest entries from which those of a row are taken. They are read from the database."""
 
 POPULAR, VENDORS, HOSTED = "installable:true", "vendor:true installable:true", "runs:remote auth:none"
-"""The searches of rows. Without stars, the order of the first would be that of the names."""
+"""The searches of rows. Without stars, nothing says which entries of the first are popular."""
 
 _TRIAL = re.compile(r"\b(test|example|demo|everything|sample|hello|template)\b", re.IGNORECASE)
 """A word in the names of servers that are for trying something, and in no row."""
+
+MAX_STARS = 100_000
+"""Stars above this number, which publishers claim, do not count."""
 
 MINUTE = 60
 """Seconds."""
@@ -79,19 +84,26 @@ class HomeRows:
 
     async def _found(self, keywords: str) -> Sequence[Listed]:
         page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))
-        shown = (hit for hit in page.hits if not _is_trial(hit))
+        shown = sorted((hit for hit in page.hits if not _is_unfit(hit)), key=_standing, reverse=True)
         hits = {hit.mcp_id: hit for hit in _of_each_publisher(shown, lambda hit: hit.server_name)}
         return [(entry, hits[entry.mcp_id]) for entry in await self._directory.store.entries(list(hits))]
 
     async def _newest(self) -> Sequence[Listed]:
         entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
         hits = self._directory.hits([entry.mcp_id for entry in entries])
-        listed = [entry for entry in entries if entry.mcp_id in hits and not _is_trial(hits[entry.mcp_id])]
+        listed = [entry for entry in entries if entry.mcp_id in hits and not _is_unfit(hits[entry.mcp_id])]
         return [(entry, hits[entry.mcp_id]) for entry in _of_each_publisher(listed, lambda entry: entry.name)]
 
 
-def _is_trial(hit: Hit) -> bool:
-    return bool(_TRIAL.search(f"{hit.name} {hit.server_name.rpartition('/')[2]}"))
+def _is_unfit(hit: Hit) -> bool:
+    """Return whether an entry is for trying something, or has a flag, or nobody maintains it."""
+    return bool(hit.flags or hit.retired or _TRIAL.search(f"{hit.name} {hit.server_name.rpartition('/')[2]}"))
+
+
+def _standing(hit: Hit) -> tuple[float, str]:
+    """Return what speaks for an entry: its stars, vendor, checks and publisher, weighted as in the prior; its date."""
+    marks = 2 * hit.vendor + (hit.verified == "works") + (hit.publisher == VERIFIED) / 3 + bool(hit.tool_hints) / 3
+    return log10(1 + min(hit.stars or 0, MAX_STARS)) + marks, hit.updated
 
 
 def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:

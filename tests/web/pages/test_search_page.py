@@ -142,6 +142,16 @@ def test_rows_of_a_directory_without_stars_are_no_alphabet(get_page: GetPage, se
     assert "io.zeta/mcp-test" not in row
 
 
+def test_a_row_begins_with_the_entry_of_which_most_is_known(get_page: GetPage, server: Server) -> None:
+    hosted: dict[str, Any] = {"remotes": [{"type": "streamable-http", "url": "https://a.example.org/"}], "packages": []}
+    known = {"alpha": ("2026-01-01", None), "beta": ("2026-01-03", None), "gamma": ("2026-01-02", 5)}
+    for name, (day, stars) in known.items():
+        more = {"stars": stars, "updated": f"{day}T00:00:00Z", "description": "No API key needed."}
+        server.publish(listed(1, name=f"io.{name}/yak", **more, **hosted))
+    row = get_page("/").body.decode().split('<section aria-labelledby="row-hosted"')[1].split("</section>")[0]
+    assert re.findall(r"io\.(\w+)/yak", row) == ["gamma", "beta", "alpha"]
+
+
 def test_lists_are_sorted_and_pages_keep_the_order(get_page: GetPage, server: Server) -> None:
     # The server's clock is in January 2027.
     server.publish(*(listed(number, stars=number * 7 % 40, updated="2026-01-01T00:00:00Z") for number in range(25)))
