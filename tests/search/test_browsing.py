@@ -13,7 +13,8 @@ from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.search import Order, Page, Query
 from directory_server.run_sync import run_sync
 from directory_server.search import ImpactIndex
-from directory_server.search.index.facets import Sorting, sorting_of
+from directory_server.search.index.document import build_document
+from directory_server.search.index.facets import Sorting, facet, sorting_of
 from directory_server.search.query import cost
 from directory_server.search.query.cost import load_tables
 from tests.contract.index import additions, removals
@@ -139,6 +140,22 @@ def test_a_summary_counts_each_value_of_the_matches() -> None:
     assert counts(mail, "official") == {}
     assert counts(whole, "language")["rust"] == 1
     assert counts(whole, "transport") == {"stdio": 3}
+
+
+def test_the_category_of_an_entry_follows_from_its_words_if_the_publisher_names_none() -> None:
+    briefs = {
+        "Run SQL queries against a PostgreSQL database and list its tables.": ["databases"],
+        "Send and read messages, e-mails and chats in Slack channels.": ["communication"],
+        "An MCP server.": [],
+        "": [],
+    }
+    for brief, expected in briefs.items():
+        documents = [
+            build_document(Entry({"name": "a/b", "version": "1", "description": brief, "_meta": meta}))
+            for meta in ({}, {PUBLISHER: {"categories": ["Weather"]}})
+        ]
+        terms = [[term for term in document.special_terms if "category:" in term] for document in documents]
+        assert terms == [[facet("category", name) for name in expected], [facet("category", "maps")]], brief
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from ...domain.placeholders import is_placeholder
 from ...domain.tools import hinted_values
 from ...domain.views import Hit
 from ...domain.withholding import shown_entry
+from ..tables.word_categories import word_categories
 from ..text import COMMON_PARTS, MAX_KEY, MAX_TEXT, Run, key, phrase, runs, stem
 from .claims import claim_terms, long_texts, meaning_vector
 from .facets import Sorting, facet, fact_terms, listed, sorting_of
@@ -152,6 +153,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     shown, marks = shown_entry(entry, accepted)
     offered = encode_tools(shown.offered_tools)
     vector = meaning_vector(entry)
+    categories = categories_of(entry.categories, entry.tags) or [word_categories().category(weights, vector)]
     special_terms = {
         *name_terms(name),
         facet("official", "true" if entry.is_official else "false"),
@@ -161,7 +163,7 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
         facet("version", entry.version),
         *(facet("tool", tool.name) for tool in entry.tools[:MAX_LABELS]),
         *(facet("tag", label) for label in labels),
-        *(facet("category", category) for category in categories_of(entry.categories, entry.tags)),
+        *(facet("category", category) for category in categories if category),
         *((HAS_TOOLS,) if offered else ()),
         *claim_terms(entry, vector, weights),
         *(facet("tools", value) for value in hinted_values([tool.hints for tool in entry.offered_tools])),

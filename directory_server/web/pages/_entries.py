@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...domain.entries import Entry
 from ...domain.licenses import LICENSES, OTHER, UNKNOWN
+from ...domain.namespaces import GENERIC, name_parts
 from ...domain.titles import display_title
 from ...domain.views import Detail
 from ...sanitize import clean_line, shorten
 from ._filters import link, plain
 
-MAX_TAGS = 20
+MAX_TAGS = 10
 """Maximum number of tags on the page."""
+
+MAX_READ = 50
+"""Tags, categories and tools of which they are chosen."""
 
 PACKAGE_NAMES = {"npm": "npm", "pypi": "PyPI", "oci": "Docker", "nuget": "NuGet", "mcpb": "MCPB", "cargo": "Cargo"}
 """Display names of package types."""
@@ -28,6 +33,10 @@ _LICENSES = {
 
 _NO_VERSION = "0.0.0"
 """The version that lists of servers give to entries without one."""
+
+
+_PROTOCOL = GENERIC | {"servers", "model", "context", "protocol", "modelcontextprotocol"}
+"""Words of tags that each entry could have."""
 
 
 def license_name(text: str) -> str:
@@ -60,10 +69,18 @@ def repository_url(detail: Detail) -> str:
     return link((detail.repository or {}).get("url", ""))
 
 
-def all_tags(detail: Detail) -> Sequence[str]:
-    """Return the tags and categories of an entry, at most MAX_TAGS, the first of those that differ in case."""
-    tags = [plain(tag, 40) for tag in (*detail.tags, *detail.categories)[:MAX_TAGS]]
-    return list({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
+def all_tags(entry: Entry | Detail) -> Sequence[str]:
+    """Return the categories and tags of an entry, at most MAX_TAGS, the first of those that differ in case only.
+
+    Tags that are words of the names of tools come last, and those that say that it is an MCP server are left out.
+    """
+    verbs = {word for tool in entry.tools[:MAX_READ] for word in name_parts(tool.name[:100].replace("_", " "))}
+    tags = sorted(entry.tags[:MAX_READ], key=lambda tag: name_parts(tag[:100]) <= verbs)
+    labels = dict[str, str]()
+    for tag in (*entry.categories[:MAX_READ], *tags):
+        if not name_parts(tag[:100]) <= _PROTOCOL:
+            labels.setdefault(tag.casefold(), plain(tag, 40))
+    return list(labels.values())[:MAX_TAGS]
 
 
 def text(value: object) -> str:

@@ -24,7 +24,7 @@ from ...services.directory import Directory
 from ..routes import App
 from ._access import PageAccess
 from ._additions import EntryPart
-from ._entries import fact_marks
+from ._entries import all_tags, fact_marks
 from ._install import chosen_editor
 from ._layout import Address, Layout
 from ._readme import Readmes
@@ -195,7 +195,7 @@ async def _find_similar(directory: Directory, entry: Entry) -> Sequence[Hit]:
 def similar_words(entry: Entry) -> str:
     """Return a query for entries like this one: words of its name, tags and categories. None of them is a filter."""
     name = entry.title or entry.name.rpartition("/")[2]
-    texts = [name, *entry.tags[:6], *entry.categories[:2]]
+    texts = [name, *all_tags(entry)]
     words = (word.lower() for text in texts for word in _words(text[:100]))
     return " ".join([word for word in dict.fromkeys(words) if word not in _EMPTY][:SIMILAR_WORDS])
 

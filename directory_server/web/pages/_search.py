@@ -38,6 +38,9 @@ MAX_PAGE = 500
 MAX_HOMES = 32
 """Scopes whose start page is kept in memory."""
 
+LEAST_CATEGORISED = 0.2
+"""The share of entries with a category from which the start page shows the categories."""
+
 MAX_BLAMED = 5
 """Filters of a query without results that are tried without."""
 
@@ -125,7 +128,9 @@ class SearchPage:
 
         def render(texts: Translations) -> Markup:
             checks = checks_of(self._parts, [entry.mcp_id for _, _, _, listed in rows for entry, _ in listed])
-            values = {"rows": rows, "categories": summary.facets.get("category", ()), "now": now, "checks": checks}
+            categories = summary.facets.get("category", ())
+            is_shown = sum(category.count for category in categories) >= LEAST_CATEGORISED * summary.total
+            values = {"rows": rows, "categories": categories if is_shown else (), "now": now, "checks": checks}
             return self._layout.fragment("_home.html", values, texts)
 
         return lambda texts: home.html(now, texts, render)

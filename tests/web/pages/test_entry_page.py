@@ -8,6 +8,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.domain.search import Query
+from directory_server.web.pages._entries import all_tags
 from directory_server.web.pages._entry_page import MAX_SIMILAR, MAX_VERSIONS, SIMILAR_WORDS, similar_words
 from directory_server.web.pages._tools import MAX_ALL_PARAMETERS, MAX_PARAMETERS, MAX_TOOLS, tools_of
 
@@ -136,6 +137,15 @@ def test_words_of_an_entry_are_no_filters(name: str, tags: list[str], words: str
     assert found == words
     assert len(found.split()) <= SIMILAR_WORDS
     assert Query(found).keywords == found
+
+
+def test_tags_begin_with_categories_and_end_with_words_of_tools() -> None:
+    told = {"categories": ["Data"], "tags": ["create", "mcp-server", "sql", "Data", "list rows", *map(str, range(20))]}
+    tools = [{"name": "create_table"}, {"name": "list-rows"}]
+    labels = all_tags(entry("io.github.example/a", _meta={PUBLISHER: {**told, "tools": tools}}))
+    assert labels == ["Data", "sql", *map(str, range(8))]
+    few = {"tags": ["create", "sql"], "tools": tools}
+    assert all_tags(entry("io.github.example/a", _meta={PUBLISHER: few})) == ["sql", "create"]
 
 
 def test_an_entry_is_similar_by_half_of_the_words(get_page: GetPage, server: Server) -> None:

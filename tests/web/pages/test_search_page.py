@@ -146,8 +146,8 @@ def test_a_row_begins_with_the_entry_of_which_most_is_known(get_page: GetPage, s
     hosted: dict[str, Any] = {"remotes": [{"type": "streamable-http", "url": "https://a.example.org/"}], "packages": []}
     known = {"alpha": ("2026-01-01", None), "beta": ("2026-01-03", None), "gamma": ("2026-01-02", 5)}
     for name, (day, stars) in known.items():
-        more = {"stars": stars, "updated": f"{day}T00:00:00Z", "description": "No API key needed."}
-        server.publish(listed(1, name=f"io.{name}/yak", **more, **hosted))
+        more = {"name": f"io.{name}/yak", "description": "No API key needed.", **hosted}
+        server.publish(listed(1, stars=stars, updated=f"{day}T00:00:00Z", **more))
     row = get_page("/").body.decode().split('<section aria-labelledby="row-hosted"')[1].split("</section>")[0]
     assert re.findall(r"io\.(\w+)/yak", row) == ["gamma", "beta", "alpha"]
 
