@@ -113,7 +113,7 @@ def _addresses(context: CommandContext) -> Iterator[Finding]:
     config, host = context.config, urlsplit(context.config.web.url).hostname
     if host in (None, "localhost", "127.0.0.1", "::1"):
         return
-    keys = wait_for(context.storage.roster.all_keys(limit=MAX_KEYS))
+    keys = wait_for(context.storage.people.roster.all_keys(limit=MAX_KEYS))
     networks = {listed.use.client.network for listed in keys if listed.use and listed.use.client.network}
     if networks and all(_is_loopback(network) for network in networks):
         text = f"All keys were last used from {', '.join(sorted(networks)[:3])}, which may be the proxy."
