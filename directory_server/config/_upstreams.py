@@ -29,7 +29,7 @@ def upstream_of_text(text: str) -> dict[str, object]:
     The name is that of the host, or of the file. Raises ValueError.
     """
     if text == "official":
-        return {"name": "official", "url": OFFICIAL_REGISTRY, "official": True}
+        return {"name": "official", "url": OFFICIAL_REGISTRY}
     try:
         url_or_path(None, None, text)
     except ValueError as error:
@@ -92,7 +92,12 @@ class UpstreamConfig:
         "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
         fraction,
     )
-    official: bool = setting(False, "Whether this source decides which entries the official registry lists.")
+    official: bool = setting(
+        False,
+        "Whether to believe this source about which entries the official registry lists, such as a mirror: "
+        "publisher:verified and official:true find no others. The official registry itself, by https, needs no "
+        "setting.",
+    )
     versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: all, or the latest at each sync.")
     max_entries: int = setting(
         100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from ..domain.changes import PublishReport
+from ..wording import entries
 
 MAX_REASONS = 100
 """Rejected entries whose reasons a report lists."""
@@ -22,7 +23,8 @@ class SyncReport(PublishReport):
 
     `entries` counts versions, and `names` their names. `look_ups` counts the names whose versions were read apart.
     `nameless` counts the `rejected` entries whose name is unknown too. `skipped` counts the entries of a catalog that
-    are no MCP servers, by their media type.
+    are no MCP servers, by their media type. `claimed` counts the entries that, as an upstream without proof says, the
+    official registry lists.
     """
 
     full: bool = False
@@ -37,6 +39,7 @@ class SyncReport(PublishReport):
     nameless: int = 0
     reasons: list[str] = field(factory=list)
     skipped: Counter[str] = field(factory=Counter)
+    claimed: int = 0
 
     @property
     def changes(self) -> int:
@@ -45,7 +48,9 @@ class SyncReport(PublishReport):
 
     @property
     def note(self) -> str:
-        """The numbers of skipped entries by media type, those of most entries first; empty if there are none."""
+        """What the operator should know of a full run: claims without proof, or skipped entries by media type."""
+        if self.claimed and self.full:
+            return f"Not counted as official, since upstream.official is not set: {entries(self.claimed)}."
         shown = [f"{number:,} {kind}" for kind, number in self.skipped.most_common(MAX_KINDS)]
         if others := self.skipped.total() - sum(number for _, number in self.skipped.most_common(MAX_KINDS)):
             shown.append(f"{others:,} others")

@@ -67,10 +67,8 @@ class SyncRun:
 
         It is a full sync if `full` is set or a full sync is due.
         """
-        if state.selection != self._upstream.selection:
-            state = evolve(
-                state, selection=self._upstream.selection, updated_since=None, etag="", modified="", progress=None
-            )
+        if state.selection != (selection := self._upstream.selection):
+            state = evolve(state, selection=selection, updated_since=None, etag="", modified="", progress=None)
         progress = self._begin(state, full)
         report = self.report
         report.full, report.resumed, report.expected = progress.full, bool(progress.cursor), state.full_sync_names
@@ -209,8 +207,9 @@ class SyncRun:
     def _select(self, entries: Sequence[Entry]) -> tuple[list[Entry], dict[str, bool]]:
         """Return the entries selected by the upstream's patterns, and for each name whether it is selected."""
         self.report.entries += len(entries)
-        if self._upstream.official:
-            entries = [with_official_flag(entry) for entry in entries]
+        if not self._upstream.is_official:
+            self.report.claimed += sum(bool(entry.official) for entry in entries)
+        entries = [with_official_flag(entry) for entry in entries] if self._upstream.is_official else entries
         names = {entry.name: self._upstream.selects(entry.name) for entry in entries}
         self.report.names += len(names)
         return [entry for entry in entries if names[entry.name]], names

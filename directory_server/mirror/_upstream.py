@@ -46,6 +46,9 @@ Versions = Literal["latest", "all"]
 PAGE = 100
 """Entries per page, the maximum of the official API."""
 
+OFFICIAL_HOST = "registry.modelcontextprotocol.io"
+"""The host of the official registry, which its certificate proves."""
+
 _FILE = re.compile(r"\.(json|jsonl|ndjson)(\.gz)?$")
 
 
@@ -58,8 +61,9 @@ class Upstream:
     between two sync runs. `headers` are templates such as `Authorization: env:TOKEN`, see `headers()`. A name is
     selected if it matches a pattern of `include` (or that is empty) and no pattern of `exclude`; `*` matches any text.
     Nothing is removed if a full sync has fewer entries than the share `floor` of the last one. An `official` upstream
-    is trusted about which entries the official registry lists. `versions` is what is stored of a name: all versions, or
-    those that were the latest at a sync run. The store keeps at most `max_entries` names and `max_bytes` of documents.
+    is trusted about which entries the official registry lists, see `is_official`. `versions` is what is stored of a
+    name: all versions, or those that were the latest at a sync run. The store keeps at most `max_entries` names and
+    `max_bytes` of documents.
     `start` is the URL or path of a dump of the registry, which the first sync run reads in place of all pages.
     A catalog has names of its own domain, and of those that match `publishers`. Its documents may be in
     `allowed_networks`, which are not public.
@@ -90,6 +94,16 @@ class Upstream:
     def is_file(self) -> bool:
         """Whether it is a file, local or remote, not a registry."""
         return self.is_path or (not self.is_catalog and _FILE.search(urlsplit(self.url).path) is not None)
+
+    @property
+    def is_official(self) -> bool:
+        """Whether its word about what the official registry lists counts: it is that registry, or the operator says so.
+
+        A dump with which the first sync run begins can be of anybody.
+        """
+        parts = urlsplit(self.url)
+        is_registry = parts.scheme == "https" and parts.netloc.lower() in (OFFICIAL_HOST, f"{OFFICIAL_HOST}:443")
+        return self.official or (is_registry and not self.start and self.kind == "registry")
 
     @property
     def is_catalog(self) -> bool:
@@ -142,7 +156,7 @@ class Upstream:
     @property
     def selection(self) -> str:
         """The URL, patterns, trust and versions as text; a change of it causes a full sync."""
-        official = "official" if self.official else ""
+        official = "official" if self.is_official else ""
         catalog = f"catalog={' '.join(self.publishers)}" if self.is_catalog else ""
         return " ".join(filter(None, (self.url, self._patterns.text, official, f"versions={self.versions}", catalog)))
 

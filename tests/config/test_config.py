@@ -191,7 +191,7 @@ def test_upstreams_can_be_urls_in_the_environment() -> None:
     text = "official https://Registry.Example.org:8443/v0.1/servers /srv/Our_List.json"
     config = load(file=None, environ={"DIRECTORY_SERVER_UPSTREAM": text}, settings=())
     assert config.upstream == (
-        UpstreamConfig("official", "https://registry.modelcontextprotocol.io", official=True),
+        UpstreamConfig("official", "https://registry.modelcontextprotocol.io"),
         UpstreamConfig("registry.example.org", "https://Registry.Example.org:8443/v0.1/servers"),
         UpstreamConfig("our_list.json", "/srv/Our_List.json"),
     )
@@ -274,7 +274,7 @@ def test_typed_settings_have_the_types_of_json() -> None:
     assert (typed["reuse_port"], typed["database_connections"], typed["quota.limit"]) == (False, 3, None)
     assert (typed["keys.grace"], typed["http.queued"]) == (86_400.0, 67_108_864)
     assert (typed["database"], typed["data_dir"]) == ("(secret)", str(Path("data").absolute()))
-    assert (typed["upstream.official.official"], typed["upstream.official.floor"]) == (True, 0.85)
+    assert (typed["upstream.official.official"], typed["upstream.official.floor"]) == (False, 0.85)
     assert typed["gone.setting"] == "7"
 
 

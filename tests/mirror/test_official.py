@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
+from directory_server.mirror import Upstream
 from directory_server.serialization import decode_entry
 
 from ..contract import awaited
@@ -59,6 +62,32 @@ async def test_an_upstream_directory_server_marks_its_official_entries(harness: 
     assert await is_official(harness, "x/official")
     await harness.mirror.sync(harness.upstream())
     assert not await is_official(harness, "x/official")
+
+
+@pytest.mark.parametrize(
+    ("url", "is_official"),
+    [
+        ("https://registry.modelcontextprotocol.io", True),
+        ("https://Registry.ModelContextProtocol.io:443/v0.1/servers/", True),
+        ("http://registry.modelcontextprotocol.io", False),
+        ("https://registry.modelcontextprotocol.io:8443", False),
+        ("https://registry.modelcontextprotocol.io@mirror.example", False),
+        ("https://registry.modelcontextprotocol.io.mirror.example", False),
+        ("https://mirror.example/registry.modelcontextprotocol.io", False),
+    ],
+)
+def test_the_official_registry_proves_itself_by_its_host(url: str, is_official: bool) -> None:
+    assert Upstream("a", url).is_official == is_official
+    assert Upstream("a", url, official=True).is_official
+    assert not Upstream("a", url, start="/srv/dump.json").is_official
+
+
+@awaited
+async def test_a_full_sync_says_that_claims_do_not_count(harness: Harness) -> None:
+    harness.registry.entries = [registry_entry("x/a"), registry_entry("x/b")]
+    note = "Not counted as official, since upstream.official is not set: 2 entries."
+    assert (await harness.mirror.sync(harness.upstream())).note == note
+    assert not (await harness.mirror.sync(harness.upstream(official=True))).note
 
 
 def test_an_entry_cannot_mark_itself_as_official() -> None:
