@@ -36,7 +36,6 @@ _FACTS = (
     "installable",
     "status",
     "status_message",
-    "ends",
     "flags",
 )
 """Fields of an entry that a hit in the result of a tool has if they are known, beside its stars and its date."""
@@ -111,6 +110,7 @@ def hit_schema() -> Schema:
             **field_schemas(Detail, IDENTIFIED),
             "brief": brief,
             **field_schemas(Detail, _FACTS),
+            "ends": {"type": "object", "description": "Its end of life."},
             "trust": {"type": "string", "description": TRUST},
             "stars": {**field_schemas(Detail, ("stars",))["stars"], "type": "integer"},
             "updated": updated,

@@ -19,7 +19,7 @@ from .conftest import Server
 
 OPTIONAL = (
     *("server_name", "vendor", "trust", "flags", "auth", "runs", "installable", "stars", "updated"),
-    *("status", "status_message", "matches", "matching_tools"),
+    *("status", "status_message", "ends", "matches", "matching_tools"),
 )
 """Fields that not all hits of search_mcp have."""
 
@@ -184,7 +184,7 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert (hit["vendor"], hit["installable"], hit["stars"], hit["updated"]) == (True, True, 7, "2026-05")
     assert_valid(result, schema, schemas)
     # The entry was not checked, is active and has no flags.
-    absent = ("server_name", "status", "status_message", "flags", "matching_tools")
+    absent = ("server_name", "status", "status_message", "ends", "flags", "matching_tools")
     missing = {"$.message", "$.searched_for", *(f"$.data[0].{field}" for field in absent)}
     assert set(differences(result, schema, schemas)) == missing
 
@@ -227,7 +227,10 @@ def test_an_error_has_exactly_the_fields_of_the_schema(server: Server, schemas: 
 def test_hits_of_rest_and_mcp_have_fields_of_equal_types(schemas: Any, tools: Any) -> None:
     rest = schemas["Detail"]["properties"] | schemas["Hit"]["properties"]
     hit = tools["search_mcp"]["outputSchema"]["properties"]["data"]["items"]["properties"]
-    assert {name for name, schema in hit.items() if name in rest and schema["type"] not in rest[name]["type"]} == set()
+    assert {
+        name for name, schema in hit.items() if name in rest and schema["type"] not in rest[name].get("type", "")
+    } == {"ends"}
+    assert rest["ends"]["oneOf"][0] == {"$ref": "#/components/schemas/EndOfLife"}
     assert hit.keys() - rest.keys() == {"updated", "matches"}
 
 

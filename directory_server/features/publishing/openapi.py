@@ -43,8 +43,8 @@ _SECURITY = {
 _EXAMPLES = {
     "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
     "StatusChange": {"status": "deprecated"},
-    "Ending": {"date": "2027-01-31", "replaced_by": "io.acme/weather"},
-    "Move": {"new_name": "com.acme/weather"},
+    "Ending": {"date": "2027-01-31", "message": "Use io.acme/forecast."},
+    "Move": {"new_name": "io.acme/forecast"},
     "Login": {"github_token": "mcpp_" + "x" * 38},
     "OidcLogin": {"oidc_token": "eyJ….eyJ….…"},
     "DomainLogin": {"domain": "acme.io", "timestamp": "2026-01-31T12:00:00Z", "signed_timestamp": "0a" * 64},
@@ -203,28 +203,6 @@ _PATHS: dict[str, Any] = {
             needs_token=True,
         )
     },
-    "/v0.1/servers/{name}/versions/{version}/status": {
-        "patch": _operation(
-            "changeStatus",
-            "Change the status of a version",
-            "Deprecates, deletes or restores a published version.",
-            "StatusChange",
-            "ServerVersion",
-            needs_token=True,
-            path="name version",
-        )
-    },
-    "/v0.1/servers/{name}/status": {
-        "patch": _operation(
-            "changeAllStatus",
-            "Change the status of all versions",
-            "Deprecates, deletes or restores all published versions of a name.",
-            "StatusChange",
-            "StatusChanges",
-            needs_token=True,
-            path="name",
-        )
-    },
     "/v0.1/servers/{name}/end-of-life": {
         "put": _operation(
             "setEndOfLife",
@@ -243,6 +221,28 @@ _PATHS: dict[str, Any] = {
             "Moves a name, or a namespace with `/*`. The token must permit the old and the new names.",
             "Move",
             "Moved",
+            needs_token=True,
+            path="name",
+        )
+    },
+    "/v0.1/servers/{name}/versions/{version}/status": {
+        "patch": _operation(
+            "changeStatus",
+            "Change the status of a version",
+            "Deprecates, deletes or restores a published version.",
+            "StatusChange",
+            "ServerVersion",
+            needs_token=True,
+            path="name version",
+        )
+    },
+    "/v0.1/servers/{name}/status": {
+        "patch": _operation(
+            "changeAllStatus",
+            "Change the status of all versions",
+            "Deprecates, deletes or restores all published versions of a name.",
+            "StatusChange",
+            "StatusChanges",
             needs_token=True,
             path="name",
         )
