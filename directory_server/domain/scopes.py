@@ -13,6 +13,9 @@ Scope = frozenset[str] | None
 NOTHING: frozenset[str] = frozenset()
 """The scope of a request that nobody has authenticated."""
 
+PRODUCTION = "production"
+"""The alias whose version readers of a list get as the latest one, if the list has it for an entry."""
+
 MAX_LIST_NAME = 30
 """Characters of the name of a list. Tokens of the registry API, which are in the same place of a path, have more."""
 

@@ -19,6 +19,7 @@ from ._identities import StoredIdentities
 from ._key_cache import FIND_KEY, NoCache, found_key
 from ._key_uses import StoredKeyUses
 from ._keyring import StoredKeyRing
+from ._listing import mark_updated
 from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
 from ._notes import note_of, notes_of_kinds, put_notes

@@ -11,6 +11,7 @@ from ..domain.endings import Ending, Setter, ending_of
 from ..domain.entries import mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.notes import ENDING, FORMER, Note
+from ._listing import mark_updated
 from ._locking import PUBLISHERS
 from ._notes import note_of, notes_of_kinds, put_notes
 from ._tables import Rows, Tables, transaction
@@ -20,9 +21,6 @@ _IS_VISIBLE = "SELECT 1 FROM entry WHERE mcp_id = :mcp_id AND name = :name AND v
 _NAMES = """
     SELECT name FROM entry WHERE name > :first AND name < :last AND visible_id IS NOT NULL ORDER BY name LIMIT :limit
 """
-
-_UPDATED = "UPDATE entry SET updated_at = clock_seconds() WHERE mcp_id = :mcp_id"
-"""Mirrors that follow the registry API ask for what was updated."""
 
 
 @frozen
@@ -115,5 +113,5 @@ def _ending(rows: Rows, name: str) -> Ending | None:
 def _put(rows: Rows, mcp_id: str, notes: Sequence[Note], cause: Cause) -> int:
     changed = put_notes(rows, [ENDING], {mcp_id: notes}, cause)
     if changed:
-        rows.execute(_UPDATED, mcp_id=mcp_id)
+        mark_updated(rows, mcp_id)
     return changed

@@ -24,7 +24,7 @@ from ._change_log import LoggedChange, changes, current, has_changes
 from ._dialects import Engine
 from ._listing import ListingQuery, all_versions, listing, newest, one_version, versions_of_ids
 from ._publishing import Known, Row, batches, known, publish, storing_analyses
-from ._scopes import TablesWithin
+from ._scopes import TablesWithin, version_of_alias
 from ._tables import Rows, Tables, Write
 
 T = TypeVar("T")
@@ -215,7 +215,11 @@ class StoredEntries:
     async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
         if not is_storable(version):
             return None
-        return await self._visible.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
+        found = await self._visible.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
+        if found is not None or self._lists is None:
+            return found
+        pinned = await version_of_alias(self._tables, self._lists, name, version)
+        return None if pinned is None else await self.version(name, pinned, include_hidden=include_hidden)
 
     @property
     def _lists(self) -> Sequence[str] | None:

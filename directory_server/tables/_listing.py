@@ -206,6 +206,11 @@ def one_version(rows: Rows, name: str, version: str, *, include_hidden: bool = F
     return next(iter(_read(rows, sizes, 1)), None)
 
 
+def mark_updated(rows: Rows, mcp_id: str) -> None:
+    """Let an entry be among what was updated last: mirrors that follow the registry API ask for this."""
+    rows.execute("UPDATE entry SET updated_at = clock_seconds() WHERE mcp_id = :mcp_id", mcp_id=mcp_id)
+
+
 def _read(rows: Rows, sizes: Iterable[tuple[int, int]], most: int) -> list[Version]:
     """Return the versions of rows with these ids and sizes, up to the one that brings the bytes to `most`."""
     wanted = []

@@ -9,15 +9,28 @@ from typing import TypeVar, cast
 
 from attrs import frozen
 
-from ..domain.scopes import Scope, unknown_list
+from ..domain.scopes import PRODUCTION, Scope, unknown_list
 from ._tables import Row, Rows, Tables
 
 T = TypeVar("T")
 
 _ENTRY = re.compile(r"\b(FROM|JOIN) entry\b")
 
-_WITHIN = r"""\1 (
-    SELECT * FROM entry WHERE EXISTS (
+# 0 if the version is not stored any more: no record has this id, so that nobody gets another version instead.
+_SHOWN = f"""
+    coalesce((
+        SELECT coalesce(pinned.id, 0) FROM list_channel LEFT JOIN record AS pinned ON pinned.name = list_channel.name
+            AND pinned.version = list_channel.version AND NOT pinned.deleted
+            AND pinned.source = (SELECT chosen.source FROM record AS chosen WHERE chosen.id = entry.preferred_id)
+        WHERE list_channel.list = ANY(:scope) AND list_channel.name = entry.name AND alias = '{PRODUCTION}'
+        ORDER BY list_channel.list LIMIT 1
+    ), preferred_id)
+"""
+
+_WITHIN = rf"""\1 (
+    SELECT mcp_id, name, seq, updated_at, hidden, pinned, allowed, curated, rule, {_SHOWN} AS preferred_id,
+        CASE WHEN visible_id IS NOT NULL THEN {_SHOWN} END AS visible_id
+    FROM entry WHERE EXISTS (
         SELECT 1 FROM list_entry
         WHERE list_entry.mcp_id = entry.mcp_id AND list_entry.list = ANY(:scope) AND left_at IS NULL
     )
@@ -57,6 +70,17 @@ _READY = "SELECT name, is_all FROM entry_list WHERE is_all OR seq >= 0 ORDER BY 
 async def ready_lists(tables: Tables) -> Mapping[str, bool]:
     """Return the names of the lists whose entries are known, each with whether it has all entries."""
     return dict(await tables.all(_READY))
+
+
+_ALIASED = """
+    SELECT version FROM list_channel WHERE list = ANY(:scope) AND name = :name AND alias = :alias ORDER BY list LIMIT 1
+"""
+
+
+async def version_of_alias(tables: Tables, scope: Sequence[str], name: str, alias: str) -> str | None:
+    """Return the version of an entry that an alias means on one of the lists of a scope, None for none."""
+    row = await tables.one(_ALIASED, scope=scope, name=name, alias=alias)
+    return None if row is None else str(row[0])
 
 
 async def scope_of_list(tables: Tables, name: str) -> Scope:

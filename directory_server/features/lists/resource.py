@@ -7,10 +7,12 @@ from typing import Any
 
 from attrs import frozen
 
+from ...domain.entries import MAX_VERSION
 from ...domain.limits import NAME
-from ...domain.scopes import MAX_LIST_NAME
+from ...domain.scopes import MAX_LIST_NAME, PRODUCTION
 from ...resource import MAX_ROWS, Action, Asked, Done, Facts, Field, Parts, Resource, Row
 from .approvers import Approvers
+from .channels import Channels
 from .groups import Groups
 from .rules import MAX_NAMES, MAX_RULE, MAX_TITLE, EntryList, check_list_name, new_list
 from .settings import ListsConfig
@@ -116,6 +118,19 @@ async def _picks(parts: Parts, name: str) -> Sequence[Row]:
     return [Row(entry, {"entry": entry}) for entry in picks[: MAX_ROWS + 1]]
 
 
+async def _pin(parts: Parts, name: str, entry: str, version: str, alias: str) -> None:
+    await Channels(parts.storage.tables).pin(name, entry, version, alias or PRODUCTION)
+
+
+async def _unpin(parts: Parts, name: str, entry: str, alias: str) -> None:
+    await Channels(parts.storage.tables).unpin(name, entry, alias or PRODUCTION)
+
+
+async def _channels(parts: Parts, name: str) -> Sequence[Row]:
+    channels = await Channels(parts.storage.tables).list(name, MAX_ROWS + 1)
+    return [Row(one.name, {"entry": one.name, "alias": one.alias}, f"{one.alias}: {one.version}") for one in channels]
+
+
 async def _change_approvers(parts: Parts, name: str, approver: Sequence[str], remove: bool) -> None:
     changed = await _approvers(parts).read(approver)
     await _approvers(parts).change(name, () if remove else changed, changed if remove else ())
@@ -140,6 +155,14 @@ _DEFINITION = (
     Field("approvers", kind="words", longest=MAX_NAMES, default=None, place="page"),
     Field("holds_versions", "Each new version of an approved entry waits for an approver.", "flag"),
 )
+
+
+def _has_channels(parts: Parts, facts: Facts) -> bool:
+    return _has_rule(parts, facts) and not facts["holds_versions"]
+
+
+_NAME = Field("entry", longest=NAME, is_required=True, is_argument=True)
+_ALIAS = Field("alias", "Name of the channel.", longest=30, default=PRODUCTION)
 
 _ENTRY = (Field("entry", kind="words", longest=10 * NAME, is_required=True, is_argument=True),)
 
@@ -193,6 +216,23 @@ LISTS = Resource(
             fields=_ENTRY,
             done="has the entries",
             allows=_has_rule,
+        ),
+        Action(
+            "unpin",
+            "Undo pin. Readers of the list get the latest version again.",
+            _unpin,
+            fields=(_NAME, _ALIAS),
+            done="has one channel less",
+            allows=_has_channels,
+            rows=_channels,
+        ),
+        Action(
+            "pin",
+            "Give readers of the list VERSION of ENTRY as the latest, until the channel is moved.",
+            _pin,
+            fields=(_NAME, Field("version", longest=MAX_VERSION, is_required=True, is_argument=True), _ALIAS),
+            done="has the channel",
+            allows=_has_channels,
         ),
         Action(
             "remove",

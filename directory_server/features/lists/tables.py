@@ -43,6 +43,7 @@ _IS_LEFT_OVER = "SELECT 1 FROM list_entry WHERE list = :name AND left_at IS NULL
 _DELETE = (
     "DELETE FROM entry_list WHERE name = :name",
     "DELETE FROM list_pick WHERE list = :name",
+    "DELETE FROM list_channel WHERE list = :name",
     "DELETE FROM list_group WHERE list = :name",
     "DELETE FROM list_approver WHERE list = :name",
     "DELETE FROM list_approval WHERE list = :name",
