@@ -1,4 +1,4 @@
-"""Crawl of a catalog: its manifest, the catalogs in it, and the cards of their MCP servers."""
+"""Crawl of a catalog: its manifest, the catalogs in it, and the cards of their entries."""
 
 from __future__ import annotations
 
@@ -146,10 +146,10 @@ class Crawl:
         """Add the entry of a card to `entries`, or its name to `unchanged`, or reject it."""
         speaks_for = partial(self._speaks_for, source)
         try:
-            if item.data is not None:
-                entry: Entry = await self._offload(card_entry, item, item.data, speaks_for)
+            url = joined_url(source.url, item.url) if item.data is None else ""
+            if item.data is not None or not item.is_read(url):
+                entry: Entry = await self._offload(card_entry, item, item.data, speaks_for, url)
             else:
-                url = joined_url(source.url, item.url)
                 known = self._known.get(url)
                 validators = known.validators if known and known.digest == item.digest else Validators()
                 response, body = await self._client.request(url, validators)
@@ -158,7 +158,7 @@ class Crawl:
                     self._names.add(known.name)
                     unchanged.append(known.name)
                     return
-                entry = await self._offload(read_card, item, body, speaks_for)
+                entry = await self._offload(read_card, item, body, speaks_for, url)
                 if response.validators.headers():
                     self._cards[url] = KnownCard(item.digest, response.validators, entry.name)
         except UpstreamFailed as error:

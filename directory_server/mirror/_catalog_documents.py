@@ -1,4 +1,4 @@
-"""Documents of a catalog: manifests of ARD, their entries, and cards of MCP servers. All of them are hostile.
+"""Documents of a catalog: manifests of ARD, their entries, and cards of them. All of them are hostile.
 
 Sources: ARD v0.91, sections 4 and 5.1; SEP-2127 for the cards.
 """
@@ -14,9 +14,22 @@ from attrs import frozen
 
 from ..domain.entries import OFFICIAL, PUBLISHER, Entry
 from ..domain.errors import BadInput
+from ..domain.kinds import KINDS, SERVER, SERVER_TYPES, TYPES, Card
 from ..domain.tools import line_of
 from ..http_client import robots_fields
-from ..serialization import decode, decode_entry, encode
+from ..serialization import (
+    CLAIMED,
+    DATE,
+    URN,
+    card_document,
+    card_server,
+    catalog_name,
+    decode,
+    decode_entry,
+    encode,
+    first_text,
+    reversed_domain,
+)
 from ._page import MAX_ELEMENTS
 from ._upstream import UpstreamFailed
 
@@ -32,9 +45,6 @@ MAX_MAPS = 5
 MAX_HTML, MAX_SCRIPTS = 262_144, 20
 """Bytes of a page in which links to manifests and entries are looked for, and scripts with entries in it."""
 
-CARD_TYPES = frozenset({"application/mcp-server-card+json", "application/mcp-server+json", "application/mcp-server"})
-"""Media types of cards of MCP servers; the second one is the older name (ADR 0008 of ARD)."""
-
 RELATION, FORMER_RELATION = b"ard", b"ai-catalog"
 """The relation of links to manifests, and that of ARD v0.9."""
 
@@ -43,16 +53,10 @@ CATALOG_TYPES = frozenset({"application/ai-catalog+json"})
 _COPIED = ("websiteUrl", "repository", "icons", "remotes", "packages")
 """Members of a card that a server.json has as well."""
 
-_CLAIMED = {"tags": "tags", "capabilities": "capabilities", "representativeQueries": "representativeQueries"}
-"""Members of a catalog entry, and the publisher metadata that they become."""
-
-_URN = re.compile(r"urn:air?:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
-"""An identifier. Until June 2026 it began with urn:ai."""
 _NAME = re.compile(r"([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)/[A-Za-z0-9._-]+")
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 """A media type in lower case (RFC 6838, section 4.2)."""
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
 _SCRIPT = re.compile(rb"""<script\b[^<>]{0,99}\btype=["']?application/ld\+json["']?[^<>]{0,99}>""", re.IGNORECASE)
 _END_OF_SCRIPT = re.compile(rb"</script", re.IGNORECASE)
 _LINK = re.compile(rb"<link\b([^<>]{0,2000})>", re.IGNORECASE)
@@ -62,10 +66,10 @@ _LEGACY_TRANSPORTS = {"streamable-http": "streamable-http", "http": "streamable-
 
 @frozen
 class Item:
-    """An entry of a catalog: a card, a catalog, or another `kind`, whose media type is then in `type`.
+    """An entry of a catalog with its media type: the card of an entry, a catalog, or another `kind`.
 
-    `publisher` is the domain in the identifier, in lower case. Its content is at `url`, or is `data`. `digest` is
-    of all `fields`.
+    `entry_kind` is that of the entry with the card. `publisher` is the domain in the identifier, in lower case. Its
+    content is at `url`, or is `data`. `digest` is of all `fields`.
     """
 
     identifier: str
@@ -73,9 +77,14 @@ class Item:
     kind: Literal["card", "catalog", "other"]
     type: str
     url: str
-    data: Mapping[str, Any] | None
+    data: Any
     fields: Mapping[str, Any]
     digest: bytes
+    entry_kind: str = SERVER
+
+    def is_read(self, url: str) -> bool:
+        """Return whether the document at the URL of the card describes the entry."""
+        return self.entry_kind == SERVER or KINDS[self.entry_kind].is_read(url)
 
 
 @frozen
@@ -114,15 +123,16 @@ def _item(value: Any) -> Item:
     # Manifests of the first drafts have mediaType.
     media_type = line_of(value.get("type", value.get("mediaType")), MAX_KIND).partition(";")[0].strip().lower()
     kind: Literal["card", "catalog", "other"] = "other"
-    if media_type in CARD_TYPES:
+    entry_kind = TYPES[media_type][0].name if media_type in TYPES else SERVER
+    if media_type in SERVER_TYPES or media_type in TYPES:
         kind = "card"
     elif media_type in CATALOG_TYPES:
         kind = "catalog"
     identifier, url, data = value.get("identifier"), value.get("url"), value.get("data")
-    match = _URN.fullmatch(identifier) if isinstance(identifier, str) else None
+    match = URN.fullmatch(identifier) if isinstance(identifier, str) else None
     if kind == "card" and match is None:
         raise BadInput("identifier: must be urn:air:, a domain, and one or more parts with colons between them.")
-    has_url, has_data = isinstance(url, str) and url and data is None, isinstance(data, dict) and url is None
+    has_url, has_data = isinstance(url, str) and url and data is None, isinstance(data, dict | str) and url is None
     if kind != "other" and not (has_url or has_data):
         raise BadInput("must have either url, a string, or data, an object.")
     digest = blake2b(encode(value), digest_size=16).digest()
@@ -136,43 +146,56 @@ def _item(value: Any) -> Item:
         data,
         value,
         digest,
+        entry_kind,
     )
 
 
-def read_card(item: Item, body: bytes, speaks_for: Callable[[str], bool]) -> Entry:
-    """Return the entry of `item`, whose card is `body`. Raises BadInput."""
+def read_card(item: Item, body: bytes, speaks_for: Callable[[str], bool], url: str) -> Entry:
+    """Return the entry of `item`, whose card at `url` is `body`. Raises BadInput."""
     try:
-        value = _decoded(body)
-    except UpstreamFailed as error:
-        raise BadInput(error.message) from None
-    return card_entry(item, value, speaks_for)
+        is_text = item.entry_kind != SERVER and KINDS[item.entry_kind].is_text
+        value = body.decode() if is_text else _decoded(body)
+    except (UpstreamFailed, UnicodeDecodeError) as error:
+        raise BadInput(error.message if isinstance(error, UpstreamFailed) else "its card is not UTF-8.") from None
+    return card_entry(item, value, speaks_for, url)
 
 
-def card_entry(item: Item, card: Any, speaks_for: Callable[[str], bool]) -> Entry:
+def card_entry(item: Item, card: Any, speaks_for: Callable[[str], bool], url: str = "") -> Entry:
     """Return the entry of `item` with the decoded `card`. `speaks_for` says of a domain if the catalog may use it.
 
-    The name is that of the card if it is in the namespace of such a domain, which is that of the identifier, above or
-    below it. Else it comes from the identifier. Raises BadInput.
+    The name of a server is that of the card if it is in the namespace of such a domain, which is that of the
+    identifier, above or below it. Else it comes from the identifier. An entry of another kind may have a card of None,
+    and its `url` only. Raises BadInput.
     """
+    if item.entry_kind != SERVER:
+        return _other_entry(item, card, url)
     if not isinstance(card, dict):
         raise BadInput("its card must be an object.")
     fields = item.fields
-    publisher = {name: fields[member] for member, name in _CLAIMED.items() if isinstance(fields.get(member), list)}
+    publisher = {name: fields[name] for name in CLAIMED if isinstance(fields.get(name), list)}
     if isinstance(card.get("tools"), list):
         publisher["tools"] = card["tools"]
     server = {
         "name": _name_of(item, card, speaks_for),
-        "version": _first_text(card.get("version"), fields.get("version"), "0.0.0"),
-        "title": _first_text(card.get("title"), fields.get("displayName")),
-        "description": _first_text(card.get("description"), fields.get("description"), fields.get("displayName")),
+        "version": first_text(card.get("version"), fields.get("version"), "0.0.0"),
+        "title": first_text(card.get("title"), fields.get("displayName")),
+        "description": first_text(card.get("description"), fields.get("description"), fields.get("displayName")),
         **{name: card[name] for name in _COPIED if name in card},
         **({"_meta": {PUBLISHER: publisher}} if publisher else {}),
     }
     if "remotes" not in server and (remote := _legacy_remote(card)):
         server["remotes"] = [remote]
     updated = fields.get("updatedAt")
-    dates = {"updatedAt": updated} if isinstance(updated, str) and _DATE.fullmatch(updated) else {}
+    dates = {"updatedAt": updated} if isinstance(updated, str) and DATE.fullmatch(updated) else {}
     return decode_entry({"server": server, "_meta": {OFFICIAL: dates} if dates else {}})
+
+
+def _other_entry(item: Item, document: Any, url: str) -> Entry:
+    kind, media_type = TYPES[item.type]
+    if document is None and not (url and first_text(item.fields.get("displayName"))):
+        raise BadInput("its URL is invalid, or it has no displayName.")
+    card = Card(media_type, url, None if document is None else card_document(kind, document))
+    return decode_entry(card_server(item.fields, _catalog_name(item), card))
 
 
 def _name_of(item: Item, card: Mapping[str, Any], speaks_for: Callable[[str], bool]) -> str:
@@ -182,8 +205,12 @@ def _name_of(item: Item, card: Mapping[str, Any], speaks_for: Callable[[str], bo
         is_related = is_within(domain, item.publisher) or is_within(item.publisher, domain)
         if is_related and speaks_for(domain):
             return name
+    return _catalog_name(item)
+
+
+def _catalog_name(item: Item) -> str:
     *_, parts = item.identifier.split(":", 3)
-    return f"{reversed_domain(item.publisher)}/{parts.replace(':', '.')}"
+    return catalog_name(item.publisher, parts, item.entry_kind)
 
 
 def _legacy_remote(card: Mapping[str, Any]) -> Mapping[str, str]:
@@ -191,10 +218,6 @@ def _legacy_remote(card: Mapping[str, Any]) -> Mapping[str, str]:
     url, transport = card.get("url"), card.get("transport")
     kind = _LEGACY_TRANSPORTS.get(transport) if isinstance(transport, str) else None
     return {"type": kind, "url": url} if kind and isinstance(url, str) else {}
-
-
-def _first_text(*values: Any) -> str:
-    return next((value for value in values if isinstance(value, str) and value.strip()), "")
 
 
 def _decoded(body: bytes) -> Any:
@@ -205,11 +228,6 @@ def _decoded(body: bytes) -> Any:
         return decode(body)
     except BadInput as error:
         raise UpstreamFailed(f"It sent invalid JSON: {error.message}") from None
-
-
-def reversed_domain(domain: str) -> str:
-    """Return the labels of a domain, or of a namespace, in the opposite order: `com.acme` for `acme.com`."""
-    return ".".join(reversed(domain.split(".")))
 
 
 def is_within(domain: str, owner: str) -> bool:
@@ -248,7 +266,7 @@ def markup_manifest(html: bytes) -> bytes:
 
 
 def _is_urn(value: Any) -> bool:
-    return isinstance(value, str) and _URN.fullmatch(value) is not None
+    return isinstance(value, str) and URN.fullmatch(value) is not None
 
 
 def _hrefs(html: bytes, relation: bytes) -> Iterator[str]:

@@ -24,7 +24,8 @@ CLAIMED = ("tags", "capabilities", "representativeQueries")
 URN = re.compile(r"urn:air?:([A-Za-z0-9.-]+)((?::[A-Za-z0-9._-]+)+)")
 """An identifier. Until June 2026 it began with urn:ai."""
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)")
+"""A time in a catalog entry (RFC 3339)."""
 
 _URL = re.compile(r"https?://[^\s/?#]+[^\s]*")
 
@@ -34,7 +35,7 @@ def reversed_domain(domain: str) -> str:
     return ".".join(reversed(domain.split(".")))
 
 
-def name_of(publisher: str, parts: str, kind: str) -> str:
+def catalog_name(publisher: str, parts: str, kind: str) -> str:
     """Return the registered name for an identifier: `com.acme/agent:weather` for `acme.com`, `:agents:weather`.
 
     `parts` are those after the publisher, each with its colon.
@@ -70,7 +71,7 @@ def card_server(fields: Mapping[str, Any], name: str, card: Card) -> dict[str, A
         "_meta": {PUBLISHER: {key: value for key, value in publisher.items() if value}, CARD: card.stored()},
     }
     updated = fields.get("updatedAt")
-    dates = {"updatedAt": updated} if isinstance(updated, str) and _DATE.fullmatch(updated) else {}
+    dates = {"updatedAt": updated} if isinstance(updated, str) and DATE.fullmatch(updated) else {}
     return {
         "server": {key: value for key, value in server.items() if value not in (None, "")},
         "_meta": {OFFICIAL: dates} if dates else {},
@@ -99,7 +100,7 @@ def catalog_server(value: Mapping[str, Any]) -> dict[str, Any]:
         _check_url(url)
     if data is None and not first_text(value.get("displayName")):
         raise BadInput("displayName: is required without data.")
-    name = name_of(match[1].lower(), match[2], kind.name)
+    name = catalog_name(match[1].lower(), match[2], kind.name)
     return card_server(value, name, Card(media_type, "" if url is None else url, data and card_document(kind, data)))
 
 

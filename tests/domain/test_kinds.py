@@ -135,7 +135,7 @@ def test_a_plugin_keeps_its_media_type() -> None:
         ({**AGENT, "data": {**AGENT_CARD, "skills": [{}]}}, r"the agent's card: skills\[0\].name is required"),
         ({**AGENT, "data": {**AGENT_CARD, "skills": [{"name": "a"}] * 201}}, "skills must have at most 200 items"),
         ({**AGENT, "data": {**AGENT_CARD, "provider": "a"}}, "provider must be an object"),
-        ({**AGENT, "data": {**AGENT_CARD, "x": "a" * 300_000}}, "the agent's card has more than 262,144 bytes"),
+        ({**AGENT, "data": {**AGENT_CARD, "x": "a" * 70_000}}, "the agent's card has more than 65,536 bytes"),
         ({**SKILL, "data": {"text": SKILL_FILE}}, "the skill's card: must be a string"),
         ({**SKILL, "data": "# No front matter"}, "must be a SKILL.md whose front matter has a name"),
         ({**SKILL, "data": "---\nname: a\n---\n"}, "front matter has a description"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.details import detail_of
 from directory_server.domain.errors import BadInput
+from directory_server.domain.kinds import TYPES
 from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._catalog_client import host_of, joined_url
 from directory_server.mirror._catalog_documents import (
@@ -22,11 +23,11 @@ from directory_server.mirror._catalog_documents import (
     is_within,
     markup_manifest,
     read_catalog,
-    reversed_domain,
 )
 from directory_server.search import TextAnalysis
 from directory_server.search.index.document import MAX_LETTERS, MAX_WORDS
 from directory_server.search.index.packing import unpack
+from directory_server.serialization import reversed_domain
 
 from ..web.conftest import Server
 
@@ -40,7 +41,7 @@ JSON = st.recursive(
 
 PARTS = st.text("ab.:-_/%\n\u202e\0", max_size=12)
 DOMAINS = st.sampled_from(["acme.example", "ACME.example", "a.acme.example", "notacme.example", "example", "", "."])
-KINDS = st.sampled_from(["application/mcp-server-card+json", "application/ai-catalog+json"]) | st.text(max_size=200)
+KINDS = st.sampled_from(["application/mcp-server-card+json", "application/ai-catalog+json", *TYPES]) | st.text(max_size=200)
 NAMES = st.builds("{}/{}".format, st.sampled_from(["example.acme", "com.google", "example", "io.github.x"]), PARTS)
 
 CARDS = JSON | st.fixed_dictionaries(
@@ -55,13 +56,16 @@ CARDS = JSON | st.fixed_dictionaries(
         "url": st.text(max_size=20),
         "transport": st.sampled_from(["sse", "http"]) | JSON,
         "_meta": JSON,
+        "skills": st.lists(st.fixed_dictionaries({"name": st.text(max_size=20)}), max_size=3) | JSON,
+        "supportedInterfaces": JSON,
+        "iconUrl": st.text(max_size=20),
     },
 )
 
 ENTRIES = JSON | st.fixed_dictionaries(
     {"identifier": st.builds("urn:air:{}:{}".format, DOMAINS, PARTS) | JSON, "type": KINDS | JSON},
     optional={
-        "data": CARDS,
+        "data": CARDS | st.builds("---\nname: {}\ndescription: {}\n---\n{}".format, *[st.text(max_size=20)] * 3),
         "url": st.text(max_size=20),
         "displayName": st.text(max_size=200) | JSON,
         "representativeQueries": st.lists(st.text(max_size=300) | JSON, max_size=9) | JSON,

@@ -13,9 +13,9 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request, Site
 
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.kinds import SERVER_TYPES
 from directory_server.mirror import Upstream, UpstreamFailed
 from directory_server.mirror._catalog_documents import (
-    CARD_TYPES,
     FORMER_RELATION,
     RELATION,
     agent_maps,
@@ -25,6 +25,7 @@ from directory_server.mirror._catalog_documents import (
 from directory_server.run_sync import run_sync
 
 from ..contract import awaited
+from ..kinds import AGENT, AGENT_CARD, PLUGIN, SKILL, SKILL_FILE
 from .conftest import NAME, Harness
 
 CARD, CATALOG = "application/mcp-server-card+json", "application/ai-catalog+json"
@@ -169,15 +170,52 @@ async def test_a_catalog_elsewhere_only_speaks_for_its_own_domain(domains: Domai
 
 
 @awaited
+async def test_agents_skills_and_plugins_are_entries(domains: Domains) -> None:
+    agent, skill, folder, plugin = (f"urn:air:acme.example:{name}" for name in ("agent:a", "skills:s", "f", "p"))
+    domains.documents |= {
+        WELL_KNOWN: manifest(
+            {**AGENT, "identifier": agent, "data": None, "url": "/agent.json"},
+            {**SKILL, "identifier": skill, "data": None, "url": "/skills/SKILL.md"},
+            {**SKILL, "identifier": folder, "data": None, "url": "/skills/folder", "description": "Sorts mail."},
+            {**PLUGIN, "identifier": plugin},
+            {**AGENT, "identifier": "urn:air:acme.example:bad", "data": {"name": "No description"}},
+            {**SKILL, "identifier": "urn:air:acme.example:gone", "data": None, "url": "/gone.md"},
+            {**SKILL, "identifier": "urn:air:acme.example:latin", "data": None, "url": "/latin.md"},
+            {**AGENT, "identifier": "urn:air:other.example:agent:a"},
+        ),
+        "/agent.json": AGENT_CARD,
+        "/skills/SKILL.md": SKILL_FILE.encode(),
+        "/latin.md": b"---\nname: \xff\n---\n",
+    }
+    domains.etags = True
+    report = await domains.sync()
+    assert (report.added, report.rejected) == (4, 4)
+    assert [reason.partition(": ")[2] for reason in report.reasons] == [
+        "the agent's card: description is required.",
+        "It answered 404.",
+        "its card is not UTF-8.",
+        "The catalog may not speak for other.example.",
+    ]
+    entry = domains.entry("example.acme/agent:a")
+    assert (entry.kind, entry.brief, entry.card.url) == ("agent", AGENT_CARD["description"], domains.url("/agent.json"))
+    assert domains.entry("example.acme/skill:s").readme.startswith("# Check invoices")
+    assert domains.entry("example.acme/skill:f").uses[0].how == "folder"
+    assert domains.entry("example.acme/plugin:p").card.url == PLUGIN["url"]
+    domains.requests.clear()
+    assert (await domains.sync()).unchanged == 4
+    assert len([path for path in domains.requests if path.endswith("/skills/folder")]) == 0
+
+
+@awaited
 async def test_other_kinds_are_counted_and_stand_in_the_history(domains: Domains) -> None:
-    others = ["application/a2a-agent-card+json", "application/a2a-agent-card+json", "application/ai-skill+md", 7]
+    others = ["application/parquet", "application/parquet", "application/json", 7]
     entries = [listed("x:", each) for each in others]  # type: ignore[arg-type]
-    older = [listed(f"acme.example:{number}", kind) for number, kind in enumerate(sorted(CARD_TYPES))]
+    older = [listed(f"acme.example:{number}", kind) for number, kind in enumerate(sorted(SERVER_TYPES))]
     domains.documents[WELL_KNOWN] = manifest(*entries, *older, listed("acme.example:m", mediaType=CARD))
     report = await domains.sync()
     assert (report.rejected, len(domains.names)) == (0, 4)
     (run,) = await domains.harness.mirrors.runs(NAME)
-    assert run.note == "Skipped: 2 application/a2a-agent-card+json, 1 application/ai-skill+md, 1 no type."
+    assert run.note == "Skipped: 2 application/parquet, 1 application/json, 1 no type."
 
 
 @awaited

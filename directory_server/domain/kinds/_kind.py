@@ -12,7 +12,7 @@ from ..shapes import Issue
 CARD = "io.github.mcp-directory-server/card"
 """The key of `server._meta` for the card: its media type, and its URL or the document itself."""
 
-MAX_CARD = 262_144
+MAX_CARD = 65_536
 """Bytes of an encoded card."""
 
 Text = Callable[[str, int], str]

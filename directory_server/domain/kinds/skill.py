@@ -10,7 +10,7 @@ from typing import Any
 from ..shapes import Issue, Text
 from ._kind import Card, Described, Kind, Use
 
-_FILE = Text(100_000, 1, is_raw=True)
+_FILE = Text(40_000, 1, is_raw=True)
 
 _MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n---[ \t]*(?:\r?\n|$)", re.DOTALL)
 """The front matter: YAML between two lines of hyphens."""

@@ -12,6 +12,7 @@ from typing import Any
 from ... import __version__
 from ...domain.entries import Entry
 from ...domain.facts import facts_of
+from ...domain.kinds import SERVER
 from ...domain.titles import display_title
 from ...domain.views import ACTIVE, Detail
 from ...sanitize import clean_line
@@ -70,11 +71,12 @@ QUERIES = ("find an MCP server for a task", "which MCP server can read a Postgre
 
 
 def catalog_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Detail]) -> dict[str, Any]:
-    """Return an entry as a catalog entry of ARD, with the URL of its server card at `base_url`.
+    """Return an entry as a catalog entry of ARD, with the URL of its card: of servers at `base_url`.
 
     `summary_of` returns the detail of an entry.
     """
     detail, facts = summary_of(entry), facts_of(entry)
+    card = entry.card
     metadata = {
         "mcpId": detail.mcp_id,
         "serverName": detail.server_name,
@@ -98,8 +100,8 @@ def catalog_entry(entry: Entry, base_url: str, summary_of: Callable[[Entry], Det
     found: dict[str, Any] = {
         "identifier": urn(detail.server_name, host_name(base_url)),
         "displayName": clean_line(display_title(detail.title, detail.server_name), TITLE) or detail.mcp_id,
-        "type": CARD_TYPE,
-        "url": f"{base_url}{CARDS}/{detail.mcp_id}",
+        "type": CARD_TYPE if entry.kind == SERVER else card.type,
+        "url": (entry.kind != SERVER and link(card.url)) or f"{base_url}{CARDS}/{detail.mcp_id}",
         "description": detail.summary,
         "tags": _labels((*detail.categories, *detail.tags)),
         "capabilities": _labels(tool.name for tool in detail.tools),

@@ -13,11 +13,15 @@ from twisted.internet.defer import Deferred, succeed
 from ... import serialization
 from ...domain.entries import mcp_id_of
 from ...domain.errors import BadInput, NotFound
+from ...domain.filters import with_filter
+from ...domain.kinds import KINDS, SERVER, card_of
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
+from ...domain.views import Detail
 from ...feature.server import Server
 from ...http import Request
 from ...http.headers import query as query_string
+from ...services.directory import Directory
 from ...web.responses import conditional_response, json_response, list_path
 from ...web.routes import App
 from . import documents
@@ -41,6 +45,9 @@ from .settings import ArdConfig
 
 MAX_AGE = 3_600
 """Seconds for which the manifest and cards may be cached."""
+
+TEXT_TYPE = "text/markdown; charset=utf-8"
+"""The content type of the file of a skill."""
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -96,7 +103,11 @@ class ArdHandlers:
             await caller.charge()
             summary = None
             if asked.query is not None:
-                summary = (await self._server.catalogue.of(request).search(asked.query)).summary
+                directory = self._server.catalogue.of(request)
+                summary = (await directory.search(asked.query)).summary
+                if summary is not None and any(facet.field == TYPE for facet in asked.facets):
+                    types = await _types(directory, asked.query, summary)
+                    summary = evolve(summary, facets={**summary.facets, TYPE: types})
             facets = await self._server.offload(_facets, summary, asked.facets)
         return json_response(request, {"resultType": "facets", "facets": facets})
 
@@ -142,15 +153,15 @@ class ArdHandlers:
 
     @app.get(f"{documents.CARDS}/{{mcp_id}}")
     async def card(self, request: Request, mcp_id: str) -> bytes:
-        """Respond with the server card of an entry."""
+        """Respond with the card of an entry. Raises NotFound for one that is only at its own URL."""
         async with self._access.caller(request) as caller:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query_string(request))
             await caller.charge()
             directory = self._server.catalogue.of(request)
             detail = await self._server.offload(directory.summary_of, await directory.entry(entry_id))
-            card = documents.server_card(detail, self._base_url(request))
-        return _document(request, card, CARD_TYPE, caching=self._access.caching(request))
+            card, media_type = _entry_card(detail, self._base_url(request))
+        return _document(request, card, media_type, caching=self._access.caching(request))
 
     @app.get(documents.OWN_CARD)
     async def own_card(self, request: Request) -> bytes:
@@ -217,6 +228,34 @@ def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Cal
     return [documents.catalog_entry(entry, base_url, summary_of) for entry in entries]
 
 
+def _entry_card(detail: Detail, base_url: str) -> tuple[Any, str]:
+    """Return the card of an entry, an object or a text, and its media type. Raises NotFound."""
+    if detail.kind == SERVER:
+        return documents.server_card(detail, base_url), CARD_TYPE
+    card = card_of(detail.server)
+    if card.data is None:
+        raise NotFound("The card of this entry is at its own URL.")
+    return card.data, TEXT_TYPE if isinstance(card.data, str) else card.type
+
+
+async def _types(directory: Directory, query: Query, summary: Summary) -> Sequence[FacetValue]:
+    """Return the media types of the matches of a query with their numbers, the most frequent first."""
+    counts = {value.value: value.count for value in summary.facets.get("kind", [FacetValue(SERVER, summary.total)])}
+    types = [FacetValue(CARD_TYPE, counts.pop(SERVER, 0))]
+    for name, count in counts.items():
+        first, *others = KINDS[name].media_types
+        # There are few kinds with several media types.
+        of_others = [await _count(directory, query, media_type) for media_type in others]
+        types += map(FacetValue, (first, *others), (count - sum(of_others), *of_others))
+    return sorted((value for value in types if value.count), key=lambda value: -value.count)
+
+
+async def _count(directory: Directory, query: Query, media_type: str) -> int:
+    keywords = with_filter(query.keywords, "kind", media_type)
+    summary = (await directory.search(evolve(query, keywords=keywords))).summary
+    return 0 if summary is None else summary.total
+
+
 def _facets(summary: Summary | None, asked: Sequence[Facet]) -> dict[str, Any]:
     """Return the buckets of each facet that is asked for."""
     found: dict[str, Any] = {}
@@ -234,7 +273,7 @@ def _counted(summary: Summary | None, field: str) -> Sequence[FacetValue]:
     if summary is None or not summary.total:
         return ()
     if field == TYPE:
-        return [FacetValue(CARD_TYPE, summary.total)]
+        return summary.facets[TYPE]
     if field == PUBLISHER:
         return [FacetValue(domain_of(value.value), value.count) for value in summary.namespaces()]
     return summary.facets.get(FIELDS[field], ())
@@ -244,4 +283,5 @@ def _document(
     request: Request, value: Any, content_type: str = "application/json", *, caching: str = "public"
 ) -> bytes:
     cache_control = f"{caching}, max-age={MAX_AGE}"
-    return conditional_response(request, serialization.encode(value), cache_control, **{"Content-Type": content_type})
+    body = value.encode() if isinstance(value, str) else serialization.encode(value)
+    return conditional_response(request, body, cache_control, **{"Content-Type": content_type})

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
+from ...domain.kinds import KINDS, SERVER, kind_of
+
 _DOMAIN = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 _OTHER = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -17,7 +19,8 @@ MAX_PART = 200
 
 
 def urn(name: str, host: str) -> str:
-    """Return the identifier of the entry with the registered `name`: `urn:air:acme.com:weather` for `com.acme/weather`.
+    """Return the identifier of the entry with the registered `name`: `urn:air:acme.com:weather` for `com.acme/weather`,
+    and `urn:air:acme.com:agent:weather` for `com.acme/agent:weather`.
 
     The publisher of a name without a reversed domain is `host`, the name of this server. Names that differ only in
     characters that a URN cannot have differ in a digest at the end.
@@ -27,6 +30,8 @@ def urn(name: str, host: str) -> str:
         publisher = domain_of(namespace)
     else:
         publisher, parts = host, [namespace, *parts]
+    if kind_of(name) != SERVER:
+        parts = [*parts[:-1], *parts[-1].split(":", 1)]
     safe = [_OTHER.sub("-", part)[:MAX_PART] or "-" for part in parts]
     if safe != parts:
         safe[-1] += f".{blake2b(name.encode('utf-8', 'surrogatepass'), digest_size=4).hexdigest()}"
@@ -42,6 +47,7 @@ def names_of(identifier: str, host: str) -> Sequence[str]:
         return ()
     _, _, publisher, *parts = identifier.split(":")
     names = ["/".join((domain_of(publisher), *parts)), *(["/".join(parts)] if publisher == host else [])]
+    names += [f"{domain_of(publisher)}/{':'.join(parts)}"] if parts[0] in KINDS else []
     return [name for name in names if urn(name, host) == identifier]
 
 

@@ -10,12 +10,13 @@ from attrs import evolve, frozen
 from ... import serialization
 from ...domain.errors import BadInput
 from ...domain.filters import KINDS, MAX_ALTERNATIVES, OR, with_filter
+from ...domain.kinds import value_of
 from ...domain.search import DEFAULT_ORDER, Order, Position, Query
 from .names import domain_of
 from .terms import context_of
 
 CARD_TYPE = "application/mcp-server-card+json"
-"""The media type of all entries of this registry (SEP-2127)."""
+"""The media type of servers (SEP-2127)."""
 
 DEFAULT_PAGE, MAX_PAGE = 10, 100
 """Entries on a page of a search, by default and at most."""
@@ -34,7 +35,7 @@ FIELDS: Mapping[str, str] = {
     "capabilities": "tool",
     "version": "version",
     "metadata.verified": "status",
-    **{f"metadata.{kind.name}": kind.name for kind in KINDS if kind.counted and kind.name != "status"},
+    **{f"metadata.{kind.name}": kind.name for kind in KINDS if kind.counted and kind.name not in ("status", "kind")},
 }
 """The fields of entries that can be filtered by and counted, and the name of the search filter of each."""
 
@@ -139,16 +140,18 @@ def query_of(
 
     `now` is in seconds since the epoch.
     """
-    types = filters.get(TYPE)
-    if types is not None and CARD_TYPE not in types:
-        return None
     keywords = text
+    if TYPE in filters:
+        kinds = dict.fromkeys(value for given in filters[TYPE] if (value := value_of(given.lower())))
+        if not kinds:
+            return None
+        keywords = with_filter(keywords, "kind", OR.join(kinds))
     for path, values in filters.items():
         if path != TYPE:
             keywords = with_filter(keywords, FIELDS[path], OR.join(_filter_texts(path, values)))
     query = serialization.search_query(keywords, size) if keywords else Query("", size)
     after = None if token is None else _position(token, keywords, sort)
-    return evolve(query, after=after, browse=browse).sorted_by(sort, now)
+    return evolve(query, after=after, browse=browse, kinds="all").sorted_by(sort, now)
 
 
 def _filter_texts(path: str, values: Sequence[str]) -> list[str]:
