@@ -114,12 +114,15 @@ class FacetValue:
 class Summary:
     """All matches of a query: their number, and the values that they have by the name of the filter, without zeros.
 
+    `close` is the number of those that match nearly as well as the best ones.
+
     `namespaces` returns the namespaces of the matches with their numbers, the most frequent first. It reads all names:
     a million take a second.
     `corrected` has the misspelt words of the query, in lower case, and the words that the matches have instead.
     """
 
     total: int
+    close: int
     facets: Mapping[str, Sequence[FacetValue]]
     namespaces: Callable[[], Sequence[FacetValue]] = field(default=tuple, eq=False, repr=False)
     corrected: Mapping[str, str] = field(factory=dict)

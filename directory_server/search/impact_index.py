@@ -29,7 +29,7 @@ from .query.cost import are_loaded, is_expensive, is_expensive_plan, load_tables
 from .query.parsing import ParsedQuery, parse
 from .query.plan import build_plan
 from .query.rows import Plan
-from .ranking.browsing import close_matches, recent, sorted_page, summary
+from .ranking.browsing import close_matches, count_close, recent, sorted_page, summary
 from .ranking.nomination import with_nominees
 from .ranking.reasons import reasons
 from .ranking.scoring import rank
@@ -219,7 +219,10 @@ def _page_of(query: Query, plan: Plan, view: View) -> Page:
     page = _page(query, plan, view, docs, scores)
     relevant = () if is_sorted else relevance(ranking, scores[: query.limit], value)
     page = evolve(page, strength=value, relevance=relevant, searched_for=plan.searched_for)
-    return evolve(page, summary=summary(ranking, matched)) if query.browse else page
+    if not query.browse:
+        return page
+    close = len(matched) if is_sorted or plan.filters_only else count_close(ranking)
+    return evolve(page, summary=summary(ranking, matched, close))
 
 
 def _page(query: Query, plan: Plan, view: View, docs: Longs, scores: Doubles) -> Page:

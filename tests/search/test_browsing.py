@@ -142,6 +142,20 @@ def test_a_summary_counts_each_value_of_the_matches() -> None:
     assert counts(whole, "transport") == {"stdio": 3}
 
 
+def test_the_summary_counts_the_close_matches() -> None:
+    near = [entry(f"near-{number}", "parcel tracking") for number in range(14)]
+    far = [entry(f"far-{number}", "an unrelated text that mentions a parcel once") for number in range(200)]
+    index = index_of(*near, *far)
+    found, sorted_page = browse(index, "parcel tracking"), browse(index, "parcel tracking", sort="stars")
+    assert found.summary is not None
+    assert sorted_page.summary is not None
+    assert found.summary.total == 214
+    assert found.summary.close == sorted_page.summary.close == sorted_page.summary.total == 14
+    whole = browse(index).summary
+    assert whole is not None
+    assert whole.close == whole.total == 214
+
+
 def test_the_category_of_an_entry_follows_from_its_words_if_the_publisher_names_none() -> None:
     briefs = {
         "Run SQL queries against a PostgreSQL database and list its tables.": ["databases"],

@@ -31,12 +31,21 @@ SHOWN_VALUES = 24
 def close_matches(ranking: Ranking) -> Longs:
     """Return the documents of a ranking that match nearly as well as the best ones, see CLOSE. Pins do not count."""
     ranking.complete()
-    scores = np.where(ranking.scores >= PINNED_SCORE, ranking.scores - PINNED_SCORE, ranking.scores)
-    if len(scores) <= CLOSE_RANK:
-        return ranking.docs
-    least = CLOSE * float(np.partition(scores, -CLOSE_RANK)[-CLOSE_RANK])
-    close: Longs = ranking.docs[scores >= least]
+    close: Longs = ranking.docs[_are_close(ranking.scores)]
     return close
+
+
+def count_close(ranking: Ranking) -> int:
+    """Return the number of the close matches, without ordering them all."""
+    behind = ranking.rest_scores() if len(ranking.docs) < len(ranking.matched) else ()
+    return int(np.count_nonzero(_are_close(np.concatenate([ranking.scores, behind]))))
+
+
+def _are_close(scores: Doubles) -> Bools:
+    scores = np.where(scores >= PINNED_SCORE, scores - PINNED_SCORE, scores)
+    least = CLOSE * float(np.partition(scores, -CLOSE_RANK)[-CLOSE_RANK]) if len(scores) > CLOSE_RANK else 0.0
+    are_close: Bools = scores >= least
+    return are_close
 
 
 def recent(view: View, docs: Longs, query: Query) -> Longs:
@@ -87,8 +96,8 @@ def _is_behind(after: Position, values: Doubles, keys: Sets) -> Bools:
     return is_behind
 
 
-def summary(ranking: Ranking, matched: Longs) -> Summary:
-    """Return the summary of the documents `matched` of a ranking."""
+def summary(ranking: Ranking, matched: Longs, close: int) -> Summary:
+    """Return the summary of the documents `matched` of a ranking, of which `close` are close."""
     view = ranking.view
     is_match = np.zeros(len(view.boosts), bool)
     is_match[matched] = True
@@ -99,7 +108,7 @@ def summary(ranking: Ranking, matched: Longs) -> Summary:
     shown = {
         name: sorted(values, key=lambda value: -value.count)[:SHOWN_VALUES] for name, values in counts.items() if values
     }
-    return Summary(len(matched), shown, partial(_namespaces, view, matched), corrected_words(ranking))
+    return Summary(len(matched), close, shown, partial(_namespaces, view, matched), corrected_words(ranking))
 
 
 def _counts(name: str, values: Sequence[str], view: View, is_match: Bools) -> list[FacetValue]:

@@ -66,11 +66,16 @@ class Ranking:
             return
         self._is_complete = True
         if len(self.rest):
-            least = float(self.scores.min(initial=1.0))
-            sums = np.round(self.rest_sums * (0.999 * least / float(self.rest_sums.max(initial=1e-9))), DIGITS)
+            sums = self.rest_scores()
             order = np.lexsort((self.view.column("keys", self.rest), -sums))
             self.docs = np.concatenate([self.docs, self.rest[order]])
             self.scores = np.concatenate([self.scores, sums[order]])
+
+    def rest_scores(self) -> Doubles:
+        """Return the sums of the documents behind the first ones, scaled to be below the scores of these."""
+        least = float(self.scores.min(initial=1.0))
+        scores: Doubles = np.round(self.rest_sums * (0.999 * least / float(self.rest_sums.max(initial=1e-9))), DIGITS)
+        return scores
 
     def page(self, limit: int, after: Position | None, offset: int = 0) -> tuple[Longs, Doubles]:
         """Return the documents and scores of at most `limit` hits after a position and `offset`, equal ones by name."""

@@ -11,7 +11,16 @@ from markupsafe import Markup
 from ... import serialization
 from ...domain.entries import Entry
 from ...domain.errors import BadInput
-from ...domain.filters import FILTERS, PACKAGES, Filter, filters_of, without_filter, words_beside_filters, wrong_filter
+from ...domain.filters import (
+    FILTERS,
+    PACKAGES,
+    Filter,
+    filters_of,
+    with_filter,
+    without_filter,
+    words_beside_filters,
+    wrong_filter,
+)
 from ...domain.scopes import Scope
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query, Summary
 from ...domain.tools import OfferedTool
@@ -81,7 +90,6 @@ class SearchPage:
             "searched_for": "",
             "is_read_in_part": serialization.is_read_in_part(keywords),
             "is_weak": False,
-            "is_close": bool(words) and order != DEFAULT_ORDER,
             "sort": order if order != DEFAULT_ORDER else "",
             "is_list": is_list,
             "size": await directory.count(),
@@ -96,6 +104,8 @@ class SearchPage:
             "next_url": "",
             "offset": PER_PAGE * (number - 1),
             "total": 0,
+            "close": 0,
+            "installable": None,
             "facets": [],
             "order": order,
             "selected": [],
@@ -104,7 +114,7 @@ class SearchPage:
         try:
             source = "pages", self._access.client(request, viewer)
             page = await self._page(directory, keywords, order, number, source)
-            summary = page.summary or Summary(0, {})
+            summary = page.summary or Summary(0, 0, {})
             if is_list:
                 values |= await self._list(directory, keywords, order, number, page, summary)
             else:
@@ -149,6 +159,8 @@ class SearchPage:
             "corrected": _corrected(words_beside_filters(keywords), summary.corrected) if cards else "",
             "selected": filters_of(keywords),
             "total": summary.total,
+            "close": summary.close,
+            "installable": _installable(keywords, cards, summary),
             "facets": facets(keywords, summary, order),
             "blamed": await self._blamed(directory, keywords, order) if not summary.total else [],
             "previous_url": list_url(keywords, order, number - 1) if number > 1 else "",
@@ -197,6 +209,16 @@ async def _cards(directory: Directory, page: Page) -> Sequence[Card]:
     tools = dict(zip(hits, page.hits.tools(), strict=False))
     entries = await directory.store.entries(list(hits))
     return [(entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in entries]
+
+
+def _installable(keywords: str, cards: Sequence[Card], summary: Summary) -> tuple[str, int] | None:
+    """Return the search for the matches that can be installed, and their number; None if the page has only these."""
+    count = next((value.count for value in summary.facets.get("installable", ())), 0)
+    return (
+        (with_filter(keywords, "installable", "true"), count)
+        if count and not all(hit.installable for _, hit, _ in cards)
+        else None
+    )
 
 
 def search_words(given: Mapping[str, str]) -> str:

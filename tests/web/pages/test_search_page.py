@@ -152,6 +152,15 @@ def test_a_row_begins_with_the_entry_of_which_most_is_known(get_page: GetPage, s
     assert re.findall(r"io\.(\w+)/yak", row) == ["gamma", "beta", "alpha"]
 
 
+def test_a_list_offers_those_that_can_be_installed(get_page: GetPage, server: Server) -> None:
+    server.publish(listed(1), listed(2), listed(3, packages=[]))
+    link = "Only the 2 that can be installed"
+    page = Document(get_page("/?q=zebra"))
+    assert link in page.text
+    assert search_url("zebra installable:true") in page.links
+    assert link not in Document(get_page("/?q=zebra+installable:true")).text
+
+
 def test_lists_are_sorted_and_pages_keep_the_order(get_page: GetPage, server: Server) -> None:
     # The server's clock is in January 2027.
     server.publish(*(listed(number, stars=number * 7 % 40, updated="2026-01-01T00:00:00Z") for number in range(25)))
