@@ -22,8 +22,8 @@ def entry_path(site: Site) -> str:
 
 
 def shown(page: Any) -> set[str]:
-    """Return the editors whose steps are visible."""
-    found: list[str] = page.locator("[data-editor]:visible").evaluate_all(
+    """Return the editors whose steps are not hidden."""
+    found: list[str] = page.locator("[data-editor]:not([hidden])").evaluate_all(
         "elements => elements.map((element) => element.dataset.editor)"
     )
     return set(found)
