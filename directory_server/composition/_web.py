@@ -149,6 +149,7 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
         lambda: core.search.index.generation,
         core.runtime.now,
         core.server.all(pages.ENTRY_PARTS),
+        core.server.all(pages.RESULT_PARTS),
         core.server.config.registry.access == "public",
     )
 

@@ -14,7 +14,7 @@ from ...web.account import SessionCookies
 from .pages import Stored
 from .requests import VERSION
 
-_STATES: Mapping[State, str] = {"open": "pending", "asked": "pending", "declined": "declined"}
+STATES: Mapping[State, str] = {"open": "pending", "asked": "pending", "declined": "declined"}
 
 
 @frozen
@@ -43,7 +43,7 @@ class ListBar:
         rows = []
         for entry_list in lists:
             asked = last.get(entry_list.name)
-            state = "listed" if entry_list.name in listed else "" if asked is None else _STATES.get(asked.state, "")
+            state = "listed" if entry_list.name in listed else "" if asked is None else STATES.get(asked.state, "")
             if state == "pending" and asked is not None and asked.kind == VERSION.name:
                 state = "version"
             is_picked = name in picks.get(entry_list.name, ())

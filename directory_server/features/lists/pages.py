@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
+from ...domain.accounts import Account
 from ...web.account import AccountRequests, Sent, page
 from ...web.routes import App
 from .approvers import Approvers
 from .request_tables import ListRequests
+from .rules import EntryList
 from .scopes import ReaderScopes
 from .tables import Lists
 
@@ -25,6 +27,13 @@ class Stored:
     approvers: Approvers
     requests: ListRequests
     scopes: ReaderScopes | None
+
+    async def requestable(self, account: Account) -> Sequence[EntryList]:
+        """Return the lists on which an account may want entries: those that it sees and that have approvers."""
+        if self.scopes is None:
+            return []
+        names = (await self.approvers.lists()).intersection(await self.scopes.names(account.id))
+        return [entry_list for entry_list in await self.lists.all() if entry_list.name in names]
 
 
 @frozen

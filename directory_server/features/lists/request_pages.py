@@ -23,7 +23,6 @@ from .documents import MAX_DIFFERENCES, approval_of, differences
 from .notices import REQUESTS, RequestMails
 from .pages import Stored
 from .requests import VERSION
-from .rules import EntryList
 
 MAX_OWN, MAX_WAITING = 50, 100
 """Requests of a member, and requests that wait for an approver, on a page."""
@@ -33,6 +32,21 @@ _BY_ACCOUNT = AttemptLimit("list request", rate=20 / 86_400.0, burst=20)
 _OF_MEMBER: Mapping[str, EventKind] = {"answer": "answer", "withdraw": "withdrawn"}
 
 _OF_APPROVER: Mapping[str, EventKind] = {"approve": "approved", "question": "question", "decline": "declined"}
+
+
+MAX_COMPARED, MAX_NAMED = 20, 4
+"""New versions of which the list of requests names what has changed, and the fields that it names."""
+
+
+@frozen
+class Waiting:
+    """A request that waits: the entry if there is one, who wants it and why, and what differs from the approved one."""
+
+    asked: Asked
+    entry: Entry | None
+    email: str
+    text: str
+    changed: Sequence[str]
 
 
 @frozen
@@ -57,8 +71,8 @@ class RequestPages:
         return {
             "is_on": self._stored.scopes is not None,
             "own": await self._stored.requests.of_account(account.id, MAX_OWN),
-            "waiting": await self._stored.requests.waiting(sorted(await self._deciding(account)), MAX_WAITING),
-            "lists": await self._requestable(account),
+            "waiting": await self._waiting(account),
+            "lists": await self._stored.requestable(account),
             "longest": MAX_TEXT,
             "entry": sent.fields.get("entry", ""),
             "list": sent.fields.get("list", ""),
@@ -70,7 +84,7 @@ class RequestPages:
     async def post(self, sent: Sent) -> Next:
         """Store a request, and go to the list of requests."""
         account, name, list_name = sent.member.account, sent.text("entry"), sent.fields.get("list", "")
-        if all(entry_list.name != list_name for entry_list in await self._requestable(account)):
+        if all(entry_list.name != list_name for entry_list in await self._stored.requestable(account)):
             raise unknown_list(list_name)
         check_name(name)
         if await self._entry(name, within=frozenset({list_name})) is not None:
@@ -130,6 +144,29 @@ class RequestPages:
         self._server.bus.announce()
         return self._requests.redirect(request, path, action)
 
+    async def _waiting(self, account: Account) -> Sequence[Waiting]:
+        """Return the requests that wait for an approver."""
+        waiting = await self._stored.requests.waiting(sorted(await self._deciding(account)), MAX_WAITING)
+        texts = await self._stored.requests.texts(waiting)
+        ids = [mcp_id_of(asked.subject) for asked in waiting]
+        entries = {entry.name: entry for entry in await self._server.directory.store.entries(ids)}
+        emails = {
+            asked.account: await self._email(asked) for asked in {asked.account: asked for asked in waiting}.values()
+        }
+        rows = []
+        for number, asked in enumerate(waiting):
+            entry = entries.get(asked.subject)
+            is_compared = entry is not None and asked.kind == VERSION.name and number < MAX_COMPARED
+            approved = await self._stored.requests.approval(asked.place, asked.subject) if is_compared else None
+            changed = differences(approved.document, entry)[:MAX_NAMED] if approved and entry else []
+            paths = [difference.path for difference in changed]
+            rows.append(Waiting(asked, entry, emails[asked.account], texts.get(asked.id, ""), paths))
+        return rows
+
+    async def _email(self, asked: Asked) -> str:
+        listed = await self._server.storage.people.roster.account(asked.account) if asked.account else None
+        return "" if listed is None else listed.account.email
+
     async def _decide(self, asked: Asked, action: str, form: Mapping[str, str], approver: str) -> Sequence[Asked]:
         """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
         text = form.get("text", "")
@@ -163,13 +200,6 @@ class RequestPages:
             return [entry_list.name for entry_list in await self._stored.lists.all()]
         return await self._stored.scopes.decided_by(account.id)
 
-    async def _requestable(self, account: Account) -> Sequence[EntryList]:
-        """Return the lists on which an account may want entries: those that it sees and that have approvers."""
-        if self._stored.scopes is None:
-            return []
-        names = (await self._stored.approvers.lists()).intersection(await self._stored.scopes.names(account.id))
-        return [entry_list for entry_list in await self._stored.lists.all() if entry_list.name in names]
-
     async def _entry(self, name: str, *, within: Scope) -> Entry | None:
         return await self._server.directory.within(within).store.entry(mcp_id_of(name))
 
@@ -181,12 +211,11 @@ class RequestPages:
 
     async def _reviewed(self, asked: Asked) -> Mapping[str, Any]:
         """Return what an approver sees of the entry: its checks, marks, and what differs from the approved document."""
-        listed = await self._server.storage.people.roster.account(asked.account) if asked.account else None
         entry, approved = (
             await self._entry(asked.subject, within=None),
             await self._stored.requests.approval(asked.place, asked.subject),
         )
-        values = {"email": "" if listed is None else listed.account.email, "approved": approved, "entry_id": ""}
+        values = {"email": await self._email(asked), "approved": approved, "entry_id": ""}
         if entry is None:
             return {**values, "entry": None}
         changed = [] if approved is None else differences(approved.document, entry)

@@ -83,6 +83,10 @@ class ListRequests:
         """Return the events of a request, the oldest first."""
         return await self._stored.events(request_id)
 
+    async def texts(self, requests: Sequence[Request]) -> Mapping[str, str]:
+        """Return the first texts of requests by their ids."""
+        return await self._stored.texts(requests)
+
     async def of_account(self, account: str, limit: int) -> Sequence[Request]:
         """Return the last changed requests of an account."""
         return await self._stored.of_account(account, limit)

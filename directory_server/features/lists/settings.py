@@ -14,3 +14,8 @@ class ListsConfig:
     enabled: bool = setting(
         False, "Whether readers see only the entries of their lists. Without any list they then see none."
     )
+    catalogue: bool = setting(
+        False,
+        "Whether the search page also shows signed-in members the entries outside of their lists, as servers that need "
+        "approval. Nobody else sees them, and no API has them.",
+    )

@@ -8,9 +8,10 @@ from ...feature.server import Server
 from ...tables import Storage
 from ...web.account import AccountRequests
 from ...web.operator_requests import NOTICES, Notice
-from ...web.pages import ENTRY_BARS, EntryBar, Extension
+from ...web.pages import ENTRY_BARS, RESULT_PARTS, EntryBar, Extension
 from ...web.routes import APPS
 from .approvers import Approvers
+from .catalogue import NeedsApproval
 from .entry_bar import ListBar
 from .notices import REQUESTS, RequestMails
 from .pages import OWN, OwnLists, Stored
@@ -35,6 +36,8 @@ def _serve(server: Server) -> None:
         RequestPages(members, server, stored, mails).app,
     )
     server.add(ENTRY_BARS, EntryBar(f"{NAME}/entry.html", ListBar(stored, server.operators.cookies).read))
+    if server.config.of(ListsConfig).catalogue:
+        server.add(RESULT_PARTS, EntryBar(f"{NAME}/outside.html", NeedsApproval(stored, server).read))
     server.add(NOTICES, _open_requests)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from attrs import frozen
 
+from ...domain.accounts import Account
 from ...domain.check_views import VerificationView
 from ...domain.ports.points import Point
 from ...domain.views import Detail
+from ...http import Request
 from ...tables import Storage
 
 GROUPS = ("server", "access", "entries", "rules")
@@ -81,3 +84,29 @@ ENTRY_PARTS = Point[EntryPart]()
 
 KEY_PARTS = Point[KeyPart]()
 """What features show of keys."""
+
+
+@frozen
+class EntryBar:
+    """A part of a page, for some viewers: a template, and its values `bar`.
+
+    `read` returns the values for a viewer and the name of the entry, or the words of the search; None for a viewer
+    without the part.
+    """
+
+    template: str
+    read: Callable[[Request, Account | None, str], Awaitable[Mapping[str, Any] | None]]
+
+
+async def read_bars(
+    bars: Iterable[EntryBar], request: Request, viewer: Account | None, about: str
+) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    """Return the templates and values of the parts that the viewer has."""
+    return [(bar.template, values) for bar in bars if (values := await bar.read(request, viewer, about)) is not None]
+
+
+ENTRY_BARS = Point[EntryBar]()
+"""Bars above the page of an entry."""
+
+RESULT_PARTS = Point[EntryBar]()
+"""Parts below the results of a search."""

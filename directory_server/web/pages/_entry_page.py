@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from attrs import define, field, frozen
 
 from ... import serialization
 from ...client_config import install_options
-from ...domain.accounts import Account
 from ...domain.entries import Entry
 from ...domain.kinds import SERVER
 from ...domain.ports.points import Point
@@ -23,7 +21,7 @@ from ...services.catalogue import Catalogue
 from ...services.directory import Directory
 from ..routes import App
 from ._access import PageAccess
-from ._additions import EntryPart
+from ._additions import EntryBar, EntryPart, read_bars
 from ._entries import all_tags, fact_marks
 from ._install import chosen_editor
 from ._layout import Address, Layout
@@ -56,26 +54,12 @@ SIMILAR_WORDS = 6
 
 
 @frozen
-class EntryBar:
-    """A bar on an entry's page, for some viewers: a template, and its values `bar`.
-
-    `read` returns the values for a viewer and the name of the entry; None for a viewer without the bar.
-    """
-
-    template: str
-    read: Callable[[Request, Account | None, str], Awaitable[Mapping[str, Any] | None]]
-
-
-@frozen
 class EntryLink:
     """A link on an entry's page, which robots do not follow: a path below that of the entry, and its text's key."""
 
     path: str
     text: str
 
-
-ENTRY_BARS = Point[EntryBar]()
-"""Bars above the page of an entry."""
 
 ENTRY_LINKS = Point[EntryLink]()
 """Links on the page of an entry."""
@@ -151,11 +135,7 @@ class EntryPage:
             "similar": await self._similar.of(directory, self._catalogue.scope_of(request), entry),
             "links_of_features": self._links,
             "json_url": self._json_url(entry),
-            "bars": [
-                (bar.template, values)
-                for bar in self._bars
-                if (values := await bar.read(request, viewer, entry.name)) is not None
-            ],
+            "bars": await read_bars(self._bars, request, viewer, entry.name),
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)

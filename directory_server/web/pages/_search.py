@@ -31,7 +31,7 @@ from ...services.directory import Directory
 from ..forms import parameters
 from ..routes import App
 from ._access import PageAccess
-from ._additions import EntryPart, checks_of
+from ._additions import EntryBar, EntryPart, checks_of, read_bars
 from ._cards import json_url, search_url
 from ._facets import facets, list_url
 from ._home import HomeRows
@@ -69,6 +69,7 @@ class SearchPage:
     _generation: Callable[[], int]
     _now: Callable[[], float]
     _parts: Sequence[EntryPart]
+    _bars: Sequence[EntryBar]
     _has_open_registry: bool
     _homes: dict[Scope, HomeRows] = field(factory=dict, init=False)
 
@@ -110,6 +111,8 @@ class SearchPage:
             "order": order,
             "selected": [],
             "blamed": [],
+            "is_scoped": scope is not None,
+            "bars": [],
         }
         try:
             source = "pages", self._access.client(request, viewer)
@@ -117,6 +120,8 @@ class SearchPage:
             summary = page.summary or Summary(0, 0, {})
             if is_list:
                 values |= await self._list(directory, keywords, order, number, page, summary)
+                if keywords and number == 1:
+                    values["bars"] = await read_bars(self._bars, request, viewer, keywords)
             else:
                 values["home"] = await self._home_html(self._home(directory, scope), summary)
         except BadInput as error:
