@@ -42,10 +42,11 @@ class Class:
     def is_privileged(self) -> bool:
         """Whether it is for operators only, or checks who it is for.
 
-        Approvers read the entries that they decide on. The token of a publisher is checked for each name.
+        Approvers read the entries that they decide on, members in catalogue mode those that they may request. The token
+        of a publisher is checked for each name.
         """
         methods = {node.name for node in self.node.body if isinstance(node, _Function)}
-        if "approvers" in self.names or "check_permission" in methods:
+        if self.names & {"decided_by", "requestable"} or "check_permission" in methods:
             return True
         return self.fields & {"OperatorRequests", "Catalogue"} == {"OperatorRequests"}
 

@@ -19,7 +19,8 @@ from ..pages.test_commands import by_command_prompt, by_powershell
 from .conftest import Browser
 
 _PASTED = re.compile(
-    r'<details class="setup"[^>]*data-editors="([a-z -]+)".*?<code data-copyable>([^<]*)</code></pre></figure>\n</details>',
+    r'<details class="setup"[^>]*data-editors="([a-z -]+)".*?<code data-copyable>([^<]*)</code></pre>'
+    r"</figure>\n</details>",
     re.DOTALL,
 )
 _COMMAND = re.compile(r'class="command"><code data-copyable>(.*?)</code>')
