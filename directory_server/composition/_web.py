@@ -131,6 +131,7 @@ def _apps(core: Core, publishers: Publishers, people: People) -> list[App]:
             people.pages.access,
             catalogue,
             server.all(pages.ENTRY_PARTS),
+            server.notes,
             config.registry.access == "public",
             server.now,
         ),

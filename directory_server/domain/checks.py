@@ -61,6 +61,10 @@ class PackageStatus(StrEnum):
     """Its package registry is none of npm, PyPI, OCI and NuGet, or its identifier is invalid."""
 
 
+ABSENT = frozenset({PackageStatus.MISSING, PackageStatus.VERSION_MISSING})
+"""A package registry does not have the package, or the version."""
+
+
 class VerifiedStatus(StrEnum):
     """Status of an entry, that of the best of its remotes and packages. The texts are part of the public API."""
 

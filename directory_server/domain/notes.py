@@ -18,6 +18,9 @@ ENDING = "ending"
 FORMER = "former"
 """A former name of an entry, which has moved: `other`. The entry under that name has a note of ENDING."""
 
+MISSING = "missing"
+"""The packages of an entry that their registries do not have, by its checks: one on each line."""
+
 TEXTS = "texts"
 """The texts of the package of an entry that a check has read."""
 
@@ -43,3 +46,8 @@ class Note:
 def accepted_marks(notes: Iterable[Note]) -> Sequence[str]:
     """Return the ids of the marks that a note of ACCEPTED among `notes` has."""
     return [mark_id for note in notes if note.kind == ACCEPTED for mark_id in note.reason.split()]
+
+
+def missing_packages(notes: Iterable[Note]) -> Sequence[str]:
+    """Return the packages that a note of MISSING among `notes` has."""
+    return [line for note in notes if note.kind == MISSING for line in (note.body or b"").decode().splitlines()]

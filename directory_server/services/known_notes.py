@@ -9,10 +9,10 @@ from attrs import define, evolve, field
 from ..domain.changes import Change
 from ..domain.entries import mcp_id_of
 from ..domain.flags import ENTRY_FLAGS
-from ..domain.notes import ACCEPTED, ENDING, Note, accepted_marks
+from ..domain.notes import ACCEPTED, ENDING, MISSING, Note, accepted_marks
 from ..tables import Tables, notes_of_kinds
 
-KINDS = (*ENTRY_FLAGS, ACCEPTED, ENDING)
+KINDS = (*ENTRY_FLAGS, ACCEPTED, ENDING, MISSING)
 """The kinds of notes that are in memory. Few entries have them."""
 
 Notes = Sequence[Note]

@@ -10,11 +10,13 @@ from attrs import AttrsInstance, fields_dict, frozen
 
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, RemoteStatus, VerifiedStatus
+from ...domain.limits import NAME
 from ...domain.marks import WITHHELD, Mark, is_withheld
 from ...domain.tools import MAX_DESCRIPTION, OfferedTool, hinted_values, line_of
+from ...sanitize import clean_line
 from ...text_marks import scan
 from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
-from .targets import TargetState
+from .targets import TargetState, is_absent
 from .tool_changes import MAX_CHANGES, ToolChange
 
 T = TypeVar("T", bound=AttrsInstance)
@@ -72,6 +74,15 @@ def summarize(states: Sequence[TargetState]) -> Verification:
         hinted=hinted_values([tool.hints for tool in bounded_tools(found)], are_all=are_all),
         tools_digest=digests.pop() if len(digests) == 1 else "",
     )
+
+
+def absent_packages(states: Sequence[TargetState]) -> Sequence[str]:
+    """Return the packages that their registries do not have: type, identifier and version.
+
+    The first check may be before the publisher has uploaded the package.
+    """
+    absent = (state.target for state in states if is_absent(state.check) and state.failures > 1)
+    return [clean_line(f"{target.type} {target.identifier} {target.version}", NAME) for target in absent]
 
 
 def indexed(states: Sequence[TargetState]) -> IndexedVerification | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...domain.notes import CHECKS, TEXTS, Note
+from ...domain.notes import CHECKS, MISSING, TEXTS, Note
 from ...serialization import decode_stored, encode, encode_indexed, encode_texts, restore_record
 from ...tables import Rows, put_notes
 from .results import PackageCheck
 from .stored import restore_state
-from .summaries import indexed, summarize
+from .summaries import absent_packages, indexed, summarize
 from .targets import Check, Target, TargetState
 
 # Revisions grow in the order of commits. (0, 1) to (0, 3) are other locks. Rows of targets are locked before it, and
@@ -63,4 +63,7 @@ def summarize_entry(rows: Rows, mcp_id: str) -> bool:
         notes.append(Note(CHECKS, body=encode_indexed(after)))
         if after.texts:
             notes.append(Note(TEXTS, body_id=after.texts))
-    return put_notes(rows, (CHECKS, TEXTS), {mcp_id: notes}, "check") > 0
+    missing = "\n".join(absent_packages(states)).encode()
+    # The kinds of changes differ, so that webhooks can select them.
+    changed = put_notes(rows, [MISSING], {mcp_id: [Note(MISSING, body=missing)] if missing else []}, "package")
+    return put_notes(rows, (CHECKS, TEXTS), {mcp_id: notes}, "check") + changed > 0

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from ...domain.checks import PackageStatus, RemoteStatus
+from ...domain.checks import ABSENT, PackageStatus, RemoteStatus
 from ...domain.entries import Entry, is_storable
 from .results import PackageCheck, RemoteCheck, bounded_tools
 from .settings import VerifyConfig
@@ -27,6 +27,9 @@ MIN_FAILURES = 3
 
 MIN_BUSY = 3_600.0
 """Seconds after which a busy remote is checked again at the earliest, so that no remote asks for many checks."""
+
+LAG = 600.0
+"""Seconds after which a package that is not there is checked again: its registry may need minutes to show a new one."""
 
 PACKAGE_HOSTS: Mapping[str, str] = {
     "npm": "registry.npmjs.org",
@@ -152,11 +155,14 @@ def _with_tools(state: TargetState, check: Check) -> TargetState:
 def wait_of(state: TargetState, check: Check, settings: VerifyConfig) -> float:
     """Return the seconds from `check` to the next one of the same target, which is in `state` after it.
 
-    A busy remote is checked again after the time that it asks for, from MIN_BUSY to the usual interval.
+    A busy remote is checked again after the time that it asks for, from MIN_BUSY to the usual interval, and a package
+    that is not there for the first time soon.
     """
     interval = settings.remotes_interval if state.target.kind is TargetKind.REMOTE else settings.packages_interval
     if isinstance(check, RemoteCheck) and check.status is RemoteStatus.BUSY:
         return min(max(check.retry_after or settings.retry, MIN_BUSY), interval)
+    if is_absent(check) and state.failures == 1:
+        return LAG
     is_open = state.check is not None and is_failure(state.check) is not False
     # What is down for days is checked as often as what works.
     is_failing = state.failures > 0 and not state.is_down
@@ -179,8 +185,7 @@ _FAILURES = frozenset(
         RemoteStatus.NOT_MCP,
         RemoteStatus.UNREACHABLE,
         RemoteStatus.TLS_ERROR,
-        PackageStatus.MISSING,
-        PackageStatus.VERSION_MISSING,
+        *ABSENT,
     }
 )
 
@@ -193,6 +198,11 @@ def is_failure(check: Check) -> bool | None:
     if isinstance(check, PackageCheck) and check.status is PackageStatus.UNREACHABLE:
         return None
     return True if check.status in _FAILURES else False if check.status in _SUCCESSES else None
+
+
+def is_absent(check: Check | None) -> bool:
+    """Return whether a package registry does not have the package."""
+    return isinstance(check, PackageCheck) and check.status in ABSENT
 
 
 def targets_of(entry: Entry) -> Sequence[Target]:

@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 
 from ...domain.changes import Change
 from ...domain.errors import NotFound, Unavailable
+from ...domain.notes import missing_packages
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
@@ -184,6 +185,8 @@ def _items(webhook: Webhook, matching: Matching, changes: Sequence[Change]) -> I
             hit = shown_hit(entry, change.accepted)
             fields |= {"name": hit.server_name, "title": hit.name, "version": entry.version[:100], "brief": hit.brief}
             fields |= {"website_url": hit.website_url, "status": hit.status}
+            if change.cause == "package":
+                fields["missing"] = missing_packages(change.notes)
             if change.ending is not None:
                 view = change.ending.view()
                 fields["ends"] = view if webhook.scope is None else view.alone()

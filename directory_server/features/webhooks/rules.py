@@ -21,7 +21,7 @@ from ...domain.kinds import is_asked
 from ...domain.patterns import NamePatterns
 from ...domain.scopes import MAX_LIST_NAME, Scope
 
-Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed", "ending"]
+Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed", "ending", "package"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -29,6 +29,7 @@ _KINDS: Mapping[Cause, tuple[Kind, ...]] = {
     "document": ("changed",),
     "status": ("changed", "deprecated"),
     "ending": ("ending",),
+    "package": ("package",),
     # In the log of an older version, which did not say what has changed.
     "": ("changed",),
 }

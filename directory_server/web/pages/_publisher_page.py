@@ -11,8 +11,10 @@ from attrs import frozen
 from ...domain.entries import mcp_id_of
 from ...domain.errors import NotFound
 from ...domain.filters import with_filter
+from ...domain.notes import missing_packages
 from ...http import Request
 from ...services.catalogue import Catalogue
+from ...services.known_notes import KnownNotes
 from ..forms import parameters
 from ..routes import App
 from ._access import PageAccess
@@ -35,6 +37,7 @@ class PublisherPage:
     _access: PageAccess
     _catalogue: Catalogue
     _parts: Sequence[EntryPart]
+    _notes: KnownNotes
     _has_open_registry: bool
     _now: Callable[[], float]
 
@@ -59,6 +62,7 @@ class PublisherPage:
             "namespace": namespace,
             "cards": [(entry, hits.get(entry.mcp_id) or entry.hit()) for entry in entries],
             "checks": checks_of(self._parts, ids),
+            "missing": {mcp_id: missing_packages(self._notes.of(mcp_id)) for mcp_id in ids},
             "now": self._now(),
             "json_url": json_url(with_filter("", "namespace", namespace), has_open_registry=self._has_open_registry),
             "next_url": f"{path}?{urlencode({'after': names[PER_PAGE - 1]})}" if len(names) > PER_PAGE else "",

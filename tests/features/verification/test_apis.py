@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from attrs import evolve
 
 from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
+from directory_server.domain.notes import missing_packages
 from directory_server.features.verification.results import FoundTool, RemoteCheck
+from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.tables import Verifications
+from directory_server.features.verification.targets import LAG
+from directory_server.run_sync import run_sync
 from directory_server.serialization import decode_entry
 
 from ...web.conftest import Server, entry
+from ...web.pages.conftest import GetPage
 
 URL = "https://weather.example/mcp"
 WEATHER = entry(
@@ -181,3 +188,29 @@ def test_a_package_that_vanished_is_failing(server: Server) -> None:
     server.verify()
     detail = server.get(f"/api/open/v1/entries/{mcp_id_of('io.github.example/gone')}").json
     assert (detail["verified"], detail["verification"]["package"]) == ("failing", "missing")
+
+
+@verifying
+def test_a_package_that_is_not_there_yet_is_said_later(server: Server, get_page: GetPage) -> None:
+    name = "io.github.example/gone"
+    server.publish(entry(name, packages=[{"registryType": "npm", "identifier": "gone", "version": "1.0.0"}]))
+    server.fakes.packages.statuses = {"gone": PackageStatus.VERSION_MISSING}
+    store, head = server.application.storage.store, run_sync(server.application.storage.store.head())
+
+    def said() -> tuple[list[Sequence[str]], bool]:
+        """Check what is due; return the packages that webhooks are sent, and whether the page names one."""
+        server.verify()
+        server.application.feed.wake()
+        changes = [change for change in run_sync(store.changes(head, 10)) if change.cause == "package"]
+        page = get_page("/publishers/io.github.example").body.decode()
+        return [missing_packages(change.notes) for change in changes], "<code>npm gone 1.0.0</code>" in page
+
+    assert said() == ([], False)
+    server.clock.advance(LAG * 1.1)
+    assert said() == ([["npm gone 1.0.0"]], True)
+    server.clock.advance(VerifyConfig().retry * 1.1)
+    assert said() == ([["npm gone 1.0.0"]], True)
+    server.fakes.packages.statuses = {}
+    server.clock.advance(VerifyConfig().retry * 1.1)
+    # A change has the notes of now.
+    assert said() == ([[], []], False)

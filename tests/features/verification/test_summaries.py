@@ -19,6 +19,7 @@ from directory_server.features.verification.results import MAX_TOOL_NAMES, Found
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.summaries import UNVERIFIED, found_tools, indexed, status_of, summarize
 from directory_server.features.verification.targets import (
+    LAG,
     MAX_TARGETS,
     MIN_BUSY,
     Target,
@@ -129,7 +130,8 @@ def test_what_says_nothing_changes_no_streak() -> None:
         (state(remote(RemoteStatus.NOT_ALLOWED)), SETTINGS.remotes_interval),
         (state(*(remote(RemoteStatus.UNREACHABLE, 1e6 * n) for n in range(3))), SETTINGS.remotes_interval),
         (state(package(PackageStatus.EXISTS)), SETTINGS.packages_interval),
-        (state(package(PackageStatus.MISSING)), SETTINGS.retry),
+        (state(package(PackageStatus.MISSING)), LAG),
+        (state(*[package(PackageStatus.MISSING)] * 2), SETTINGS.retry),
         (state(package(PackageStatus.UNREACHABLE)), SETTINGS.retry),
         (state(package(PackageStatus.NOT_CHECKABLE)), SETTINGS.packages_interval),
     ],

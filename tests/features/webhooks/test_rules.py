@@ -87,6 +87,7 @@ def logged(kind: ChangeKind = "changed", cause: Cause = "document", **options: A
         (logged(cause="check"), "active", ()),
         (logged(cause="judgement"), "active", ()),
         (logged(cause="ending"), "active", ("ending",)),
+        (logged(cause="package"), "active", ("package",)),
         (logged(cause="list", joined=("red",)), "active", ()),
         # In the log of an older version.
         (logged(cause=""), "active", ("changed",)),
