@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -63,6 +64,18 @@ def storable(text: str) -> str:
     if is_storable(text):
         return text
     return text.replace("\0", "\ufffd").encode(errors="surrogatepass").decode(errors="replace")
+
+
+_TRIAL = re.compile(r"\b(test|example|demo|everything|sample|hello|template)\b", re.IGNORECASE)
+"""A word in the names of servers that are for trying something out."""
+
+_STAGING = re.compile(r"\.[^./]+(?<!\.github)(?<!\.gitlab)\.staging[./]", re.IGNORECASE)
+"""The part of a namespace that a publisher deploys to before the public one."""
+
+
+def is_trial(title: str, name: str) -> bool:
+    """Return whether a title and a registered name are those of a server that is for trying something out."""
+    return bool(_TRIAL.search(f"{title} {name.rpartition('/')[2]}") or _STAGING.search(name))
 
 
 def mcp_id_of(name: str) -> str:
@@ -157,6 +170,11 @@ class Entry:
     def status_message(self) -> str:
         """The reason of a status other than `active`; empty if there is none."""
         return "" if self.status == ACTIVE else as_text(self.official.get("statusMessage"))
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether the name says that the server is for trying something out."""
+        return is_trial(self.title, self.name)
 
     @property
     def is_retired(self) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.domain.details import detail_of
-from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
+from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, is_trial
 from directory_server.sanitize import clean
 from tests.texts import texts
 
@@ -138,3 +138,22 @@ def test_a_package_with_invisible_characters_has_no_configuration(invisible: str
 )
 def test_a_description_that_begins_with_the_state_tells_it(brief: str, is_retired: bool) -> None:
     assert Entry({"name": "com.a/sky", "version": "1", "description": brief}).is_retired == is_retired
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("My test", "io.github.ann/mail"),
+        ("", "io.github.ann/mcp-server-template"),
+        ("Mail", "live.host.staging.mail-01f2/mail"),
+    ],
+)
+def test_a_name_says_that_a_server_is_for_trying_something_out(title: str, name: str) -> None:
+    assert is_trial(title, name)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Latest news", "io.github.test-labs/mail"), ("Contests", "com.staging/mail")]
+)
+def test_other_names_say_nothing_of_the_kind(title: str, name: str) -> None:
+    assert not is_trial(title, name)

@@ -68,6 +68,9 @@ STARS_PRIOR, OFFICIAL_PRIOR, PUBLISHER_PRIOR, VENDOR_PRIOR, INSTALLABLE_PRIOR = 
 vendor's own product that is listed there; and for a package or remote that can be configured: it comes first among
 near equals. nDCG@10 of the judged queries is .727 with it, .727 with 0.01 and .722 with 0.06."""
 
+TRIAL_PENALTY = 0.1
+"""What an entry loses that is for trying something out (`Entry.is_trial`)."""
+
 DEPRECATED_PENALTY = 0.1
 """What an entry that nobody maintains loses of its prior (`Entry.is_retired`, or a deprecated package)."""
 
@@ -277,7 +280,7 @@ def _prior(entry: Entry, facts: int, owner: Sequence[Run], short: Sequence[Run])
     is_namesake = entry.is_official and _is_namesake(product, owner, is_account)
     marks = OFFICIAL_PRIOR * entry.is_official + PUBLISHER_PRIOR * entry.is_proven
     marks += VENDOR_PRIOR * (is_namesake or is_vendors_own(facts))
-    lost = DEPRECATED_PENALTY * entry.is_retired
+    lost = DEPRECATED_PENALTY * entry.is_retired + TRIAL_PENALTY * entry.is_trial
     return STARS_PRIOR * popular + marks + INSTALLABLE_PRIOR * is_configurable(facts) - lost
 
 

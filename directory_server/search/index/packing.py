@@ -68,10 +68,10 @@ def unpack(packed: bytes) -> Document:
     return Document(row, terms, numbers[DIMENSIONS:weights], numbers[weights:flags], special_terms)
 
 
-ANALYSIS, ANALYSED_SAMPLE = 19, "e155a96ff4c6aafa"
+ANALYSIS, ANALYSED_SAMPLE = 19, "7d9dd494c246684b"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 12, "2f5c02cb701c18e6"
+FILE, INDEXED_SAMPLE = 12, "422bd6a2056c3e01"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

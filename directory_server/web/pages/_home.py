@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from math import log10
 from typing import TypeVar
@@ -10,7 +9,7 @@ from typing import TypeVar
 from attrs import define, field
 from markupsafe import Markup
 
-from ...domain.entries import Entry
+from ...domain.entries import Entry, is_trial
 from ...domain.namespaces import VERIFIED
 from ...domain.search import Query
 from ...domain.views import Hit
@@ -31,9 +30,6 @@ NEWEST = 24
 
 POPULAR, VENDORS, HOSTED = "installable:true", "vendor:true installable:true", "runs:remote auth:none"
 """The searches of rows. Without stars, nothing says which entries of the first are popular."""
-
-_TRIAL = re.compile(r"\b(test|example|demo|everything|sample|hello|template)\b", re.IGNORECASE)
-"""A word in the names of servers that are for trying something, and in no row."""
 
 MAX_STARS = 100_000
 """Stars above this number, which publishers claim, do not count."""
@@ -97,7 +93,7 @@ class HomeRows:
 
 def _is_unfit(hit: Hit) -> bool:
     """Return whether an entry is for trying something, or has a flag, or nobody maintains it."""
-    return bool(hit.flags or hit.retired or _TRIAL.search(f"{hit.name} {hit.server_name.rpartition('/')[2]}"))
+    return bool(hit.flags or hit.retired or is_trial(hit.name, hit.server_name))
 
 
 def _standing(hit: Hit) -> tuple[float, str]:
