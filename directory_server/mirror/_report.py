@@ -13,6 +13,9 @@ from ..wording import entries
 MAX_REASONS = 100
 """Rejected entries whose reasons a report lists."""
 
+MAX_SKEW = 60
+"""Seconds by which clocks may differ without a note."""
+
 MAX_KINDS = 6
 """Media types of skipped entries that a report names."""
 
@@ -24,7 +27,7 @@ class SyncReport(PublishReport):
     `entries` counts versions, and `names` their names. `look_ups` counts the names whose versions were read apart.
     `nameless` counts the `rejected` entries whose name is unknown too. `skipped` counts the entries of a catalog that
     are no MCP servers, by their media type. `claimed` counts the entries that, as an upstream without proof says, the
-    official registry lists.
+    official registry lists. `skew` is how far the upstream's clock is ahead, in seconds.
     """
 
     full: bool = False
@@ -39,6 +42,7 @@ class SyncReport(PublishReport):
     nameless: int = 0
     reasons: list[str] = field(factory=list)
     skipped: Counter[str] = field(factory=Counter)
+    skew: int = 0
     claimed: int = 0
 
     @property
@@ -48,13 +52,19 @@ class SyncReport(PublishReport):
 
     @property
     def note(self) -> str:
-        """What the operator should know of a full run: claims without proof, or skipped entries by media type."""
+        """What the operator should know: of a full run claims without proof, skipped entries by type, the clock."""
+        notes = []
         if self.claimed and self.full:
-            return f"Not counted as official, since upstream.official is not set: {entries(self.claimed)}."
+            notes.append(f"Not counted as official, since upstream.official is not set: {entries(self.claimed)}.")
         shown = [f"{number:,} {kind}" for kind, number in self.skipped.most_common(MAX_KINDS)]
         if others := self.skipped.total() - sum(number for _, number in self.skipped.most_common(MAX_KINDS)):
             shown.append(f"{others:,} others")
-        return f"Skipped: {', '.join(shown)}." if shown else ""
+        if shown:
+            notes.append(f"Skipped: {', '.join(shown)}.")
+        if abs(self.skew) > MAX_SKEW:
+            order = "behind" if self.skew > 0 else "ahead of"
+            notes.append(f"Our clock is {abs(self.skew):,} seconds {order} that of the upstream.")
+        return " ".join(notes)
 
     def reject(self, reasons: Sequence[str]) -> None:
         """Count rejected entries and list their reasons."""

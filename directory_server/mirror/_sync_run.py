@@ -201,8 +201,9 @@ class SyncRun:
 
     def _began(self, response: Response) -> float:
         """Return the start of the sync run by the upstream's clock, or by ours if that is absent or far off."""
-        now = self._now()
-        return response.date if response.date is not None and abs(response.date - now) < SKEW else now
+        now, date = self._now(), response.date
+        self.report.skew = 0 if date is None else round(date - now)
+        return now if date is None or abs(self.report.skew) >= SKEW else date
 
     def _select(self, entries: Sequence[Entry]) -> tuple[list[Entry], dict[str, bool]]:
         """Return the entries selected by the upstream's patterns, and for each name whether it is selected."""

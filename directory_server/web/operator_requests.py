@@ -43,6 +43,14 @@ ReadNotice = Callable[[Storage], Awaitable[Notice | None]]
 
 
 @frozen
+class OverviewPart:
+    """A section of the overview: a template, and what reads its values; it is left out if these are empty."""
+
+    template: str
+    read: Callable[[], Awaitable[Mapping[str, object]]]
+
+
+@frozen
 class OperatorRequests(AccountRequests):
     """Reads sessions and forms of operators, and sessions of auditors.
 
@@ -88,3 +96,6 @@ def next_url(path: str, rows: Sequence[object], after: str, **values: str) -> st
 
 NOTICES = Point[ReadNotice]()
 """Read the notices on the overview of operators."""
+
+OVERVIEW_PARTS = Point[OverviewPart]()
+"""Sections of features on the overview of operators."""

@@ -15,7 +15,7 @@ from directory_server.mirror._sync_run import FULL_INTERVAL
 from directory_server.serialization import restore_entry
 
 from ..contract import awaited
-from .conftest import Harness
+from .conftest import NAME, Harness
 from .registry import ABC, NOW, numbered_entries, registry_entry
 
 
@@ -237,3 +237,19 @@ async def test_batches_are_limited_in_bytes(harness: Harness, monkeypatch: pytes
     await mirror.sync(harness.upstream(floor=0.1), full=True)
     assert published == [4, 4, 2, 4, 4, 2]
     assert len(harness.names()) == 10
+
+
+@awaited
+@pytest.mark.parametrize(
+    ("seconds", "note"),
+    [
+        (60, ""),
+        (90, "Our clock is 90 seconds ahead of that of the upstream."),
+        (-90, "Our clock is 90 seconds behind that of the upstream."),
+    ],
+)
+async def test_a_run_notes_a_wrong_clock(harness: Harness, seconds: int, note: str) -> None:
+    harness.clock.rightNow += seconds
+    await harness.mirror.sync(harness.upstream())
+    (run,) = await harness.mirrors.runs(NAME)
+    assert run.note == note

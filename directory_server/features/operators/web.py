@@ -9,15 +9,16 @@ from typing import Any
 from attrs import frozen
 
 from ... import __version__
-from ...config import Config, ShownSetting, describe
+from ...config import Config, ShownSetting, describe, endpoints
 from ...domain.roster import MAX_COUNTED, RosterCounts
 from ...domain.work import BACKUP, Work, sync_of
 from ...feature import parts
 from ...feature.parts import WebPart
 from ...feature.server import SERVICES, Server
+from ...files import read_regular_file
 from ...storage import place
 from ...web.account import Next, Sent, form, page
-from ...web.operator_requests import ADMIN, NOTICES, OperatorRequests
+from ...web.operator_requests import ADMIN, NOTICES, OVERVIEW_PARTS, OperatorRequests
 from ...web.pages import Extension
 from ...web.routes import APPS, App
 from .recent_errors import RecentErrors
@@ -26,6 +27,9 @@ UPSTREAMS, SETTINGS = f"{ADMIN}/upstreams", f"{ADMIN}/settings"
 
 BACKUP_AGE = 7 * 86_400.0
 """Seconds after which another backup is a next step."""
+
+MAX_CERTIFICATE = 100_000
+"""Bytes of the file of a certificate."""
 
 MAX_ERROR = 300
 """Characters of the error of a sync run."""
@@ -74,6 +78,11 @@ class ServerPages:
             "running": [row for row in work.values() if row.is_active(now)],
             "backup": work.get(BACKUP),
             "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
+            "certificate": await self._server.offload(lambda: _expiry(self._server.config)),
+            "now": now,
+            "overview_parts": [
+                (part.template, values) for part in self._server.all(OVERVIEW_PARTS) if (values := await part.read())
+            ],
         }
 
     def _steps(self, counts: RosterCounts, numbers: Mapping[str, int], backup: Work | None) -> Iterator[Step]:
@@ -150,6 +159,21 @@ def _free_bytes(config: Config) -> int | None:
     try:
         return None if config.database else disk_usage(config.data_dir).free
     except OSError:
+        return None
+
+
+def _expiry(config: Config) -> float | None:
+    """Return when the first certificate of the server's own endpoints expires; None without one."""
+    paths = [endpoint.named.get("certKey") for endpoint in map(endpoints.read, config.listen) if endpoint.kind == "ssl"]
+    if not any(paths):
+        return None
+    # Only a server with TLS of its own needs it.
+    from cryptography.x509 import load_pem_x509_certificate as load
+
+    try:
+        files = [read_regular_file(path, MAX_CERTIFICATE) for path in paths if path]
+        return min(load(file).not_valid_after_utc.timestamp() for file in files)
+    except (OSError, ValueError):
         return None
 
 

@@ -82,4 +82,16 @@ async def _read(storage: Storage, now: float, key_ids: Sequence[str]) -> Mapping
     return {key_id: chart([count for count in counts if count.name == key_id], first, today) for key_id in used}
 
 
+async def charts_of_all(statistics: Statistics, now: float) -> Mapping[str, object]:
+    """Return the charts of all requests and searches, if there are any. The overview works without them."""
+    today = day_of(now)
+    first = today + 1 - DAYS
+    try:
+        counts = await statistics.counts(first, today)
+    except Unavailable:
+        return {}
+    of_kinds = {kind: [count for count in counts if count.kind == kind] for kind in ("requests", "searches")}
+    return {kind: chart(of_kind, first, today) for kind, of_kind in of_kinds.items()} if counts else {}
+
+
 KEY_PART = KeyPart("statistics/key.html", _read)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
@@ -9,14 +11,15 @@ import pytest
 from twisted.logger import Logger
 
 from directory_server import __version__
-from directory_server.config import describe
+from directory_server.config import Config, describe
 from directory_server.domain.accounts import Account
 from directory_server.domain.work import BACKUP, Work
 from directory_server.feature.server import SERVICES
 from directory_server.features.operators.recent_errors import DAY, RecentErrors
-from directory_server.features.operators.web import BACKUP_AGE
+from directory_server.features.operators.web import BACKUP_AGE, _expiry
 from directory_server.run_sync import run_sync
 
+from ...process._certificates import certificate
 from ...web.browsers import OPERATOR, Browser, rename
 from ...web.conftest import Server
 from ._pages import HOSTILE, MAX_BYTES
@@ -135,3 +138,29 @@ def test_errors_of_the_last_day_are_counted(server: Server, operator: Browser) -
     assert "After the end" not in operator.page
     server.clock.advance(DAY + 1)
     assert errors.of_last_day() == []
+
+
+def test_the_overview_has_charts_of_thirty_days(server: Server, operator: Browser) -> None:
+    server.get("/api/open/v1/search?keywords=mail")
+    server.statistics.flush()
+    operator.get("/admin")
+    assert operator.page.count('<figure class="chart">') == 2
+    assert "Searches: 1" in operator.text
+
+
+@pytest.mark.parametrize("server", [{"statistics.days": 0}], indirect=True)
+def test_the_overview_has_no_charts_without_numbers(operator: Browser) -> None:
+    operator.get("/admin")
+    assert "<figure" not in operator.page
+
+
+def test_the_overview_knows_the_certificate_of_the_server(tmp_path: Path) -> None:
+    pem = certificate(tmp_path)
+    listen = (f"ssl:0:privateKey={pem}:certKey={pem}",)
+    expiry = _expiry(Config(listen=listen))
+    assert expiry is not None
+    # It is of the tests, and valid for a day.
+    assert 0 < expiry - time.time() <= DAY
+    assert _expiry(Config()) is None
+    pem.write_text("no certificate")
+    assert _expiry(Config(listen=listen)) is None
