@@ -14,7 +14,7 @@ ONLY_IN = {
     "argon2": {"passwords"},
     "cattrs": {"serialization", "config"},
     "click": {"cli", "command_line", "feature", "features"},
-    "cryptography": {"sealing", "features.publishing"},
+    "cryptography": {"sealing", "features.operators", "features.publishing"},
     "httptools": {"http"},
     "joserfc": {"issuers"},
     "json": {"serialization"},
