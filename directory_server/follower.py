@@ -12,8 +12,9 @@ from twisted.internet.defer import Deferred
 from .domain.changes import Change
 from .domain.errors import Unavailable
 from .domain.ports.storage import Store
-from .tables import Position, StoredFollowers
+from .tables import Position, StoredFollowers, StoredWork
 from .timers import Timer
+from .work_report import reported
 
 INTERVAL = 1.0
 """Seconds between two looks for changes."""
@@ -36,6 +37,9 @@ class Followed(Protocol):
 
     @property
     def followers(self) -> StoredFollowers: ...
+
+    @property
+    def work(self) -> StoredWork: ...
 
 
 class Later(Exception):
@@ -165,7 +169,7 @@ class Follower(LeasedTimer):
         super().__init__(
             storage.followers, clock, name, self._follow, seconds=seconds, interval=interval, cancels=cancels
         )
-        self._store, self._announce = storage.store, announce
+        self._store, self._stored_work, self._announce = storage.store, storage.work, announce
         self._prepare, self._begin, self._apply, self._complete = prepare, begin, apply, complete
         self._version, self._once, self._ruled = version, once, ruled
         self._memory = f"{token_hex(8)} " if in_memory else ""
@@ -199,10 +203,14 @@ class Follower(LeasedTimer):
     async def _apply_all(self) -> bool:
         """Apply all entries; return False if the lease has ended. Another process then begins again."""
         self._begin()
-        async for page in all_entries(self._store, ruled=self._ruled):
-            self._tell(await self._apply(page))
-            if not await self.hold():
-                return False
+        done, total = 0, await self._store.count()
+        async with reported(self._stored_work, f"follow {self.name}", self._clock.seconds) as report:
+            async for page in all_entries(self._store, ruled=self._ruled):
+                self._tell(await self._apply(page))
+                if not await self.hold():
+                    return False
+                done += len(page)
+                report(done, max(done, total))
         self._tell(await self._complete())
         return True
 

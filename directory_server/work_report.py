@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from .domain.errors import Unavailable
-from .domain.work import Work
 from .tables import StoredWork
 
 INTERVAL = 2.0
@@ -20,27 +18,32 @@ Report = Callable[[int, int], None]
 
 
 @asynccontextmanager
-async def reported(stored: StoredWork, name: str, now: Callable[[], float]) -> AsyncIterator[Report]:
-    """Report the work `name` while the context lasts. `now` returns seconds since the epoch.
+async def reported(
+    stored: StoredWork, name: str, clock: Callable[[], float], *, always: bool = False
+) -> AsyncIterator[Report]:
+    """Report the work `name` while the context lasts. `clock` returns seconds.
 
-    The work never waits for its report, and does not fail with it.
+    The work never waits for a report, and does not fail with it. Short work is stored only if `always`.
     """
-    work, is_writing = Work(name, now(), now()), False
+    start = last = clock()
+    done = total = 0
+    writing: Deferred[None] | None = None
 
-    async def put(changed: Work) -> None:
-        nonlocal is_writing
-        is_writing = True
+    async def put(*, has_ended: bool) -> None:
         with suppress(Unavailable):
-            await stored.put(changed)
-        is_writing = False
+            await stored.put(name, seconds=max(0.0, clock() - start), done=done, total=total, has_ended=has_ended)
 
-    def report(done: int, total: int) -> None:
-        nonlocal work
-        if not is_writing and abs(now() - work.at) >= INTERVAL:
-            work = evolve(work, at=now(), done=done, total=total)
-            Deferred.fromCoroutine(put(work))
+    def report(so_far: int, of: int) -> None:
+        nonlocal done, total, last, writing
+        done, total = so_far, of
+        if abs(clock() - last) >= INTERVAL and (writing is None or writing.called):
+            last = clock()
+            writing = Deferred.fromCoroutine(put(has_ended=False))
 
     try:
         yield report
     finally:
-        await put(evolve(work, at=now(), has_ended=True))
+        if writing is not None:
+            await writing
+        if writing is not None or always:
+            await put(has_ended=True)

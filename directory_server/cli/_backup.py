@@ -33,7 +33,7 @@ def backup(ctx: click.Context, folder: Path) -> None:
     context = command_context(ctx)
 
     async def run() -> Backup:
-        async with reported(context.storage.work, BACKUP, context.now):
+        async with reported(context.storage.work, BACKUP, context.now, always=True):
             return write_backup(context.config, folder, context.now(), lambda text: echo(f"{text} …", err=True))
 
     made = wait_for(run())

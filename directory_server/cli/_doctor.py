@@ -90,7 +90,7 @@ def _server(context: CommandContext) -> Iterator[Finding]:
 
 
 def _data(context: CommandContext) -> Iterator[Finding]:
-    config, now = context.config, context.now()
+    config = context.config
     if not config.database:
         free = disk_usage(config.data_dir).free
         text = f"{free / 1e9:,.1f} GB are free in {config.data_dir.absolute()}."
@@ -102,7 +102,7 @@ def _data(context: CommandContext) -> Iterator[Finding]:
     cure = "Each day, by a timer: directory-server backup /backup/$(date +%F)"
     if backup is None or not backup.has_ended:
         yield Finding("backup", "warning", "None was made by this software.", cure)
-    elif now - backup.at > BACKUP_DAYS * 86_400:
+    elif backup.age > BACKUP_DAYS * 86_400:
         yield Finding("backup", "warning", f"The last one is of {minute(backup.at)} UTC.", cure)
     else:
         yield Finding("backup", "ok", f"The last one is of {minute(backup.at)} UTC.")

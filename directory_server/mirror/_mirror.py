@@ -90,7 +90,7 @@ class Mirror:
         renew_lease = self._lease(upstream)
         await renew_lease()
         try:
-            async with reported(self._work, sync_of(upstream.name), self._now) as show:
+            async with reported(self._work, sync_of(upstream.name), self._clock.seconds) as show:
 
                 def report(sync: SyncReport) -> None:
                     # Only a full sync knows the number of entries in advance.

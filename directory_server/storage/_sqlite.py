@@ -63,7 +63,7 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
         curation=tables.StoredCuration(background, upstream_names(config)),
         mirrors=tables.StoredMirrors(background, followers),
         followers=followers,
-        work=tables.StoredWork(background),
+        work=tables.StoredWork(background, now),
         people=tables.people(access, now, cache, quota, attempts, accounts.idle, accounts.absolute),
         control=tables.Control(
             serving=partial(_serving, data, quota, environment),

@@ -15,10 +15,11 @@ from directory_server import follower as follower_module
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.follower import INTERVAL, LEASE, Follower, Later
+from directory_server.domain.work import Work
+from directory_server.follower import BATCH, INTERVAL, LEASE, Follower, Later
 from directory_server.run_sync import run_sync
 from directory_server.serialization import restore_entry
-from directory_server.tables import StoredFollowers
+from directory_server.tables import StoredFollowers, StoredWork
 
 from ..contract import ContractWithClock, at_once, awaited
 from ..contract.store import entry
@@ -55,7 +56,9 @@ class Process:
             return False
 
         self.follower = Follower(
-            SimpleNamespace(store=open_store(tables), followers=self.followers),
+            SimpleNamespace(
+                store=open_store(tables), followers=self.followers, work=StoredWork(tables, self.clock.seconds)
+            ),
             self.clock,
             lambda: self.seen.append("announce"),
             NAME,
@@ -105,6 +108,22 @@ class TestFollower(TablesTest):
         self.publish(entry("x/b", status="deleted"))
         assert process.update() == ["x/a", "x/c", "removed"]
         assert process.update() == []
+
+    def test_the_analysis_of_all_entries_is_reported(self) -> None:
+        process, work = self.process(), StoredWork(self.open_tables(), self.clock.seconds)
+        reports: list[Work] = []
+
+        async def apply(changes: Sequence[Change]) -> bool:
+            self.clock.advance(2 * INTERVAL)
+            reports.extend((await work.all()).values())
+            return False
+
+        self.publish(*(entry(f"x/{number}") for number in range(BATCH)))
+        process.follower._apply = apply
+        process.update()
+        (report,) = reports
+        assert (report.name, report.done, report.total) == (f"follow {NAME}", BATCH, BATCH + 2)
+        assert run_sync(work.all())[report.name].has_ended
 
     def test_a_restart_continues(self) -> None:
         first = self.process()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -15,27 +16,25 @@ from directory_server.work_report import INTERVAL, reported
 from ..contract import ContractWithClock, awaited
 from .conftest import TablesTest
 
-IMPORT = Work("import", 1_000.0, 1_010.0, 5, 20)
+IMPORT = Work("import", 1_010.0, 0.0, 10.0, 5, 20, has_ended=False)
 
 
 class TestWork(TablesTest, ContractWithClock):
     @awaited
-    async def test_a_late_write_does_not_begin_it_again(self) -> None:
-        work, other = StoredWork(self.open_tables()), StoredWork(self.open_tables())
-        await work.put(IMPORT)
-        assert await other.all() == {"import": IMPORT}
-        ended = evolve(IMPORT, has_ended=True)
-        await other.put(ended)
-        await work.put(evolve(IMPORT, done=6))
-        assert await work.all() == {"import": ended}
-        again = Work("import", 2_000.0, 2_000.0)
-        await work.put(again)
-        assert await other.all() == {"import": again}
+    async def test_its_times_are_by_the_clock_of_the_storage(self) -> None:
+        work, now = StoredWork(self.open_tables(), self.clock.seconds), self.clock.seconds()
+        await work.put("import", seconds=10, done=5, total=20)
+        self.clock.advance(3)
+        assert await work.all() == {"import": evolve(IMPORT, at=now, age=3.0)}
+        await work.put("import", seconds=13, done=20, total=20, has_ended=True)
+        assert await work.all() == {"import": Work("import", now + 3, 0.0, 13.0, 20, 20, has_ended=True)}
+        by_database = StoredWork(self.open_tables())
+        await by_database.put("backup", seconds=0, done=0, total=0)
+        assert (await by_database.all())["backup"].age < STALE
 
     @awaited
     async def test_reports_are_stored_from_time_to_time(self) -> None:
-        work = StoredWork(self.open_tables())
-        start = self.clock.seconds()
+        work = StoredWork(self.open_tables(), self.clock.seconds)
         with suppress(ZeroDivisionError):
             async with reported(work, "import", self.clock.seconds) as report:
                 report(1, 10)
@@ -43,15 +42,24 @@ class TestWork(TablesTest, ContractWithClock):
                 self.clock.advance(INTERVAL)
                 for done in (2, 3):
                     report(done, 10)
-                assert await work.all() == {"import": Work("import", start, start + INTERVAL, 2, 10)}
+                (stored,) = (await work.all()).values()
+                assert (stored.seconds, stored.done, stored.total, stored.has_ended) == (INTERVAL, 2, 10, False)
                 raise ZeroDivisionError
         assert (await work.all())["import"].has_ended
+
+    @awaited
+    async def test_short_work_is_stored_only_if_asked_for(self) -> None:
+        work = StoredWork(self.open_tables(), self.clock.seconds)
+        for name, always in (("import", False), ("backup", True)):
+            async with reported(work, name, self.clock.seconds, always=always) as report:
+                report(1, 1)
+        assert list(await work.all()) == ["backup"]
 
 
 @awaited
 async def test_work_does_not_fail_with_its_report() -> None:
     class Broken:
-        async def put(self, work: Work) -> None:
+        async def put(self, *_: object, **__: Any) -> None:
             raise Unavailable("The disk is full.")
 
     times = iter(range(0, 1_000, 10))
@@ -61,11 +69,11 @@ async def test_work_does_not_fail_with_its_report() -> None:
 
 
 def test_work_without_news_has_died() -> None:
-    assert IMPORT.is_active(1_010.0 + STALE - 1)
-    assert not IMPORT.is_active(1_010.0 + STALE)
+    assert evolve(IMPORT, age=STALE - 1).is_active
+    assert not evolve(IMPORT, age=STALE).is_active
     # A clock that was wrong.
-    assert not IMPORT.is_active(0.0)
-    assert not evolve(IMPORT, has_ended=True).is_active(1_010.0)
+    assert not evolve(IMPORT, age=-STALE).is_active
+    assert not evolve(IMPORT, has_ended=True).is_active
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class ServerPages:
             "max_error": MAX_ERROR,
             "errors": self._errors.of_last_day(),
             "upstreams": [upstream.state for upstream in self._server.all(parts.UPSTREAMS)],
-            "running": [row for row in work.values() if row.is_active(now)],
+            "running": [row for row in work.values() if row.is_active],
             "backup": work.get(BACKUP),
             "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
             "certificate": await self._server.offload(lambda: _expiry(self._server.config)),
@@ -93,7 +93,7 @@ class ServerPages:
             yield Step("operators.step_invite", f"{ADMIN}/accounts#add")
         if not counts.keys:
             yield Step("operators.step_key", "/account/connect")
-        if backup is None or backup.at < self._server.now() - BACKUP_AGE:
+        if backup is None or backup.age > BACKUP_AGE:
             yield Step("operators.step_backup", "/docs/operations/back-up")
 
     @app.get(SETTINGS)
@@ -113,8 +113,8 @@ class ServerPages:
         """Return the list of upstreams."""
         names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
         runs = {name: await self._server.storage.mirrors.runs(name) for name in names}
-        work, now = await self._server.storage.work.all(), self._server.now()
-        running = {name: row for name in names if (row := work.get(sync_of(name))) and row.is_active(now)}
+        work = await self._server.storage.work.all()
+        running = {name: row for name in names if (row := work.get(sync_of(name))) and row.is_active}
         return {
             "upstreams": self._server.all(parts.UPSTREAMS),
             "runs": runs,

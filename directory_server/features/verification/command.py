@@ -17,7 +17,9 @@ from ...cli.context import CommandContext, in_context, run_in_reactor, wait_for
 from ...cli.output import ShowProgress, echo, json_option, print_listing, progress_bar
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import DirectoryError
+from ...domain.work import VERIFY
 from ...run_sync import inline
+from ...work_report import Report, reported
 from .checks import LEASE, Checked, Checks, Claim
 from .results import RemoteCheck
 from .tables import verifications_of
@@ -89,19 +91,24 @@ async def check(
     work = await (_named(context, entries, kinds) if entries else _due(reactor, context, holder, kinds))
     try:
         with progress_bar("Checking", await work.remaining()) as show:
-            await _run(reactor, checks, work, results, show)
+            async with reported(storage.work, VERIFY, context.now) as report:
+                await _run(reactor, checks, work, results, show, report)
     finally:
         await checks.close()
         await verifications_of(storage).release(holder)
     return results
 
 
-async def _run(reactor: Any, checks: Checks, work: Work, results: Sequence[Checked], show: ShowProgress) -> None:
+async def _run(
+    reactor: Any, checks: Checks, work: Work, results: Sequence[Checked], show: ShowProgress, report: Report
+) -> None:
     while True:
         started = await checks.start(work.claim)
         remaining = await work.remaining()
         label = f"{len(results):,} checked, {remaining:,} left"
-        show(len(results), label=label, length=len(results) + remaining + len(checks))
+        total = len(results) + remaining + len(checks)
+        show(len(results), label=label, length=total)
+        report(len(results), total)
         # What another process has claimed may remain.
         if not started and not len(checks) and (not remaining or not checks.is_waiting):
             return

@@ -64,7 +64,8 @@ def _verifier(server: Server, settings: VerifyConfig, metrics: CheckMetrics) -> 
 
     checks = checks_of(server.config, server.storage, _checkers(server), server.reactor, server.now, observe)
     planner = planner_of(server.config, server.storage, server.offload, server.reactor)
-    verifier = Verifier(planner, checks, verifications_of(server.storage), holder, kinds, server.reactor)
+    verifications = verifications_of(server.storage)
+    verifier = Verifier(planner, checks, verifications, holder, kinds, server.reactor, server.storage.work)
     observers.append(verifier.observe)
     return verifier
 

@@ -11,7 +11,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from ...domain.errors import Unavailable
+from ...domain.work import VERIFY
 from ...follower import Follower
+from ...tables import StoredWork
 from ...timers import Timer
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications
@@ -22,6 +24,9 @@ TICK = 1.0
 
 IDLE = 15.0
 """Seconds between two looks for due targets while there are none, and between two looks for new changes."""
+
+LONG_QUEUE = 50
+"""Due targets from which the work on them is reported to operators."""
 
 REPORT_INTERVAL = 3_600.0
 """Seconds between two lines of the log about the checks since then."""
@@ -42,6 +47,9 @@ class Verifier(Timer):
     _holder: str
     _kinds: Collection[TargetKind]
     _clock: IReactorTime
+    _work_stored: StoredWork
+    _queue: tuple[float, int] | None = field(default=None, init=False)
+    """When a long queue began, in seconds of the clock, and its greatest length."""
     _idle_until: float = field(default=float("-inf"), init=False)
     _planned_at: float = field(default=float("-inf"), init=False)
     _reported_at: float = field(default=Factory(lambda self: self._clock.seconds(), takes_self=True), init=False)
@@ -77,6 +85,7 @@ class Verifier(Timer):
             self._planned_at = now
             await self._planner.update()
             self.due = await self._verifications.due(self._kinds)
+            await self._report_queue(now)
         started = await self._checks.start(self._claim)
         self._report(now)
         if started or self._checks.is_waiting:
@@ -86,6 +95,16 @@ class Verifier(Timer):
         return await self._verifications.claim(
             self._holder, limit, seconds=LEASE, kinds=self._kinds, except_hosts=except_hosts
         )
+
+    async def _report_queue(self, now: float) -> None:
+        """Report how far the work on a long queue is; all processes work on the same one."""
+        is_long = self.due >= LONG_QUEUE
+        if is_long or self._queue is not None:
+            start, longest = self._queue or (now, 0)
+            longest = max(longest, self.due)
+            self._queue = (start, longest) if is_long else None
+            done = longest - self.due
+            await self._work_stored.put(VERIFY, seconds=now - start, done=done, total=longest, has_ended=not is_long)
 
     def _report(self, now: float) -> None:
         if now - self._reported_at >= REPORT_INTERVAL:

@@ -18,7 +18,7 @@ from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.embeddings.texts import MAX_TEXT, model_id, text_of
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
-from directory_server.tables import StoredCuration, StoredEntries, StoredFollowers
+from directory_server.tables import StoredCuration, StoredEntries, StoredFollowers, StoredWork
 from directory_server.timers import Timer
 from tests.logs import captured_lines
 
@@ -73,7 +73,8 @@ class Machine:
             inline,
             self.made.append,
         )
-        storage = SimpleNamespace(store=self.store, followers=StoredFollowers(tables, lambda: 0.0))
+        followers, work = StoredFollowers(tables, lambda: 0.0), StoredWork(tables, lambda: 0.0)
+        storage = SimpleNamespace(store=self.store, followers=followers, work=work)
         reader = Timer(INTERVAL, builder.read, clock, finish=builder.close)
         self.processes.append(Process(builder, [builder.follower(storage, clock), reader], stub, clock))
         for service in self.processes[-1].services:

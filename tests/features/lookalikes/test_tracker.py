@@ -16,7 +16,7 @@ from directory_server.features.lookalikes import tracker as tracker_module
 from directory_server.features.lookalikes.tracker import Tracker
 from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredFollowers, Tables, notes_of_kinds
+from directory_server.tables import StoredFollowers, StoredWork, Tables, notes_of_kinds
 
 from ...contract.store import entry
 from ...tables.conftest import OpenTables, TablesTest, open_store
@@ -41,7 +41,8 @@ class Process:
     def __attrs_post_init__(self) -> None:
         tables = self.open_tables()
         tracker = Tracker(tables, inline, self.clock.seconds, self.allowed)
-        storage = SimpleNamespace(store=open_store(tables), followers=StoredFollowers(tables, self.clock.seconds))
+        followers, work = StoredFollowers(tables, self.clock.seconds), StoredWork(tables, self.clock.seconds)
+        storage = SimpleNamespace(store=open_store(tables), followers=followers, work=work)
         self.follower = tracker.follower(storage, self.clock, lambda: self.announced.append("change"))
 
     def update(self) -> None:

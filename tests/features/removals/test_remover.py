@@ -21,7 +21,7 @@ from directory_server.features.removals.sources import SourceFailed
 from directory_server.features.removals.tables import Advisories
 from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
-from directory_server.tables import StoredCuration, StoredFollowers
+from directory_server.tables import StoredCuration, StoredFollowers, StoredWork
 
 from ...logs import captured_lines
 from ...tables.conftest import OpenTables, TablesTest, open_store
@@ -78,7 +78,8 @@ class Process:
             offload=inline,
             now=self.clock.seconds,
         )
-        storage = SimpleNamespace(store=open_store(tables), followers=StoredFollowers(tables, self.clock.seconds))
+        followers, work = StoredFollowers(tables, self.clock.seconds), StoredWork(tables, self.clock.seconds)
+        storage = SimpleNamespace(store=open_store(tables), followers=followers, work=work)
         self.follower = remover.follower(storage, self.clock, lambda: self.announced.append("change"))
 
     def update(self) -> None:

@@ -16,7 +16,9 @@ from directory_server.domain.checks import RemoteStatus, VerifiedStatus
 from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.patterns import NamePatterns
+from directory_server.domain.work import VERIFY
 from directory_server.features.verification import checks as checks_module
+from directory_server.features.verification import verifier as verifier_module
 from directory_server.features.verification.checks import DEADLINE, LEASE, Checked, Checks
 from directory_server.features.verification.results import FoundTool, RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
@@ -29,7 +31,7 @@ from directory_server.features.verification.verifier import IDLE, REPORT_INTERVA
 from directory_server.follower import Follower
 from directory_server.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
-from directory_server.tables import StoredFollowers
+from directory_server.tables import StoredFollowers, StoredWork
 
 from ...contract.store import Briefs
 from ...logs import captured_lines
@@ -60,12 +62,13 @@ class World:
         self.store = sqlite_store(database, inline, Briefs())
         self.verifications = Verifications(SqliteTables(database), clock.seconds)
         self.followers = StoredFollowers(SqliteTables(database), clock.seconds)
+        self.work = StoredWork(SqliteTables(database), clock.seconds)
 
     def publish(self, *entries: Entry) -> None:
         run_sync(self.store.publish("a", entries))
 
     def planner(self, patterns: NamePatterns | None = None) -> Follower:
-        storage = SimpleNamespace(store=self.store, followers=self.followers)
+        storage = SimpleNamespace(store=self.store, followers=self.followers, work=self.work)
         return target_planner(storage, self.verifications, patterns or NamePatterns(), inline, self.clock)
 
     def plan(self, patterns: NamePatterns) -> None:
@@ -86,7 +89,7 @@ class World:
             seen.append,
             Random(1),
         )
-        verifier = Verifier(self.planner(), checks, self.verifications, holder, kinds, self.clock)
+        verifier = Verifier(self.planner(), checks, self.verifications, holder, kinds, self.clock, self.work)
         return Process(verifier, fakes, seen)
 
     def advance(self, seconds: float, step: float = TICK) -> None:
@@ -298,3 +301,15 @@ def test_the_summaries_of_entries_are_in_memory(world: World) -> None:
     run_sync(verified.refresh())
     assert verified.get(mcp_id_of("x/a")) == UNVERIFIED
     assert sum(verified.counts.values()) == 0
+
+
+def test_a_long_queue_is_reported_until_it_is_short(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier_module, "LONG_QUEUE", 5)
+    world.publish(*(remote_entry(f"x/{number}", *urls([number])) for number in range(9)))
+    process = world.process()
+    process.verifier.startService()
+    report = run_sync(world.work.all())[VERIFY]
+    assert (report.done, report.total, report.has_ended) == (0, 9, False)
+    world.advance(2 * IDLE)
+    report = run_sync(world.work.all())[VERIFY]
+    assert (report.done, report.total, report.has_ended) == (9, 9, True)
