@@ -100,8 +100,10 @@ clean:
 # pip repeats its messages of a failure for each dependency, over minutes if the network is down.
 define install
 	@echo 'Installing the dependencies in .venv.'
-	@PIP_RETRIES=$${PIP_RETRIES:-2} .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --editable '$(1)' > .venv/pip.log 2>&1 || { \
+	@begin=$$(date +%s); { PIP_RETRIES=$${PIP_RETRIES:-2} .venv/bin/python -m pip install --progress-bar=off \
+	    --disable-pip-version-check --editable '$(1)' 2>&1; echo $$? > .venv/pip.status; } | tee .venv/pip.log \
+	    | sed -un 's/^ *\(Downloading\|Using cached\) \([^- ]*\)-[^ ]*\.whl.*/  \2/p; s/^Installing collected packages.*/Unpacking them./p'; \
+	[ "$$(cat .venv/pip.status)" = 0 ] && echo "Installed after $$(($$(date +%s) - begin)) seconds." || { \
 	    if grep -q 'connection broken by' .venv/pip.log; \
 	    then echo 'pip cannot reach the package index: check the network, PIP_INDEX_URL and https_proxy, and run make again.'; \
 	    else echo 'pip cannot install the dependencies: see .venv/pip.log, and run make again.'; fi >&2; exit 1; }

@@ -16,6 +16,12 @@ def entries(number: int) -> str:
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
 
 
+def wait(seconds: int) -> str:
+    """Return how long to wait, rounded up: "90 seconds", "60 minutes", "3 hours"."""
+    size, unit = next((size, unit) for size, unit in _UNITS[1:] if seconds > 2 * size or size == 1)
+    return counted(-(-seconds // size), unit)
+
+
 def duration(seconds: float) -> str:
     """Return a duration of whole seconds, in units from days to seconds: "3 days", "1 hour 30 minutes"."""
     left, parts = round(seconds), []

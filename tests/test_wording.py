@@ -10,7 +10,7 @@ import pytest
 import directory_server
 from directory_server.domain.errors import QuotaExceeded, Throttled, TooManyKeys
 from directory_server.domain.quota import Allowance
-from directory_server.wording import counted, duration, entries
+from directory_server.wording import counted, duration, entries, wait
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 keys"), (1, "1 key"), (2, "2 keys"), (1_000, "1,000 keys")])
@@ -43,6 +43,7 @@ def test_entries_have_a_plural_of_their_own() -> None:
 def test_errors_use_the_singular() -> None:
     assert "its 1 request of the last 60 minutes. Try again in 1 second." in str(QuotaExceeded(ALLOWANCE))
     assert str(Throttled(1)) == "Too many requests. Try again in 1 second."
+    assert str(Throttled(3_599)) == "Too many requests. Try again in 60 minutes."
     assert "limit of 1 key." in str(TooManyKeys(1))
 
 
@@ -64,3 +65,11 @@ def test_no_message_has_a_number_before_a_fixed_plural() -> None:
         for match in NUMBER.finditer(path.read_text("utf-8"))
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(1, "1 second"), (120, "120 seconds"), (121, "3 minutes"), (3_599, "60 minutes"), (7_201, "3 hours")],
+)
+def test_waits_are_rounded_up(seconds: int, text: str) -> None:
+    assert wait(seconds) == text

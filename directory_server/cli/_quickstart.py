@@ -72,6 +72,7 @@ async def _begin(context: CommandContext) -> None:
     if not await storage.store.count():
         if context.config.upstream:
             echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
+        echo("Importing the sample catalogue.", err=True)
         await importer.import_files([str(sample.path())], storage.store.publish, source=SAMPLE, official=True)
     secret = None
     if not await storage.people.roster.all_keys(limit=1):

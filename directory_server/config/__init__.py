@@ -21,7 +21,7 @@ from ._settings import (
     MetricsConfig,
     WebConfig,
 )
-from ._types import Bytes, Seconds, Sections
+from ._types import Bytes, Days, Seconds, Sections
 from ._upstreams import UpstreamConfig
 from ._validators import (
     AtLeast,

@@ -15,6 +15,7 @@ from ._settings import Config
 from ._types import (
     UNLIMITED,
     Bytes,
+    Days,
     Seconds,
     Sections,
     Setting,
@@ -36,6 +37,7 @@ _TYPE_NAMES: Sequence[tuple[Any, str]] = (
     (float, "number"),
     (Seconds, "duration"),
     (Bytes, "size"),
+    (Days, "days"),
     (str, "string"),
     (Strings, "string or list"),
     (Words, "string or list"),

@@ -24,6 +24,9 @@ Seconds: TypeAlias = Annotated[float, "duration"]
 Bytes: TypeAlias = Annotated[int, "size"]
 """A size in bytes."""
 
+Days: TypeAlias = Annotated[int, "days"]
+"""A whole number of days."""
+
 Strings: TypeAlias = tuple[str, ...]
 """A list; commas separate its items in a text."""
 
@@ -131,6 +134,13 @@ def _bytes(value: object) -> int:
         raise ValueError(units.SIZE) from None
 
 
+def _days(value: object) -> int:
+    try:
+        return _integer(int(value.removesuffix("d")) if isinstance(value, str) else value)
+    except ValueError:
+        raise ValueError("must be a whole number of days such as 90 or 90d") from None
+
+
 def _string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a string")
@@ -176,7 +186,7 @@ def _split(separator: str) -> Callable[[str], tuple[str, ...]]:
 
 def _converter(hooks: Mapping[Any, Callable[[Any], Any]]) -> Converter:
     converter = Converter()
-    hooks = {str: _string, Path: _path, Seconds: _seconds, Bytes: _bytes, **hooks}
+    hooks = {str: _string, Path: _path, Seconds: _seconds, Bytes: _bytes, Days: _days, **hooks}
     hooks[int | None] = partial(_limit, integer=hooks[int])
     for type_, hook in hooks.items():
         if isinstance(type_, type):

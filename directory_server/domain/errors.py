@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..wording import counted
+from ..wording import counted, wait
 from .quota import Allowance
 from .shapes import Issue
 
@@ -183,7 +183,7 @@ class QuotaExceeded(DirectoryError):
     def __init__(self, allowance: Allowance) -> None:
         super().__init__(
             f"This key has used its {counted(allowance.limit or 0, 'request')} of the last 60 minutes. "
-            f"Try again in {counted(allowance.reset, 'second')}."
+            f"Try again in {wait(allowance.reset)}."
         )
         self.allowance = allowance
 
@@ -194,7 +194,7 @@ class Throttled(DirectoryError):
     code = "throttled"
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"Too many requests. Try again in {counted(retry_after, 'second')}.")
+        super().__init__(f"Too many requests. Try again in {wait(retry_after)}.")
         self.retry_after = retry_after
 
 

@@ -149,6 +149,27 @@ def wrong_filter(keywords: str) -> WrongFilter | None:
     return None
 
 
+_LIKE_A_FILTER = re.compile(r'(?<!\S)([a-z]{3,14}):("[^"]+"|[^\s"]+)', re.IGNORECASE)
+
+
+def likely_keywords(keywords: str) -> str:
+    """Return `keywords` with the filter that the first unknown one seems to be: `language:rust` for `lang:rust`.
+
+    Return an empty text if there is none. The value must be one that the filter allows.
+    """
+    for piece in _LIKE_A_FILTER.finditer(keywords):
+        word, value = piece[1].lower(), piece[2]
+        if word in FILTERS:
+            continue
+        # Only few queries need it: it takes .7 MB.
+        from difflib import get_close_matches
+
+        for name in get_close_matches(word, [name for name, values in FILTERS.items() if values], 2):
+            if wrong_filter(f"{name}:{value}") is None:
+                return f"{keywords[: piece.start()]}{name}:{value}{keywords[piece.end() :]}"
+    return ""
+
+
 def check_filters(keywords: str) -> None:
     """Raise BadInput if a filter in `keywords` has a value that it does not allow."""
     wrong = wrong_filter(keywords)

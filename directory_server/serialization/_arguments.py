@@ -53,7 +53,14 @@ class ToolSearchArguments:
 class EntryPath:
     """The parameter in the path of an entry."""
 
-    mcp_id: str = field(metadata={**MCP_ID, "description": "Id of an entry, from a search or a change: a UUID."})
+    mcp_id: str = field(
+        metadata={
+            **MCP_ID,
+            "description": "Id of an entry, from a search or a change: a UUID.",
+            # GitHub's server, in the sample and in the official registry.
+            "examples": ["b19d2592-6f5c-55b4-a82b-14993d451431"],
+        }
+    )
 
 
 _EDITORS = {editor.id: editor for editor in EDITORS}

@@ -23,6 +23,7 @@ from directory_server.config import (
 from directory_server.config._load import SourceValue, build
 from directory_server.features import sections
 from directory_server.features.sign_in.settings import IssuerConfig
+from directory_server.features.statistics.settings import StatisticsConfig
 
 from ._sources import DEFAULTS, load_config, write_toml
 
@@ -301,3 +302,14 @@ def test_a_shown_setting_has_a_line_of_toml_that_sets_it() -> None:
 def test_a_secret_has_no_line() -> None:
     shown = {setting.name: setting for setting in describe(load_config("database=host=db password=hunter2"))}
     assert (shown["database"].value, shown["database"].line) == ("(secret)", "")
+
+
+@pytest.mark.parametrize(("text", "days"), [("30d", 30), ("30", 30), ("0", 0)])
+def test_days_may_have_their_unit(text: str, days: int) -> None:
+    assert load_config(f"statistics.queries={text}").of(StatisticsConfig).queries == days
+
+
+@pytest.mark.parametrize("text", ["12h", "1.5", "d", "-1d"])
+def test_days_are_whole(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"must be (a whole number of days such as 90 or 90d|at least 0)"):
+        load_config(f"statistics.queries={text}")

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.errors import BadInput
-from directory_server.domain.filters import FILTERS, WrongFilter, check_filters, filter_value, wrong_filter
+from directory_server.domain.filters import (
+    FILTERS,
+    WrongFilter,
+    check_filters,
+    filter_value,
+    likely_keywords,
+    wrong_filter,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +63,20 @@ def test_values_have_a_canonical_form() -> None:
     assert filter_value("license", "beerware") == "beerware"
     assert filter_value("transport", "streamable-http") == "http"
     assert filter_value("tag", '"Vector Database"') == "Vector Database"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "likely"),
+    [
+        ("mail lang:rust fast", "mail language:rust fast"),
+        ("licence:mit lang:rust", "license:mit lang:rust"),
+        ('Lang:"C++"', 'language:"C++"'),
+        ("lang:klingon", ""),
+        ("language:rust", ""),
+        ("http://example.org", ""),
+        ("tags:mail", ""),
+        ("note: rust", ""),
+    ],
+)
+def test_an_unknown_filter_with_a_known_value_is_likely_another(keywords: str, likely: str) -> None:
+    assert likely_keywords(keywords) == likely

@@ -41,7 +41,8 @@ JSON = st.recursive(
 
 PARTS = st.text("ab.:-_/%\n\u202e\0", max_size=12)
 DOMAINS = st.sampled_from(["acme.example", "ACME.example", "a.acme.example", "notacme.example", "example", "", "."])
-KINDS = st.sampled_from(["application/mcp-server-card+json", "application/ai-catalog+json", *TYPES]) | st.text(max_size=200)
+KNOWN = ["application/mcp-server-card+json", "application/ai-catalog+json", *TYPES]
+KINDS = st.sampled_from(KNOWN) | st.text(max_size=200)
 NAMES = st.builds("{}/{}".format, st.sampled_from(["example.acme", "com.google", "example", "io.github.x"]), PARTS)
 
 CARDS = JSON | st.fixed_dictionaries(

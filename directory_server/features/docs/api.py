@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from attrs import frozen
 from markupsafe import Markup, escape
@@ -87,11 +87,17 @@ def _schema_names(document: Mapping[str, Any], value: object) -> Collection[str]
     return names
 
 
-def example_query(operation: Mapping[str, Any]) -> str:
-    """Return examples of the required parameters in the URL of an operation, as a query string."""
-    parameters = operation.get("parameters", ())
-    required = [parameter for parameter in parameters if parameter["in"] == "query" and parameter.get("required")]
-    return urlencode([(parameter["name"], parameter["schema"]["examples"][0]) for parameter in required])
+def example_path(path: str, operation: Mapping[str, Any]) -> str:
+    """Return the path and query of an operation, with examples of its required parameters and of `fields`."""
+    query = []
+    for parameter in operation.get("parameters", ()):
+        name, example = parameter["name"], next(iter(parameter["schema"].get("examples", ())), "")
+        text = ",".join(example) if isinstance(example, list) else str(example)
+        if parameter["in"] == "path" and text:
+            path = path.replace(f"{{{name}}}", quote(text))
+        elif parameter["in"] == "query" and (parameter.get("required") or name == "fields"):
+            query.append((name, text))
+    return f"{path}?{urlencode(query, safe=',')}" if query else path
 
 
 def body_of(response: Mapping[str, Any]) -> str:

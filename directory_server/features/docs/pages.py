@@ -19,7 +19,7 @@ from ...web.forms import parameters
 from ...web.pages import Address
 from ...web.responses import json_response
 from ...web.routes import App
-from .api import Api, ApiPages, api_pages, body_of, example_query, inline, kind_of
+from .api import Api, ApiPages, api_pages, body_of, example_path, inline, kind_of
 from .search import MAX_QUERY, PARTS, contents, find
 
 API = "api"
@@ -117,7 +117,7 @@ class DocsPages:
             **self._navigation(API),
             "api": api,
             "base_url": self._server.layout.base_url(request),
-            **{"kind_of": kind_of, "body_of": body_of, "inline": inline, "example_query": example_query},
+            **{"kind_of": kind_of, "body_of": body_of, "inline": inline, "example_path": example_path},
         }
         return self._page(request, f"/docs/{path}", "api", values, viewer)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ...config import AtLeast, setting
+from ...config import AtLeast, Days, setting
 
 
 @frozen
 class StatisticsConfig:
     """Numbers of requests and searches, for the operator pages."""
 
-    days: int = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
-    queries: int = setting(
+    days: Days = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
+    queries: Days = setting(
         0,
         "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
         AtLeast(0),

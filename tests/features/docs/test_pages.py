@@ -14,7 +14,7 @@ from directory_server.features.docs import pages
 from directory_server.features.docs.search import Contents, contents, find
 from directory_server.web.account import input_prefix
 
-from ...web.conftest import Response, Server
+from ...web.conftest import Response, Server, entry
 
 HTML = {"Accept": "text/html"}
 
@@ -135,6 +135,15 @@ def test_the_first_example_of_the_api_works_as_pasted(server: Server) -> None:
     assert url.startswith(f"http://{host}/")
     name, _, value = header.partition(": ")
     assert server.get(url.removeprefix(f"http://{host}"), key=None, headers={name: value}).status == 200
+
+
+def test_the_example_of_an_entry_names_one_of_the_sample_and_the_official_registry(server: Server) -> None:
+    server.publish(entry("io.github.github/github-mcp-server"))
+    text = unescape(page(server, "/docs/api", Host="localhost").body.decode())
+    assert "/api/open/v1/search?keywords=" in text
+    assert "&fields=mcp_id,name,server_name" in text
+    (path,) = re.findall(r'"http://localhost(/api/open/v1/entries/[^"]*)"', text)
+    assert server.get(path).status == 200
 
 
 def test_pages_in_chinese_say_which_parts_are_english(server: Server) -> None:

@@ -237,6 +237,11 @@ def test_filters_that_only_together_prevent_results_are_named_together(get_page:
     assert search_url("zebra") in page.links
 
 
+def test_a_misspelt_filter_is_offered(get_page: GetPage) -> None:
+    assert 'Did you mean: <a href="/?q=language%3Arust">' in get_page("/?q=lang:rust").body.decode()
+    assert "Did you mean" not in get_page("/?q=language:rust").body.decode()
+
+
 def test_a_corrected_word_is_named(get_page: GetPage, server: Server) -> None:
     server.publish(listed(1, description="Herds of elephants."))
     page = Document(get_page("/?q=elephnats"))
