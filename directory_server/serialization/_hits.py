@@ -108,8 +108,9 @@ def without_names(records: Sequence[bytes], sees: Callable[[str], bool]) -> list
     """Return `records` without the names of entries in place of others with an id for which `sees` returns False."""
     shown = [*records]
     for place, record in enumerate(records):
-        if _ENDS in record and (ends := (hit := decode_hit(record)).ends) and not sees(ends.mcp_id):
-            shown[place] = encode_hit(evolve(hit, ends=ends.alone()), registered_name(record))
+        hit = decode_hit(record) if _ENDS in record else None
+        if hit is not None and hit.ends is not None and hit.ends.mcp_id and not sees(hit.ends.mcp_id):
+            shown[place] = encode_hit(evolve(hit, ends=hit.ends.alone()), registered_name(record))
     return shown
 
 

@@ -151,7 +151,8 @@ class Directory:
 
     def registry_meta(self, name: str) -> Mapping[str, object]:
         """Return what features add to `_meta` of the latest version of the entry `name`."""
-        added = [addition.registry_meta(name, self.sees) for addition in self._additions]
+        mcp_id = mcp_id_of(name)
+        added = [addition.registry_meta(mcp_id, self.sees) for addition in self._additions]
         return {key: value for members in added for key, value in members.items()}
 
     async def search_versions(

@@ -32,8 +32,8 @@ class EntryAdditions(Protocol):
         """
         return self.add_summary(detail)
 
-    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
-        """Return members of `_meta` in the registry API, for the latest version of the entry `name`.
+    def registry_meta(self, mcp_id: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
+        """Return members of `_meta` in the registry API, for the latest version of the entry `mcp_id`.
 
         They name no other entry with an id for which `sees` returns False.
         """

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from attrs import evolve, frozen
 
 from ...domain.endings import ending_of
-from ...domain.entries import mcp_id_of
 from ...domain.ports.additions import ADDITIONS, EntryAdditions
 from ...domain.views import Detail
 from ...feature.server import SERVICES, Server
@@ -32,13 +31,13 @@ class EndingAdditions(EntryAdditions):
         ending = ending_of(detail.server_name, self._notes.of(detail.mcp_id))
         return detail if ending is None else evolve(detail, ends=ending.view())
 
-    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
-        """Return the end of life of the entry `name` for the registry API."""
-        ending = ending_of(name, self._notes.of(mcp_id_of(name)))
+    def registry_meta(self, mcp_id: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
+        """Return the end of life of the entry `mcp_id` for the registry API."""
+        ending = ending_of("", self._notes.of(mcp_id))
         if ending is None:
             return {}
         view = ending.view()
-        return {ENDING_META: view if sees(view.mcp_id) else view.alone()}
+        return {ENDING_META: view if not view.mcp_id or sees(view.mcp_id) else view.alone()}
 
 
 def run(server: Server) -> None:

@@ -41,8 +41,8 @@ class Flagged(EntryAdditions):
         flags = dict.fromkeys([*detail.flags, *(note.kind for note in own)])
         return evolve(detail, flags=(*flags,), flag_notes=(*detail.flag_notes, *views))
 
-    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
-        """Return the flags of the entry `name` for the registry API."""
+    def registry_meta(self, mcp_id: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
+        """Return the flags of the entry `mcp_id` for the registry API."""
         flags = [
             {
                 "kind": note.kind,
@@ -50,7 +50,7 @@ class Flagged(EntryAdditions):
                 "since": rfc3339(note.since),
                 "other": clean_line(note.other, NAME) if note.other and sees(mcp_id_of(note.other)) else "",
             }
-            for note in self._notes.of(mcp_id_of(name))
+            for note in self._notes.of(mcp_id)
             if note.kind in ENTRY_FLAGS
         ]
         return {FLAG_META: flags} if flags else {}

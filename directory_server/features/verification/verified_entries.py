@@ -11,7 +11,6 @@ from attrs import evolve
 from ...domain.changes import Change
 from ...domain.check_views import VerificationView
 from ...domain.checks import VerifiedStatus, refined_auth
-from ...domain.entries import mcp_id_of
 from ...domain.identity import package_identity
 from ...domain.namespaces import VERIFIED
 from ...domain.ports.additions import EntryAdditions
@@ -63,9 +62,9 @@ class VerifiedEntries(EntryAdditions):
         """Return `detail` with the summary and the lists of its entry's checks."""
         return self._detail(detail, await self.states(detail.mcp_id), accepted)
 
-    def registry_meta(self, name: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
-        """Return the summary of the checks of the entry `name` for the registry API."""
-        verification = self.get(mcp_id_of(name))
+    def registry_meta(self, mcp_id: str, sees: Callable[[str], bool]) -> Mapping[str, object]:
+        """Return the summary of the checks of the entry `mcp_id` for the registry API."""
+        verification = self.get(mcp_id)
         return {} if verification.checked_at is None else {VERIFICATION: _registry_summary(verification)}
 
     def _detail(self, detail: Detail, states: Sequence[TargetState], accepted: Collection[str]) -> Detail:

@@ -208,3 +208,7 @@ def test_readers_get_no_name_of_an_entry_that_they_may_not_see(tmp_path: Path) -
         }
         assert named == {listed.ann: [True, True, False], listed.bob: [False, False, False]}
         assert all('"2031-01-31"' in server.get(path, key=listed.bob).body.decode() for path in paths)
+        # Without another entry.
+        put(server, "2031-01-31", "", name)
+        listed.update()
+        assert all('"2031-01-31"' in server.get(path, key=listed.bob).body.decode() for path in paths)

@@ -11,6 +11,7 @@ from directory_server.domain.accounts import Account, Identity, subject_digest
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
+from directory_server.features.lists.channels import Channels
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.rules import MAX_LISTS, EntryList, new_list
 from directory_server.features.lists.scopes import ReaderScopes
@@ -261,3 +262,38 @@ class TestLists(TablesTest):
         # It leaves its list without a change that anybody sees.
         await lists.unpick("red", "x/a")
         assert await store.within(RED).changes(0, 9) == []
+
+    @awaited
+    async def test_a_channel_is_the_latest_version_of_all_reads_within_the_list(self) -> None:
+        tables = self.open_tables()
+        store, lists, channels = open_store(tables), Lists(tables), Channels(tables)
+        mcp_id = mcp_id_of("x/y")
+        await lists.put(a_list("red"))
+        await store.publish("local", [entry("x/y", "1"), entry("x/y", "2"), entry("x/z", "1")])
+        for name in ("x/y", "x/z"):
+            await lists.pick("red", name)
+        within = store.within(RED)
+
+        async def versions() -> tuple[list[str], list[Any]]:
+            """Return the latest versions of the list, and those of single reads."""
+            latest, read = await within.version("x/y", "latest"), await within.entry(mcp_id)
+            found = await within.latest([mcp_id])
+            single = [latest and latest.version, read and read.version, *(version.version for version in found)]
+            return [version.version for version in await within.listing(("", ""), 9)], single
+
+        assert await versions() == (["2", "1"], ["2", "2", "2"])
+        await channels.pin("red", "x/y", "1", "production")
+        assert await versions() == (["1", "1"], ["1", "1", "1"])
+        assert {version.version for version in await within.versions("x/y")} == {"1", "2"}
+        assert [version.latest for version in await within.versions("x/y") if version.version == "1"] == [True]
+        assert [change.body is not None for change in await within.current("", 9)] == [True, True]
+        await channels.pin("red", "x/y", "2", "beta")
+        beta = await within.version("x/y", "beta")
+        assert beta is not None
+        assert beta.version == "2"
+        assert await store.version("x/y", "beta") is None
+        assert [channel.alias for channel in await channels.list("red")] == ["beta", "production"]
+        await tables.run("DELETE FROM record WHERE name = 'x/y' AND version = '1'")
+        assert await versions() == (["1"], [None, None])
+        await lists.remove("red")
+        assert await channels.list("red") == []
