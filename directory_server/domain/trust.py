@@ -10,6 +10,7 @@ from attrs import frozen
 from .check_views import VerificationView
 from .checks import PackageStatus, VerifiedStatus
 from .ending_views import ENDED
+from .kinds import SERVER
 from .licenses import UNKNOWN
 from .namespaces import VERIFIED
 from .views import ACTIVE, Detail, Hit
@@ -113,6 +114,9 @@ def _words(detail: Detail) -> Iterator[Word]:
         yield Word("retired", is_bad=True)
     if detail.flags:
         yield Word("flagged", about=tuple(detail.flags), is_bad=True)
+    if detail.kind != SERVER:
+        # Checks are of servers.
+        return
     words = _checks(detail.verified, detail.verification)
     # A publisher may have declared tools that no check has read.
     yield from (word for word in words if not (detail.tools and word.key == "tools_unknown"))

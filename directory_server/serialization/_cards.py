@@ -10,10 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..domain.entries import OFFICIAL, PUBLISHER
-from ..domain.errors import BadInput
+from ..domain.errors import BadInput, NotFound
 from ..domain.kinds import CARD, KINDS, MAX_CARD, SERVER, TYPES, Card, Kind, card_of, kind_of
 from ..domain.shapes import as_texts
+from ..domain.views import Detail
 from ._json import encode
+
+TEXT_TYPE = "text/markdown; charset=utf-8"
+"""The content type of the file of a skill."""
 
 MAX_URL, MAX_LABELS = 2_000, 200
 """Characters of the URL of a card, and tags of an entry."""
@@ -76,6 +80,20 @@ def card_server(fields: Mapping[str, Any], name: str, card: Card) -> dict[str, A
         "server": {key: value for key, value in server.items() if value not in (None, "")},
         "_meta": {OFFICIAL: dates} if dates else {},
     }
+
+
+def card_body(detail: Detail) -> tuple[bytes, str]:
+    """Return the card of an entry, of a server the server.json, and its media type. Raises NotFound.
+
+    It is without texts that have marks, as `detail` is.
+    """
+    card = card_of(detail.server)
+    data = detail.server if detail.kind == SERVER else card.data
+    if not data:
+        raise NotFound("The card of this entry is at its own URL, or is too large.")
+    if isinstance(data, str):
+        return data.encode(), TEXT_TYPE
+    return encode(data), "application/json" if detail.kind == SERVER else card.type
 
 
 def is_catalog_entry(value: Mapping[str, Any]) -> bool:

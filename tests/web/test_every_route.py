@@ -229,6 +229,7 @@ VALID_REQUESTS = {
     "GET /feed.atom": [ValidRequest("GET", "/feed.atom"), ValidRequest("GET", "/feed.atom?q=postgres")],
     "GET /publishers/{namespace}": [ValidRequest("GET", "/publishers/io.github.example")],
     "GET /servers/{mcp_id}": [ValidRequest("GET", f"/servers/{POSTGRES_ID}")],
+    "GET /servers/{mcp_id}/card": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/card")],
     "GET /servers/{mcp_id}/report": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report")],
     "GET /servers/{mcp_id}/report/sent": [ValidRequest("GET", f"/servers/{POSTGRES_ID}/report/sent")],
     "POST /servers/{mcp_id}/report": [ValidRequest("POST", f"/servers/{POSTGRES_ID}/report", FORM, b"reason=spam")],

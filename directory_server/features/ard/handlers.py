@@ -14,10 +14,9 @@ from ... import serialization
 from ...domain.entries import mcp_id_of
 from ...domain.errors import BadInput, NotFound
 from ...domain.filters import with_filter
-from ...domain.kinds import KINDS, SERVER, card_of
+from ...domain.kinds import KINDS, SERVER
 from ...domain.search import FacetValue, Query, Summary
 from ...domain.versions import Version
-from ...domain.views import Detail
 from ...feature.server import Server
 from ...http import Request
 from ...http.headers import query as query_string
@@ -45,9 +44,6 @@ from .settings import ArdConfig
 
 MAX_AGE = 3_600
 """Seconds for which the manifest and cards may be cached."""
-
-TEXT_TYPE = "text/markdown; charset=utf-8"
-"""The content type of the file of a skill."""
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -160,7 +156,11 @@ class ArdHandlers:
             await caller.charge()
             directory = self._server.catalogue.of(request)
             detail = await self._server.offload(directory.summary_of, await directory.entry(entry_id))
-            card, media_type = _entry_card(detail, self._base_url(request))
+        if detail.kind == SERVER:
+            card: Any = documents.server_card(detail, self._base_url(request))
+            media_type = CARD_TYPE
+        else:
+            card, media_type = serialization.card_body(detail)
         return _document(request, card, media_type, caching=self._access.caching(request))
 
     @app.get(documents.OWN_CARD)
@@ -228,16 +228,6 @@ def _catalog_entries(versions: Sequence[Version], base_url: str, summary_of: Cal
     return [documents.catalog_entry(entry, base_url, summary_of) for entry in entries]
 
 
-def _entry_card(detail: Detail, base_url: str) -> tuple[Any, str]:
-    """Return the card of an entry, an object or a text, and its media type. Raises NotFound."""
-    if detail.kind == SERVER:
-        return documents.server_card(detail, base_url), CARD_TYPE
-    card = card_of(detail.server)
-    if card.data is None:
-        raise NotFound("The card of this entry is at its own URL.")
-    return card.data, TEXT_TYPE if isinstance(card.data, str) else card.type
-
-
 async def _types(directory: Directory, query: Query, summary: Summary) -> Sequence[FacetValue]:
     """Return the media types of the matches of a query with their numbers, the most frequent first."""
     counts = {value.value: value.count for value in summary.facets.get("kind", [FacetValue(SERVER, summary.total)])}
@@ -283,5 +273,5 @@ def _document(
     request: Request, value: Any, content_type: str = "application/json", *, caching: str = "public"
 ) -> bytes:
     cache_control = f"{caching}, max-age={MAX_AGE}"
-    body = value.encode() if isinstance(value, str) else serialization.encode(value)
+    body = value if isinstance(value, bytes) else serialization.encode(value)
     return conditional_response(request, body, cache_control, **{"Content-Type": content_type})

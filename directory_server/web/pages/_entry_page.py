@@ -19,6 +19,7 @@ from ...domain.views import Detail, Hit
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.directory import Directory
+from ..responses import conditional_response
 from ..routes import App
 from ._access import PageAccess
 from ._additions import EntryBar, EntryPart, read_bars
@@ -135,14 +136,26 @@ class EntryPage:
             "similar": await self._similar.of(directory, self._catalogue.scope_of(request), entry),
             "links_of_features": self._links,
             "json_url": self._json_url(entry),
+            "card_url": f"/servers/{entry.mcp_id}/card" if entry.card.data is not None else "",
             "bars": await read_bars(self._bars, request, viewer, entry.name),
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)
 
+    @app.get("/servers/{mcp_id}/card")
+    async def card(self, request: Request, mcp_id: str) -> bytes:
+        """Return the card of an entry as a file, of a server the server.json. Raises NotFound."""
+        await self._access.authenticate(request)
+        directory = self._catalogue.of(request)
+        detail = await directory.detail_of(await directory.entry(serialization.entry_id(mcp_id)))
+        body, media_type = serialization.card_body(detail)
+        name = "SKILL.md" if detail.kind == "skill" else f"{detail.kind}.json"
+        headers = {"Content-Type": media_type, "Content-Disposition": f'attachment; filename="{name}"'}
+        return conditional_response(request, body, "private, no-cache", **headers)
+
     def _json_url(self, entry: Entry) -> str:
         """Return the URL of the entry in the registry API if everybody may read that, else in the REST API."""
-        if self._has_open_registry:
+        if self._has_open_registry and entry.kind == SERVER:
             return f"/v0.1/servers/{quote(entry.name, safe='')}/versions/latest"
         return f"/api/open/v1/entries/{entry.mcp_id}"
 

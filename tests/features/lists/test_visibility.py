@@ -194,6 +194,7 @@ def test_the_requests_find_the_entry_for_a_reader_who_may_see_it(servers: tuple[
         "GET /v0.1/servers/*/versions",
         "GET /v0.1/servers/*/versions/{version}",
         "GET /servers/{mcp_id}",
+        "GET /servers/{mcp_id}/card",
         "GET /servers/{mcp_id}/report",
         "POST /servers/{mcp_id}/report",
         "GET /publishers/{namespace}",
