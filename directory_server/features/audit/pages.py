@@ -15,6 +15,7 @@ from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
 from ...web.responses import json_response
 from ...web.routes import App
+from .sentences import sentence
 from .tables import AuditLog
 
 PAGE = f"{ADMIN}/audit"
@@ -48,7 +49,7 @@ class AuditPages:
         rows = page_of(found)
         after = str(rows[-1].number) if rows else ""
         return {
-            "rows": rows,
+            "rows": [(record, sentence(record.event)) for record in rows],
             "text": text,
             "outcome": outcome,
             "day": day,

@@ -17,7 +17,7 @@ from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import ASSETS_PATH
 from ...web.routes import App
 from .charts import chart, date_of
-from .rules import LEAST, Count, Total, day_of
+from .rules import Count, Total, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
 
@@ -75,7 +75,7 @@ class OperatorPages:
             "periods": PERIODS,
             "days": self._settings.days,
             "query_days": self._settings.queries,
-            "least": LEAST,
+            "least": self._settings.query_clients,
             "date": date_of(day) if day else "",
         }
         try:
@@ -90,7 +90,8 @@ class OperatorPages:
         counts = await statistics.counts(first, last)
         searched = [count for count in counts if count.kind == "searches"]
         requested = [count for count in counts if count.kind == "requests"]
-        requests, searches = chart(requested, first, last), chart(searched, first, last)
+        readers = [count for count in requested if _is_of_readers(count)]
+        requests, searches = chart(readers, first, last), chart(searched, first, last)
         pairs = zip(requests.bars, searches.bars, strict=True)
         active = await statistics.totals("keys", first, last, limit=MAX_KEYS)
         return {
@@ -98,9 +99,11 @@ class OperatorPages:
             "searches": searches,
             "misses": chart([evolve(count, total=count.failed, failed=0) for count in searched], first, last),
             "by_day": [pair for pair in pairs if pair[0].total or pair[1].total][::-1],
-            "routes": [_route(row) for row in _rows(_by_name(filter(_is_page_or_api, requested)))[:MAX_ROUTES]],
+            "routes": [_route(row) for row in _rows(_by_name(readers))[:MAX_ROUTES]],
             "apis": _rows(_by_name(searched)),
             "entries": await self._entries(await statistics.totals("entries", first, last, limit=MAX_NAMES)),
+            "active": len(active),
+            "key_requests": sum(total.total for total in active),
             "keys": [await self._key(row) for row in _rows(active[:MAX_NAMES])],
             "clients": _rows(await self._clients(active))[:MAX_NAMES],
             "frequent": _rows(await statistics.queries(first, limit=MAX_TEXTS)) if texts else [],
@@ -137,9 +140,9 @@ class OperatorPages:
         return _greatest_first(Total(name, number["total"], number["failed"]) for name, number in numbers.items())
 
 
-def _is_page_or_api(requests: Count) -> bool:
-    """Return whether requests are of a page or an API, and not of the files of pages."""
-    return not requests.name.startswith(ASSETS_PATH)
+def _is_of_readers(requests: Count) -> bool:
+    """Return whether requests are of an API or a page for readers: no files of pages, no operator or account."""
+    return not requests.name.startswith((ASSETS_PATH, ADMIN, "/account"))
 
 
 def _route(row: Row) -> Row:

@@ -20,7 +20,7 @@ from ...domain.ports.search import OPENED, SEARCHED
 from ...feature.server import SERVICES, WRITES, Server
 from ...timers import Timer
 from ...web.access_log import OBSERVERS, AccessRecord
-from .rules import LEAST, MAX_NAMES, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
+from .rules import MAX_NAMES, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
 
@@ -36,13 +36,16 @@ MAX_PENDING = 20_000
 MAX_CANDIDATES = 10_000
 """Different texts of a day that the process counts; further ones are not."""
 
+MAX_CLIENTS = 1_000
+"""Clients of a text that are told apart."""
+
 DIGEST_SIZE = 8
-"""Bytes of the digest of a client. A text has at most LEAST of them."""
+"""Bytes of the digest of a client. A text has at most `query_clients` of them."""
 
 
 @define
 class _Candidate:
-    """A text of the current day: its number, the part of it that is stored, and digests of its first LEAST clients."""
+    """A text of the current day: its number, the part of it that is stored, and digests of its first clients."""
 
     total: int = 0
     failed: int = 0
@@ -76,6 +79,7 @@ class StatisticsRecorder(Timer):
         self._now = now
         self._days = settings.days
         self._query_days = settings.queries
+        self._clients = min(settings.query_clients, MAX_CLIENTS)
         self._totals: Counter[tuple[Kind, str]] = Counter()
         self._failures: Counter[tuple[Kind, str]] = Counter()
         self._names: dict[Kind, set[str]] = {"keys": set(), "entries": set()}
@@ -158,7 +162,7 @@ class StatisticsRecorder(Timer):
         await self._statistics.forget(today + 1 - self._days, today + 1 - self._query_days)
 
     def _frequent(self, pending: Sequence[tuple[str, str, bool]], day: int) -> list[QueryCount]:
-        """Count texts; return what to add to the stored numbers of those of LEAST clients or more."""
+        """Count texts; return what to add to the stored numbers of those of enough clients."""
         if day != self._day:
             self._candidates, self._day = {}, day
         changed: dict[str, _Candidate] = {}
@@ -172,13 +176,13 @@ class StatisticsRecorder(Timer):
             candidate.total += 1
             candidate.failed += not has_hits
             changed[text] = candidate
-            if len(candidate.clients) < LEAST * DIGEST_SIZE:
+            if len(candidate.clients) < self._clients * DIGEST_SIZE:
                 digest = blake2b(f"{text}\n{client}".encode(), key=self._digest_key, digest_size=DIGEST_SIZE).digest()
                 if digest not in candidate.clients:
                     candidate.clients += digest
         added = []
         for text, each in changed.items():
-            if len(each.clients) >= LEAST * DIGEST_SIZE:
+            if len(each.clients) >= self._clients * DIGEST_SIZE:
                 added.append(QueryCount(day, text, each.total - each.stored_total, each.failed - each.stored_failed))
                 each.stored_total, each.stored_failed = each.total, each.failed
         return added

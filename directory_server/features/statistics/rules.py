@@ -13,7 +13,7 @@ DAY = 86_400
 """Seconds of a day."""
 
 LEAST = 5
-"""A text is stored only after searches of so many clients in one day and process. A rare text may be about a person."""
+"""By default a text is stored after searches of so many clients in one day and process."""
 
 MAX_TEXT = 80
 """Characters of a stored text. Longer texts are not stored."""

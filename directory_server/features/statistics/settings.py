@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from ...config import AtLeast, Days, setting
+from .rules import LEAST
 
 
 @frozen
@@ -17,4 +18,10 @@ class StatisticsConfig:
         "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
         AtLeast(0),
         step="admin.step_queries",
+    )
+    query_clients: int = setting(
+        LEAST,
+        "Clients that must search for a text on one day before it is stored; 1,000 at most. "
+        "A text of few clients may be about a person.",
+        AtLeast(2),
     )

@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from attrs import astuple
 from twisted.logger import capturedLogs, formatEvent
 
 from directory_server.domain.audit import Actor, AuditEvent
@@ -16,6 +17,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.feature import server as registering
 from directory_server.features.audit.chain import AuditRecord, verify
 from directory_server.features.audit.head_file import read_head
+from directory_server.features.audit.sentences import sentence
 from directory_server.features.audit.service import FLUSH, run
 from directory_server.features.audit.settings import UPKEEP, AuditConfig
 from directory_server.features.audit.tables import DELETED, AuditLog
@@ -162,6 +164,7 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "77"})
     operator.post(f"/admin/keys/{server.key_id}/limit", {"limit": "<script>alert(1)</script>"})
     operator.get("/admin/audit?q=limit")
+    assert operator.text.count("operator@example.org set the limit of the API key") == 2
     assert operator.text.count("POST /admin/keys/{record_id}/limit") == 2
     assert "<script>alert" not in operator.page
     operator.get("/admin/audit?q=limit&outcome=failed")
@@ -173,6 +176,36 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
     assert [line["number"] for line in exported] == [*range(1, len(lines) + 1)]
     assert exported[-1]["subject"]["name"] == "operator@example.org"
     assert exported[-1]["hash"] == last(server).hash
+
+
+@pytest.mark.parametrize(
+    ("action", "target", "values", "expected"),
+    [
+        ("POST /admin/lists", "", '{"name":"data"}', ("create", "lists", "data", "")),
+        ("POST /admin/lists/{record_id}/pick", "record_id=data", "", ("pick", "lists", "data", "")),
+        (
+            "POST /account/requests/{request_id}/{action}",
+            "request_id=7hnk action=approve",
+            '{"list":"data","entry":"ai.exa/exa","state":"approved"}',
+            ("approve", "requests", "ai.exa/exa", "data"),
+        ),
+        (
+            "POST /admin/webhooks/{record_id}/test",
+            "record_id=1",
+            '{"label":"Chat","list":7',
+            ("test", "webhooks", "1", ""),
+        ),
+        ("POST /admin/webhooks", "", '{"label":"Chat","list":["x"]}', ("create", "webhooks", "Chat", "")),
+        ("POST /admin/webhooks", "", "[]", ("create", "webhooks", "", "")),
+        *(
+            (action, "", "", None)
+            for action in ("lists pick", "POST /v0.1/publish", "GET /admin/keys", "POST /admin", "")
+        ),
+    ],
+)
+def test_an_action_is_a_sentence(action: str, target: str, values: str, expected: tuple[str, ...] | None) -> None:
+    found = sentence(AuditEvent(0.0, Actor("command"), action, target=target, after=values))
+    assert (astuple(found) if found else None) == expected
 
 
 def test_a_server_writes_the_head_to_a_file_and_to_its_log(tmp_path: Path) -> None:

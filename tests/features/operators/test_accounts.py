@@ -95,6 +95,8 @@ def test_invites_a_member(server: Server, operator: Browser, browser: Browser) -
     operator.get("/admin/accounts")
     operator.follow(operator.post("/admin/accounts", {"email": "new@example.org"}))
     [unused] = re.findall(r"(/account/invitation/[\w-]+)<", operator.page)
+    mail = 'href="mailto:new%40example.org?subject=Your%20account%20at%20MCP%20directory&amp;body=http%3A//localhost'
+    assert f"{mail}{unused}" in operator.page
     account = run_sync(server.accounts.find("new@example.org"))
     assert account is not None
     assert account.role == "member"

@@ -62,12 +62,12 @@ def test_charts_have_a_bar_for_each_day_with_requests(server: Server, operator: 
     )
     response = operator.get("/admin/usage?days=90")
     assert len(response.body) < 30_000
-    charts = [chart.partition("</svg>")[0] for chart in operator.page.split("<figure")[1:]]
-    assert len(charts) == 3
+    searched, *charts = (chart.partition("</svg>")[0] for chart in operator.page.split("<figure")[1:])
+    assert len(charts) == 2
     assert charts[0].count("<title>") == 45
     assert charts[0].count('class="failed"') == 46
     assert "2026-10-19: 188 (Errors: 10)" in charts[0]
-    assert [chart.count("<title>") for chart in charts[1:]] == [1, 1]
+    assert [chart.count("<title>") for chart in (searched, charts[1])] == [1, 1]
     assert "Searches without a hit: 2" in operator.text
 
 
@@ -119,6 +119,23 @@ def test_the_keys_page_works_without_numbers(server: Server, ann: Account, membe
     server.application.storage.statistics_tables.close()
     assert member.get("/account/keys").status == 200
     assert "laptop" in member.text
+
+
+def test_says_first_what_readers_did(server: Server, operator: Browser) -> None:
+    today = day_of(server.clock.seconds())
+    operator.get("/admin/usage")
+    assert "No numbers yet: Most opened entries, Most active keys, Clients of keys, Searches by API" in operator.text
+    add(
+        server,
+        Count(today, "searches", "REST", 3_000, 20),
+        Count(today, "keys", server.key_id, 2_500, 0),
+        *(Count(today, "requests", path, 700, 0) for path in ("/admin/lists", "/account/keys", "/api/open/v1/search")),
+    )
+    operator.get("/admin/usage")
+    assert "searched 3,000 times, 20 of them without a hit. 1 key made 2,500 requests." in operator.text
+    assert "Requests: 700" in operator.text
+    assert "/account/keys" not in operator.text
+    assert operator.text.index("Most active keys") < operator.text.index("Requests by route")
 
 
 def test_says_that_texts_are_off(operator: Browser) -> None:

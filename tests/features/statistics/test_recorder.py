@@ -71,6 +71,15 @@ def test_writes_numbers_on_a_timer_and_at_the_stop(clock: Clock, statistics: Fai
     assert totals(statistics) == {"REST": (2, 1), "MCP": (1, 0)}
 
 
+def test_an_operator_sets_of_how_many_clients_a_text_is_stored(clock: Clock, statistics: FailingStatistics) -> None:
+    recorder = StatisticsRecorder(statistics, inline, clock, clock.seconds, StatisticsConfig(90, 7, 2))
+    recorder.startService()
+    for text, client in (("mail", "a"), ("mail", "b"), ("news", "a"), ("news", "a")):
+        recorder.searched("REST", client, text, True)
+    clock.advance(FLUSH_INTERVAL)
+    assert list(run_sync(statistics.queries(0, limit=9))) == [Total("mail", 2, 0)]
+
+
 def test_stores_only_texts_of_several_clients(clock: Clock, statistics: FailingStatistics) -> None:
     recorder = recorder_of(clock, statistics)
     recorder.startService()

@@ -25,7 +25,7 @@ const addCopyButton = (element) => {
   let frame = block.closest(".code");
   if (!frame) {
     frame = document.createElement("figure");
-    frame.className = "code";
+    frame.className = "code plain";
     block.replaceWith(frame);
     frame.append(document.createElement("figcaption"), block);
   }
