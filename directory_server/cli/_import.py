@@ -50,8 +50,9 @@ def import_(ctx: click.Context, files: Sequence[str], official: bool, own: bool)
                         positions[file.file] = file.read
                         read = sum(positions.values())
                         show(read, label=f"Importing, {entries(file.entries)}")
-                        # The number of entries of a file is that of those read, at the same bytes of each.
-                        report_work(file.entries, round(file.entries * size / read) if 0 < read <= size else 0)
+                        # Entries to come have as many bytes as those so far: the number is an estimate.
+                        total = round(file.entries * size / read) if 0 < read <= size else 0
+                        report_work(file.entries, max(file.entries, round(total, 2 - len(str(total)))))
 
                     publish = context.storage.store.publish
                     await importer.import_files(

@@ -18,7 +18,7 @@ import click
 
 from ..sanitize import clean
 from ..serialization import decode, encode, pretty, rfc3339
-from ..wording import counted
+from ..wording import counted, wait
 
 SPOOLED = 8_000_000
 """Bytes of the rows of a table that are held in memory."""
@@ -209,14 +209,18 @@ def progress_bar(label: str, length: int | None = None) -> Iterator[ShowProgress
 
 
 def _progress_lines(label: str, length: int | None, now: Callable[[], float] = time.monotonic) -> ShowProgress:
-    """Return a function that prints the label and the percentage of progress, every LINE_INTERVAL seconds."""
-    due = now() + LINE_INTERVAL
+    """Return a function that prints label, percentage and remaining time of progress, every LINE_INTERVAL seconds."""
+    start = now()
+    due = start + LINE_INTERVAL
 
     def show(position: int, *, label: str = label, length: int | None = length, **_: object) -> None:
         nonlocal due
         if now() >= due:
             due = now() + LINE_INTERVAL
-            echo(f"{label}: {position / length:.0%}" if length else label, err=True)
+            left = ""
+            if length and 0 < position <= length:
+                left = f", about {wait(round((now() - start) * (length - position) / position))} left"
+            echo(f"{label}: {position / length:.0%}{left}" if length else label, err=True)
 
     return show
 

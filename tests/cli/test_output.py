@@ -63,7 +63,9 @@ def test_progress_without_a_terminal_is_a_line_every_ten_seconds(capsys: pytest.
     for position in range(0, 200, 10):
         show(position, label=f"Importing, {position} entries")
         clock.advance(1.5)
-    assert capsys.readouterr().err == "Importing, 70 entries: 35%\nImporting, 140 entries: 70%\n"
+    assert capsys.readouterr().err == (
+        "Importing, 70 entries: 35%, about 20 seconds left\nImporting, 140 entries: 70%, about 9 seconds left\n"
+    )
     clock.advance(10)
     show(7, label="first: 7 entries", length=None)
     assert capsys.readouterr().err == "first: 7 entries\n"
