@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from ...config import Config
+from ...domain.checks import VerifiedStatus
 from ...domain.patterns import NamePatterns
 from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
@@ -15,6 +16,7 @@ from ...feature.server import LOADS, SERVICES, Server
 from ...follower import Follower
 from ...tables import Storage
 from ...timers import Timer
+from ...web.operator_requests import OVERVIEW_PARTS, OverviewPart
 from ...web.pages import ENTRY_PARTS
 from .checks import Checked, Checks
 from .metrics import CheckMetrics
@@ -41,6 +43,11 @@ def run(server: Server) -> None:
     metrics.watch(lambda: verified.counts, verifier)
     refresh = Timer(REFRESH_INTERVAL, verified.refresh, server.reactor)
     server.add(SERVICES, refresh, *([] if verifier is None else [verifier]))
+
+    async def counts() -> Mapping[str, object]:
+        return {status: verified.counts[status] for status in VerifiedStatus if verified.counts.get(status)}
+
+    server.add(OVERVIEW_PARTS, OverviewPart("verification/overview.html", counts))
     server.add(SUBSCRIBERS, verified)
     server.add(LOADS, verified.refresh)
     server.add(ADDITIONS, verified)

@@ -11,6 +11,7 @@ from directory_server.domain.checks import LoginKind, PackageStatus, RemoteStatu
 from directory_server.domain.entries import OFFICIAL
 from directory_server.features.verification.results import FoundTool, PackageCheck
 
+from ...web.browsers import OPERATOR, Browser
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import Document, GetPage
 from .test_apis import CHECK, TOOL, URL, WEATHER, WEATHER_ID, verifying
@@ -181,3 +182,13 @@ def test_a_malformed_schema_is_left_out(server: Server, get_page: GetPage) -> No
     text = Document(get_page(f"/servers/{WEATHER_ID}")).text
     assert "one" in text
     assert text.count("Input schema") == 1
+
+
+@verifying
+def test_the_overview_counts_the_results(server: Server, operator: Browser) -> None:
+    operator.get("/admin")
+    assert "status:works" not in operator.page
+    checked(server, TOOL)
+    operator.sign_in(OPERATOR)
+    operator.get("/admin")
+    assert '<dt><a href="/?q=status:works">Works</a></dt><dd>1</dd>' in operator.page
