@@ -108,7 +108,7 @@ class SearchPage:
             "offset": PER_PAGE * (number - 1),
             "total": 0,
             "close": 0,
-            "installable": None,
+            "installable": "",
             "facets": [],
             "order": order,
             "selected": [],
@@ -219,14 +219,10 @@ async def _cards(directory: Directory, page: Page) -> Sequence[Card]:
     return [(entry, hits[entry.mcp_id], tools.get(entry.mcp_id, ())) for entry in entries]
 
 
-def _installable(keywords: str, cards: Sequence[Card], summary: Summary) -> tuple[str, int] | None:
-    """Return the search for the matches that can be installed, and their number; None if the page has only these."""
-    count = next((value.count for value in summary.facets.get("installable", ())), 0)
-    return (
-        (with_filter(keywords, "installable", "true"), count)
-        if count and not all(hit.installable for _, hit, _ in cards)
-        else None
-    )
+def _installable(keywords: str, cards: Sequence[Card], summary: Summary) -> str:
+    """Return the search for the matches that can be installed; an empty text if there are none, or only these here."""
+    is_mixed = "installable" in summary.facets and not all(hit.installable for _, hit, _ in cards)
+    return with_filter(keywords, "installable", "true") if is_mixed else ""
 
 
 def search_words(given: Mapping[str, str]) -> str:

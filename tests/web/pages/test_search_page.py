@@ -154,7 +154,7 @@ def test_a_row_begins_with_the_entry_of_which_most_is_known(get_page: GetPage, s
 
 def test_a_list_offers_those_that_can_be_installed(get_page: GetPage, server: Server) -> None:
     server.publish(listed(1), listed(2), listed(3, packages=[]))
-    link = "Only the 2 that can be installed"
+    link = "Only those that can be installed"
     page = Document(get_page("/?q=zebra"))
     assert link in page.text
     assert search_url("zebra installable:true") in page.links
