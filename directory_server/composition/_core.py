@@ -15,7 +15,7 @@ from ..domain.accounts import Account
 from ..domain.ports.access import SCOPES
 from ..domain.ports.accounts import Passwords
 from ..domain.ports.additions import ADDITIONS, PUBLISHED_CHECKS
-from ..domain.ports.search import LIKENESS, OPENED, SEARCHED
+from ..domain.ports.search import LIKENESS, OPENED, SEARCHED, USERS
 from ..feature.server import Server
 from ..http.proxies import Proxies, network_of
 from ..machine import anchored, machine_time
@@ -96,6 +96,7 @@ def build_core(config: Config, reactor: Any, runtime: Runtime, lost: Callable[[s
         additions=server.all(ADDITIONS),
         likeness=server.get(LIKENESS),
         opened=server.all(OPENED),
+        users=server.get(USERS),
         checks=server.all(PUBLISHED_CHECKS),
         accepted=server.notes.accepted,
         offload=runtime.offload,

@@ -29,6 +29,7 @@ FOLDERS = (
     "removals",
     "end_of_life",
     "statistics",
+    "popularity",
     "reports",
     "feeds",
     "icons",

@@ -114,12 +114,13 @@ def without_names(records: Sequence[bytes], sees: Callable[[str], bool]) -> list
     return shown
 
 
-def found_page(hits: Hits) -> bytes:
+def found_page(hits: Hits, users: Mapping[str, int]) -> bytes:
     """Return an encoded object with the hits and their number, for a tool.
 
-    The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason, and
-    `matching_tools`, and their brief is the summary. Later ones have the shorter of brief and summary. A model reads
-    the month of the last update only. All hits have their ends and the flags of marks.
+    The hits have the IDENTIFIED fields. The FULL first ones also have the known facts, `matches` with the reason,
+    `matching_tools` and `used_by`: how many accounts use the entry, which `users` has by the id. Their brief is the
+    summary. Later ones have the shorter of brief and summary. A model reads the month of the last update only. All hits
+    have their ends and the flags of marks.
     """
     reasons, tools = hits.reasons()[:FULL], hits.tools()[:FULL]
     items = [_with_brief(record, _SHORTER, _LONGER) + _facts(record) for record in hits.records[:FULL]]
@@ -129,6 +130,9 @@ def found_page(hits: Hits) -> bytes:
     for place, named in enumerate(tools):
         if named:
             items[place] += b',"matching_tools":%s' % encode(tool_views(named))
+    for place, mcp_id in enumerate(hits.ids()[:FULL] if users else ()):
+        if mcp_id in users:
+            items[place] += b',"used_by":%d' % users[mcp_id]
     items += [_with_brief(record, _SHORTER) + _warnings(record) for record in hits.records[FULL:]]
     return _page(b'{"success":true,', items)
 

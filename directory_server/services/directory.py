@@ -13,7 +13,7 @@ from ..domain.errors import BadInput, NotFound
 from ..domain.kinds import SERVER
 from ..domain.ports.additions import AcceptedMarks, EntryAdditions, PublishedCheck, none_accepted
 from ..domain.ports.runtime import Bus, Offload
-from ..domain.ports.search import Index, LikenessSource
+from ..domain.ports.search import Index, LikenessSource, no_users
 from ..domain.ports.storage import READ_BYTES, Store
 from ..domain.scopes import Scope
 from ..domain.search import PAGE_BYTES, Page, Position, Query, ToolHit, no_likeness
@@ -36,8 +36,8 @@ SearchObserver = Callable[[str, str, str, bool], None]
 """
 
 
-OpenObserver = Callable[[str], None]
-"""Called with the id of each entry that was opened."""
+OpenObserver = Callable[[str, str], None]
+"""Called with the id of each entry that was opened, and that of the account or key, which may be empty."""
 
 
 @define(eq=False)
@@ -47,6 +47,7 @@ class Directory:
     `checks` may reject new versions that are published here.
     `accepted` returns the ids of the marks of an entry that an operator has accepted.
     With `hides_names` a check that rejects an entry does not name others, which its publisher may not see.
+    `users` returns how many accounts use entries, by the ids of these.
     Searches and look-ups find only entries within `scope`. `store` is the store for readers of this scope.
     """
 
@@ -57,6 +58,7 @@ class Directory:
     _additions: Sequence[EntryAdditions] = ()
     _likeness: LikenessSource | None = None
     _opened: Sequence[OpenObserver] = ()
+    users: Callable[[], Mapping[str, int]] = no_users
     _checks: Sequence[PublishedCheck] = ()
     _accepted: AcceptedMarks = none_accepted
     _offload: Offload = inline
@@ -112,17 +114,17 @@ class Directory:
             return query
         return evolve(query, likeness=await self._likeness(query) or no_likeness)
 
-    async def detail(self, mcp_id: str, *, only_servers: bool = False) -> Detail:
-        """Return the full view of the entry `mcp_id`, which counts as opened. Raises NotFound."""
-        return await self.detail_of(await self.open(mcp_id, only_servers=only_servers))
+    async def detail(self, mcp_id: str, client: str = "", *, only_servers: bool = False) -> Detail:
+        """Return the full view of the entry `mcp_id`, which counts as opened by a client. Raises NotFound."""
+        return await self.detail_of(await self.open(mcp_id, client, only_servers=only_servers))
 
-    async def open(self, mcp_id: str, *, only_servers: bool = False) -> Entry:
-        """Return the entry `mcp_id`, and count that it was opened. Raises NotFound."""
+    async def open(self, mcp_id: str, client: str = "", *, only_servers: bool = False) -> Entry:
+        """Return the entry `mcp_id`, and count that a client, an account or key, opened it. Raises NotFound."""
         entry = await self.entry(mcp_id)
         if only_servers and entry.kind != SERVER:
             raise _unknown(mcp_id)
         for count in self._opened:
-            count(mcp_id)
+            count(mcp_id, client)
         return entry
 
     async def entry(self, mcp_id: str) -> Entry:

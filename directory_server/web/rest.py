@@ -59,7 +59,7 @@ class RestHandlers:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query(request))
             await authenticated.charge()
-            detail = await self._catalogue.of(request).detail(entry_id)
+            detail = await self._catalogue.of(request).detail(entry_id, authenticated.key.client_id)
         return json_response(request, serialization.encode_detail(detail))
 
     async def _selected_fields(

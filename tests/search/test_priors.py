@@ -171,5 +171,5 @@ def test_hits_have_the_status_and_the_cleaned_message(official: dict[str, Any], 
 
 def test_answers_name_the_status_of_entries_that_are_not_active() -> None:
     old = listed("com.a/sky", status="deprecated", statusMessage="Moved")
-    page = found_page(search(index_of(old, listed("com.b/sky"), *OTHERS), "weather").hits)
+    page = found_page(search(index_of(old, listed("com.b/sky"), *OTHERS), "weather").hits, {})
     assert page.count(b'"status":"deprecated","status_message":"Moved"') == page.count(b'"status"') == 1

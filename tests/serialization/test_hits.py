@@ -55,7 +55,7 @@ def test_listed_pages_have_the_listed_fields(given_hits: list[Hit]) -> None:
 @given(st.lists(st.tuples(hits, st.sampled_from(["", "no key needed, read-only", 'a "b"'])), max_size=3))
 def test_the_first_hits_of_a_tool_have_the_known_facts_and_the_reason(given_hits: list[tuple[Hit, str]]) -> None:
     records = [serialization.encode_hit(hit, hit.server_name) for hit, _ in given_hits]
-    encoded = serialization.found_page(serialization.hits_of(records, lambda: [reason for _, reason in given_hits]))
+    encoded = serialization.found_page(serialization.hits_of(records, lambda: [reason for _, reason in given_hits]), {})
     items = json.loads(encoded)["data"]
     for item, (hit, reason) in zip(items, given_hits, strict=True):
         item.pop("server_name", "")
@@ -84,8 +84,9 @@ BRIEF = "Reads mail, sends it and sorts it into folders, with rules and…"
 def test_later_hits_have_no_facts_and_the_shorter_text(brief: str, summary: str, first: str, later: str) -> None:
     hit = Hit(mcp_id_of("a/b"), "a/b", brief, "https://example.org", "a/b", summary=summary, stars=7)
     records = [serialization.encode_hit(hit, "a/b")] * (FULL + 1)
-    full, *_, last = json.loads(serialization.found_page(serialization.hits_of(records)))["data"]
+    full, *_, last = json.loads(serialization.found_page(serialization.hits_of(records), {hit.mcp_id: 12}))["data"]
     assert (full["brief"], full["stars"], full["website_url"]) == (first, 7, "https://example.org")
+    assert full["used_by"] == 12
     assert last == {"mcp_id": hit.mcp_id, "name": "a/b", "brief": later, "website_url": "https://example.org"}
 
 
@@ -99,6 +100,6 @@ def test_later_hits_have_no_facts_and_the_shorter_text(brief: str, summary: str,
 )
 def test_a_hit_has_the_registered_name_if_nothing_else_shows_the_owner(name: str, website: str, is_shown: bool) -> None:
     hit = Hit(mcp_id_of("io.github.acme/mail"), name, "Reads.", website, "io.github.acme/mail")
-    page = serialization.found_page(serialization.hits_of([serialization.encode_hit(hit, hit.server_name)]))
+    page = serialization.found_page(serialization.hits_of([serialization.encode_hit(hit, hit.server_name)]), {})
     (item,) = json.loads(page)["data"]
     assert item.get("server_name") == ("io.github.acme/mail" if is_shown else None)

@@ -116,8 +116,17 @@ SUBSCRIBERS = Point[Subscriber]()
 SEARCHED = Point[Callable[[str, str, str, bool], None]]()
 """Get each search: its API, client and keywords, and whether it had hits."""
 
-OPENED = Point[Callable[[str], None]]()
-"""Get the id of each entry that was opened."""
+OPENED = Point[Callable[[str, str], None]]()
+"""Get the id of each entry that was opened, and that of the account or key, which is empty if it is unknown."""
+
+
+def no_users() -> Mapping[str, int]:
+    """Return nothing."""
+    return {}
+
+
+USERS = Single[Callable[[], Mapping[str, int]]](no_users)
+"""Returns how many accounts use entries, by the ids of these; another object once the numbers have changed."""
 
 LIKENESS = Single[LikenessSource | None](None)
 """Takes part in the order of the first hits of searches."""

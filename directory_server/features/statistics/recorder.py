@@ -105,7 +105,7 @@ class StatisticsRecorder(Timer):
                 if key_id is not None:
                     self._add_name("keys", key_id, is_failed, count)
 
-    def opened(self, mcp_id: str) -> None:
+    def opened(self, mcp_id: str, client: str) -> None:
         """Count an entry that was opened."""
         if self._days:
             self._add_name("entries", mcp_id, is_failed=False)

@@ -85,7 +85,9 @@ class Methods:
             raise self._missing(uri)
         try:
             await authenticated.charge()
-            detail = await self._catalogue.of(authenticated.request).detail(mcp_id, only_servers=True)
+            detail = await self._catalogue.of(authenticated.request).detail(
+                mcp_id, authenticated.key.client_id, only_servers=True
+            )
         except errors.NotFound:
             raise self._missing(uri) from None
         except errors.QuotaExceeded as error:

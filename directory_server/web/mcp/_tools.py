@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -90,23 +91,23 @@ _MESSAGES: Mapping[Match, str] = {"strong": "", "partial": "", "weak": WEAK_MATC
 
 
 def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
-    return directory.search_form(query, _search_result, ("MCP", client))
+    return directory.search_form(query, partial(_search_result, directory.users()), ("MCP", client))
 
 
-def _search_result(page: Page) -> bytes:
-    return serialization.tool_result(_found(page))
+def _search_result(users: Mapping[str, int], page: Page) -> bytes:
+    return serialization.tool_result(_found(page, users))
 
 
 def tool_text(page: Page) -> str:
     """Return the text of the result of a search."""
-    return _found(page).decode()
+    return _found(page, {}).decode()
 
 
-def _found(page: Page) -> bytes:
+def _found(page: Page, users: Mapping[str, int]) -> bytes:
     # An object of SearchResult takes longer to encode.
     values = {"match": page.match, "searched_for": page.searched_for, "message": _MESSAGES[page.match]}
     end = serialization.encode({name: value for name, value in values.items() if value})
-    return b"%s,%s" % (serialization.found_page(page.hits)[:-1], end[1:])
+    return b"%s,%s" % (serialization.found_page(page.hits, users)[:-1], end[1:])
 
 
 async def _search_tools(directory: Directory, query: Any, client: str) -> bytes:
@@ -127,7 +128,7 @@ def _tool_item(row: ToolHit) -> dict[str, Any]:
 
 async def _detail(directory: Directory, query: serialization.DetailQuery, client: str) -> bytes:
     try:
-        whole = await directory.detail(query.mcp_id, only_servers=True)
+        whole = await directory.detail(query.mcp_id, client, only_servers=True)
         detail = serialization.raw(serialization.model_detail(whole, query.editor, query.fields))
     except errors.NotFound as error:
         raise errors.NotFound(f"{error.message} Use the tool search_mcp to find valid ids.") from None

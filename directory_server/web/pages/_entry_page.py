@@ -112,7 +112,7 @@ class EntryPage:
         """Return the page of an entry. Raises NotFound."""
         viewer = await self._access.authenticate(request)
         directory = self._catalogue.of(request)
-        entry = await directory.open(serialization.entry_id(mcp_id))
+        entry = await directory.open(serialization.entry_id(mcp_id), viewer.id if viewer else "")
         tools, more_tools = tools_of(entry)
         names = [tool.name for tool in entry.tools]
         editor = chosen_editor(request)
@@ -121,6 +121,7 @@ class EntryPage:
         values = {
             "entry": detail,
             "source": entry,
+            "users": directory.users().get(entry.mcp_id, 0),
             "marks": fact_marks(detail.auth, detail.runs, installable=False),
             "max_targets": MAX_TARGETS,
             "now": self._now(),

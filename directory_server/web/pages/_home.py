@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 from typing import TypeVar
 
@@ -31,6 +31,9 @@ NEWEST = 24
 POPULAR, VENDORS, HOSTED = "installable:true", "vendor:true installable:true", "runs:remote auth:none"
 """The searches of rows. Without stars, nothing says which entries of the first are popular."""
 
+MOST_USED, USED = 50, 3
+"""Entries of most users that are looked at for popular ones, and the weight of users beside stars, both in decades."""
+
 MAX_STARS = 100_000
 """Stars above this number, which publishers claim, do not count."""
 
@@ -46,19 +49,24 @@ Row = tuple[str, str, str, Sequence[Listed]]
 
 @define
 class HomeRows:
-    """Makes the rows and their HTML, and keeps both until the catalogue changes. `_generation` is that of the index."""
+    """Makes the rows and their HTML, and keeps both until the catalogue or the numbers of users change.
+
+    `users` has the accounts that use entries, by their ids. `_generation` is that of the index.
+    """
 
     _directory: Directory
     _generation: Callable[[], int]
     _made: tuple[int, Sequence[Row]] = field(default=(-1, ()), init=False)
+    users: Mapping[str, int] = field(factory=dict, init=False)
     _html: dict[tuple[str, int], Markup] = field(factory=dict, init=False)
 
     async def rows(self) -> Sequence[Row]:
         """Return the rows that have entries."""
-        generation = self._generation()
-        if self._made[0] != generation:
+        generation, users = self._generation(), self._directory.users()
+        if self._made[0] != generation or self.users is not users:
+            self.users = users
             popular: Row = "popular", "", "stars", await self._found(POPULAR)
-            if not any(hit.stars for _, hit in popular[-1]):
+            if not any(hit.stars or hit.mcp_id in users for _, hit in popular[-1]):
                 popular = "vendors", VENDORS, "relevance", await self._found(VENDORS)
             rows: Sequence[Row] = [
                 popular,
@@ -80,9 +88,21 @@ class HomeRows:
 
     async def _found(self, keywords: str) -> Sequence[Listed]:
         page = await self._directory.search(Query(keywords, CANDIDATES, browse=True))
-        shown = sorted((hit for hit in page.hits if not _is_unfit(hit)), key=_standing, reverse=True)
+        most_used = (
+            sorted(self.users, key=lambda mcp_id: -self.users[mcp_id])[:MOST_USED] if keywords == POPULAR else ()
+        )
+        visible = [entry.mcp_id for entry in await self._directory.store.entries(most_used)]
+        used = [hit for hit in self._directory.hits(visible).values() if hit.installable]
+        hits = {hit.mcp_id: hit for hit in (*page.hits, *used) if not _is_unfit(hit)}
+        shown = sorted(hits.values(), key=self._standing, reverse=True)
         hits = {hit.mcp_id: hit for hit in _of_each_publisher(shown, lambda hit: hit.server_name)}
         return [(entry, hits[entry.mcp_id]) for entry in await self._directory.store.entries(list(hits))]
+
+    def _standing(self, hit: Hit) -> tuple[float, str]:
+        """Return what speaks for an entry: its users here, then stars, vendor, checks and publisher as in the prior."""
+        marks = 2 * hit.vendor + (hit.verified == "works") + (hit.publisher == VERIFIED) / 3 + bool(hit.tool_hints) / 3
+        used = USED * log10(1 + self.users.get(hit.mcp_id, 0))
+        return used + log10(1 + min(hit.stars or 0, MAX_STARS)) + marks, hit.updated
 
     async def _newest(self) -> Sequence[Listed]:
         entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
@@ -94,12 +114,6 @@ class HomeRows:
 def _is_unfit(hit: Hit) -> bool:
     """Return whether an entry is for trying something, or has a flag, or nobody maintains it."""
     return bool(hit.flags or hit.retired or is_trial(hit.name, hit.server_name))
-
-
-def _standing(hit: Hit) -> tuple[float, str]:
-    """Return what speaks for an entry: its stars, vendor, checks and publisher, weighted as in the prior; its date."""
-    marks = 2 * hit.vendor + (hit.verified == "works") + (hit.publisher == VERIFIED) / 3 + bool(hit.tool_hints) / 3
-    return log10(1 + min(hit.stars or 0, MAX_STARS)) + marks, hit.updated
 
 
 def _of_each_publisher(items: Iterable[T], name: Callable[[T], str]) -> Sequence[T]:

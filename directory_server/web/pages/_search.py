@@ -103,6 +103,7 @@ class SearchPage:
             "cards": [],
             "orders": ORDERS,
             "checks": {},
+            "users": directory.users(),
             "previous_url": "",
             "next_url": "",
             "offset": PER_PAGE * (number - 1),
@@ -148,6 +149,7 @@ class SearchPage:
             categories = summary.facets.get("category", ())
             is_shown = sum(category.count for category in categories) >= LEAST_CATEGORISED * summary.total
             values = {"rows": rows, "categories": categories if is_shown else (), "now": now, "checks": checks}
+            values["users"] = home.users
             return self._layout.fragment("_home.html", values, texts)
 
         return lambda texts: home.html(now, texts, render)

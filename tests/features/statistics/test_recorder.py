@@ -177,13 +177,13 @@ def test_names_of_a_day_are_bounded(
     recorder = recorder_of(clock, statistics)
     for _ in range(2):
         for name in ("a", "b", "c"):
-            recorder.opened(name)
+            recorder.opened(name, "")
         recorder.flush()
     today = day_of(clock.seconds())
     assert run_sync(statistics.totals("entries", 0, today, limit=9)) == [Total("a", 2, 0), Total("b", 2, 0)]
     clock.advance(86_400)
     recorder.flush()
-    recorder.opened("c")
+    recorder.opened("c", "")
     recorder.flush()
     assert run_sync(statistics.totals("entries", today + 1, today + 1, limit=9)) == [Total("c", 1, 0)]
 

@@ -1,0 +1,17 @@
+"""Settings of popularity."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ...config import setting
+
+
+@frozen
+class PopularityConfig:
+    """How many accounts use an entry, on cards, on its page and in search_mcp."""
+
+    enabled: bool = setting(
+        True,
+        "Whether to count the accounts that open an entry, from three on, by hashes that are deleted after two months.",
+    )
