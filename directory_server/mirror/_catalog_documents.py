@@ -20,6 +20,7 @@ from ..http_client import robots_fields
 from ..serialization import (
     CLAIMED,
     DATE,
+    UNKNOWN_VERSION,
     URN,
     card_document,
     card_server,
@@ -177,7 +178,7 @@ def card_entry(item: Item, card: Any, speaks_for: Callable[[str], bool], url: st
         publisher["tools"] = card["tools"]
     server = {
         "name": _name_of(item, card, speaks_for),
-        "version": first_text(card.get("version"), fields.get("version"), "0.0.0"),
+        "version": first_text(card.get("version"), fields.get("version"), UNKNOWN_VERSION),
         "title": first_text(card.get("title"), fields.get("displayName")),
         "description": first_text(card.get("description"), fields.get("description"), fields.get("displayName")),
         **{name: card[name] for name in _COPIED if name in card},

@@ -10,7 +10,20 @@ from ._arguments import (
     detail_arguments,
     search_arguments,
 )
-from ._cards import CLAIMED, DATE, URN, card_body, card_document, card_server, catalog_name, first_text, reversed_domain
+from ._cards import (
+    CLAIMED,
+    DATE,
+    UNKNOWN_VERSION,
+    URN,
+    card_body,
+    card_document,
+    card_name,
+    card_server,
+    catalog_name,
+    first_text,
+    is_catalog_entry,
+    reversed_domain,
+)
 from ._cursors import decode_cursor, encode_cursor
 from ._entries import (
     ENDING_META,

@@ -19,6 +19,9 @@ from ._json import encode
 TEXT_TYPE = "text/markdown; charset=utf-8"
 """The content type of the file of a skill."""
 
+UNKNOWN_VERSION = "0.0.0"
+"""The version of an entry whose card and catalog entry have none."""
+
 MAX_URL, MAX_LABELS = 2_000, 200
 """Characters of the URL of a card, and tags of an entry."""
 
@@ -69,7 +72,7 @@ def card_server(fields: Mapping[str, Any], name: str, card: Card) -> dict[str, A
     title = first_text(fields.get("displayName"), server.get("title"))
     server |= {
         "name": name,
-        "version": first_text(server.get("version"), fields.get("version"), "0.0.0"),
+        "version": first_text(server.get("version"), fields.get("version"), UNKNOWN_VERSION),
         "title": title,
         "description": first_text(server.get("description"), fields.get("description"), title),
         "_meta": {PUBLISHER: {key: value for key, value in publisher.items() if value}, CARD: card.stored()},
@@ -96,22 +99,38 @@ def card_body(detail: Detail) -> tuple[bytes, str]:
     return encode(data), "application/json" if detail.kind == SERVER else card.type
 
 
-def is_catalog_entry(value: Mapping[str, Any]) -> bool:
-    """Return whether an object is a catalog entry, and no server.json."""
-    return "identifier" in value and "name" not in value and "server" not in value
+def is_catalog_entry(value: Any) -> bool:
+    """Return whether a value is a catalog entry, and no server.json."""
+    return isinstance(value, dict) and "identifier" in value and "name" not in value and "server" not in value
+
+
+def card_name(value: Any) -> str:
+    """Return the registered name of the entry that a catalog entry describes, empty for any other value."""
+    if not is_catalog_entry(value):
+        return ""
+    try:
+        kind, _, match = _identified(value)
+    except BadInput:
+        return ""
+    return catalog_name(match[1].lower(), match[2], kind.name)
+
+
+def _identified(value: Mapping[str, Any]) -> tuple[Kind, str, re.Match[str]]:
+    """Return the kind of a catalog entry, its media type, and the match of its identifier. Raises BadInput."""
+    given, identifier = value.get("type"), value.get("identifier")
+    typed = TYPES.get(given.partition(";")[0].strip().lower()) if isinstance(given, str) else None
+    if typed is None:
+        raise BadInput(f"type: must be one of {', '.join(TYPES)}.")
+    match = URN.fullmatch(identifier) if isinstance(identifier, str) else None
+    if match is None:
+        raise BadInput("identifier: must be urn:air:, a domain, and one or more parts with colons between them.")
+    return *typed, match
 
 
 def catalog_server(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of `decode_entry` for a catalog entry of another kind than servers. Raises BadInput."""
-    given = value.get("type")
-    typed = TYPES.get(given.partition(";")[0].strip().lower()) if isinstance(given, str) else None
-    if typed is None:
-        raise BadInput(f"type: must be one of {', '.join(TYPES)}.")
-    kind, media_type = typed
-    identifier, url, data = value.get("identifier"), value.get("url"), value.get("data")
-    match = URN.fullmatch(identifier) if isinstance(identifier, str) else None
-    if match is None:
-        raise BadInput("identifier: must be urn:air:, a domain, and one or more parts with colons between them.")
+    kind, media_type, match = _identified(value)
+    url, data = value.get("url"), value.get("data")
     if (url is None) == (data is None):
         raise BadInput("must have either url or data.")
     if url is not None:

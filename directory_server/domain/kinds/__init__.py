@@ -30,6 +30,7 @@ __all__ = [
     "is_asked",
     "kind_of",
     "names_kinds",
+    "plain_name",
     "short_name",
     "unlisted",
     "value_of",
@@ -67,6 +68,11 @@ def short_name(name: str) -> str:
     """Return the last part of a registered name, without the word for the kind."""
     short = name.rpartition("/")[2]
     return short.partition(":")[2] if kind_of(name) != SERVER else short
+
+
+def plain_name(name: str) -> str:
+    """Return a registered name without the word for the kind, in the form of the name of a server."""
+    return name if kind_of(name) == SERVER else f"{name.rpartition('/')[0]}/{short_name(name)}"
 
 
 def names_kinds(keywords: str) -> bool:

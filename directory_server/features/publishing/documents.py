@@ -10,12 +10,23 @@ from attrs.filters import exclude
 
 from ...domain.endings import MAX_MESSAGE, Ending, new_ending
 from ...domain.entries import MAX_NAME, OFFICIAL, Entry
-from ...domain.errors import InvalidServer
+from ...domain.errors import BadInput, InvalidServer
 from ...domain.keys import digest
 from ...domain.shapes import Issue, Object, Text
 from ...domain.versions import Version, epoch
-from ...serialization import decode, encode, encode_entry, raw, registry_entry, rfc3339, text
-from .server_json import check_server, publishable
+from ...serialization import (
+    UNKNOWN_VERSION,
+    decode,
+    decode_entry,
+    encode,
+    encode_entry,
+    is_catalog_entry,
+    raw,
+    registry_entry,
+    rfc3339,
+    text,
+)
+from .server_json import check_server, publishable, version_issues
 from .tokens import PublisherToken
 
 STATUSES = ("active", "deprecated", "deleted")
@@ -28,16 +39,34 @@ _MOVE = Object({"new_name": Text(MAX_NAME), "message": Text(MAX_MESSAGE)}, ["new
 
 
 def published_entry(server: Any, now: float) -> Entry:
-    """Return the entry of a published server.json at `now`, in seconds since the epoch. Raises InvalidServer."""
+    """Return the entry of a published document at `now`, in seconds since the epoch. Raises InvalidServer.
+
+    A document is a server.json, or a catalog entry of another kind.
+    """
     if issues := server_issues(server):
         raise InvalidServer(issues)
     date = rfc3339(now)
-    return Entry(publishable(server), {OFFICIAL: {"status": "active", "publishedAt": date, "updatedAt": date}})
+    document = decode_entry(server).server if is_catalog_entry(server) else publishable(server)
+    return Entry(document, {OFFICIAL: {"status": "active", "publishedAt": date, "updatedAt": date}})
 
 
 def server_issues(server: Any) -> Sequence[Issue]:
-    """Return the issues of a server.json document, none if it may be published."""
+    """Return the issues of a document, none if it may be published."""
+    if is_catalog_entry(server):
+        return _card_issues(server)
     return check_server(server, lambda value: len(encode(value)))
+
+
+def _card_issues(value: Mapping[str, Any]) -> Sequence[Issue]:
+    """Return the issues of a catalog entry, at most one of its card."""
+    try:
+        entry = decode_entry(value)
+    except BadInput as error:
+        path, _, message = error.message.rpartition(": ")
+        return [Issue(path, message)]
+    if entry.version == UNKNOWN_VERSION:
+        return [Issue("version", "is required, in the card or beside it.")]
+    return version_issues(entry.version, "version")
 
 
 def status_change(body: Any, now: float) -> tuple[str, Callable[[Entry], Entry | None]]:

@@ -16,7 +16,7 @@ from ...feature.server import Server
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import value as header
-from ...serialization import decode
+from ...serialization import card_name, decode
 from ...web.audit import Values
 from ...web.authentication import bearer_secret, check_url
 from ...web.registry import PAGE_BYTES, path_text
@@ -112,10 +112,10 @@ class PublishHandlers:
 
     @app.post(*versioned("/publish", of_lists=False))
     async def publish(self, request: Request) -> bytes:
-        """Publish the server.json in the body as a new version."""
+        """Publish the server.json, or the catalog entry of another kind, in the body as a new version."""
         publisher = await self._access.authenticate(request)
         server = _body(request)
-        name, version = _member(server, "name"), _member(server, "version")
+        name, version = card_name(server) or _member(server, "name"), _member(server, "version")
         await _audit(request, publisher, name, {"version": version})
         try:
             if name:

@@ -9,6 +9,7 @@ from twisted.python.failure import Failure
 from ...domain import errors
 from ...domain.endings import MAX_MESSAGE
 from ...domain.entries import MAX_NAME, MAX_VERSION
+from ...domain.kinds import TYPES
 from ...domain.shapes import Issue
 from ...serialization import Schema
 from ...web.error_responses import error_response, problem
@@ -41,7 +42,7 @@ _SECURITY = {
 """The security scheme of these operations."""
 
 _EXAMPLES = {
-    "Server": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
+    "Publication": {"name": "io.acme/weather", "description": "Forecasts.", "version": "1.0.0"},
     "StatusChange": {"status": "deprecated"},
     "Ending": {"date": "2027-01-31", "message": "Use io.acme/forecast."},
     "Move": {"new_name": "io.acme/forecast"},
@@ -61,6 +62,18 @@ _SCHEMAS: dict[str, Schema] = {
         ),
         "description": f"A server.json of the schema {SCHEMAS[0]}.",
     },
+    "CatalogEntry": {
+        **_object(
+            *("identifier", "type"),
+            identifier=_text("`urn:air:`, the domain of the publisher, and a name.", pattern="^urn:air:.+:.+$"),
+            type=_text("The media type of the card.", enum=list(TYPES)),
+            displayName=_text("The title; required without data."),
+            url=_text("The URL of the card."),
+            data={"description": "The card in place of a URL: an object, or the text of a SKILL.md."},
+        ),
+        "description": "An agent, a skill or a plugin, as a catalog entry of ARD with `url` or `data`.",
+    },
+    "Publication": {"anyOf": [_reference("Server"), _reference("CatalogEntry")]},
     "ServerVersion": _object(
         *("server", "_meta"),
         server=_reference("Server"),
@@ -198,7 +211,7 @@ _PATHS: dict[str, Any] = {
             "publish",
             "Publish a version",
             "Stores a new version. Versions are immutable.",
-            "Server",
+            "Publication",
             "ServerVersion",
             needs_token=True,
         )
@@ -249,7 +262,7 @@ _PATHS: dict[str, Any] = {
     },
     "/v0.1/validate": {
         "post": _operation(
-            "validate", "Validate a document", "Checks a server.json. Needs no token.", "Server", "Validation"
+            "validate", "Validate a document", "Checks a document. Needs no token.", "Publication", "Validation"
         )
     },
     "/v0.1/auth/github-at": {

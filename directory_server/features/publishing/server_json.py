@@ -73,7 +73,8 @@ def publishable(server: Mapping[str, Any]) -> dict[str, Any]:
     return others if provided is None else {**others, "_meta": {PUBLISHER: provided}}
 
 
-def _version(value: Any, path: str) -> Sequence[Issue]:
+def version_issues(value: Any, path: str) -> Sequence[Issue]:
+    """Return the issues of a version: it is one version, and no range."""
     found = Text(MAX_VERSION, 1, _VERSION, "one version such as 1.0.2, without spaces and / \\ ? # %")(value, path)
     if not found and (_RANGE.fullmatch(value) or value in (".", "..")):
         return [Issue(path, "must be one version such as 1.0.2, not a range and not 'latest'.")]
@@ -170,7 +171,7 @@ _PACKAGE = Object(
         "registryType": Text(100, 1),
         "registryBaseUrl": _URL,
         "identifier": Text(MAX_URL, 1, re.compile(r"\S+"), "an identifier without spaces"),
-        "version": _version,
+        "version": version_issues,
         "fileSha256": Text(64, 64, re.compile(r"[a-f0-9]{64}"), "64 hexadecimal digits in lower case"),
         "runtimeHint": Text(100),
         "transport": OneOf({"stdio": Object({"type": _ANY_TEXT}), "streamable-http": _HTTP, "sse": _HTTP}),
@@ -215,7 +216,7 @@ _SERVER = Object(
         "name": Text(MAX_NAME, 3, NAME, _NAME_RULE),
         "description": Text(100, 1, re.compile(r".*\S.*", re.DOTALL), "a text that is not blank"),
         "title": Text(100, 1, re.compile(r".*\S.*", re.DOTALL), "a text that is not blank"),
-        "version": _version,
+        "version": version_issues,
         "websiteUrl": _URL,
         "repository": _REPOSITORY,
         "icons": List(_ICON),

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from ...domain.errors import BadInput, NotFound, without_keys
 from ...domain.keys import MAX_LABEL, check_expiry, check_label, new_id, new_publisher_secret
+from ...domain.kinds import plain_name
 from ...domain.namespaces import CODE_HOSTS, NamespaceProof, ProofKind
 from ...domain.patterns import NAME, is_pattern
 from ...domain.publishing import SubjectPublisher
@@ -49,7 +50,9 @@ class PublisherToken:
 
     def permits(self, name: str) -> bool:
         """Return whether the token may publish `name`. Upper and lower case are different."""
-        return NAME.fullmatch(name) is not None and any(_matches(namespace, name) for namespace in self.namespaces)
+        return NAME.fullmatch(plain_name(name)) is not None and any(
+            _matches(namespace, name) for namespace in self.namespaces
+        )
 
     def spelling(self, name: str) -> str:
         """Return `name` in the letter case that the token may publish, empty if it may publish it in none."""
