@@ -21,18 +21,18 @@ ENDED = frozenset[State]({"past", "moved"})
 class EndingView:
     """When and how an entry ends."""
 
-    date: str = field(metadata={"description": "The last day on which the server is maintained.", "format": "date"})
+    date: str = field(metadata={"description": "Last day of maintenance, or of the move.", "format": "date"})
     state: str = field(
         metadata={
-            "description": "planned; soon, the day is near; past; or moved, it goes on under another name.",
+            "description": "Whether the day is near or past.",
             "enum": list(STATES),
         }
     )
     replaced_by: str = field(
-        metadata={"description": "Registered name of the entry that replaces it; empty for none.", "maxLength": NAME}
+        metadata={"description": "Name of the entry in its place; empty for none.", "maxLength": NAME}
     )
-    mcp_id: str = field(metadata={"description": "Id of the entry that replaces it; empty for none."})
-    message: str = field(metadata={"description": "Reason and advice; empty if none is given.", "maxLength": BRIEF})
+    mcp_id: str = field(metadata={"description": "Its id; empty for none."})
+    message: str = field(metadata={"description": "Reason and advice; empty for none.", "maxLength": BRIEF})
 
     @property
     def text(self) -> str:

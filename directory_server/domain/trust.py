@@ -9,7 +9,6 @@ from attrs import frozen
 
 from .check_views import VerificationView
 from .checks import PackageStatus, VerifiedStatus
-from .ending_views import ENDED
 from .kinds import SERVER
 from .licenses import UNKNOWN
 from .namespaces import VERIFIED
@@ -83,7 +82,7 @@ def listed_words(hit: Hit, checks: VerificationView | None) -> Sequence[Word]:
 
     Lists mark the status and the flags of entries apart, and leave out what is unknown: most rows would say it.
     """
-    retired = [Word("retired", is_bad=True)] if hit.retired and hit.status == ACTIVE else []
+    retired = [Word("retired", is_bad=True)] if hit.retired and hit.status == ACTIVE and hit.ends is None else []
     words = _publisher(hit.publisher), *retired, *_checks(hit.verified, checks)
     return [word for word in words if word.key not in ABSENT]
 
@@ -123,13 +122,11 @@ def _words(detail: Detail) -> Iterator[Word]:
 
 
 def _is_retired(detail: Detail) -> bool:
-    has_ended = detail.ends is not None and detail.ends.state in ENDED
+    # Of a move, its text says where the server is maintained.
+    has_ended = detail.ends is not None and detail.ends.state == "past"
     is_archived = any(fact.mark == "archived" for fact in detail.identity)
-    return (
-        has_ended
-        or is_archived
-        or (detail.verification is not None and detail.verification.package == PackageStatus.DEPRECATED)
-    )
+    is_deprecated = detail.verification is not None and detail.verification.package == PackageStatus.DEPRECATED
+    return has_ended or is_archived or is_deprecated
 
 
 def _publisher(publisher: str) -> Word:

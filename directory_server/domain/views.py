@@ -215,7 +215,7 @@ class Detail:
     )
     ends: EndingView | None = field(
         default=None,
-        metadata={"description": "When the server ends or has moved, and what replaces it; null if nothing is known."},
+        metadata={"description": "Its end of life, or its move; null for none."},
     )
     flags: Sequence[str] = field(
         default=(),

@@ -92,16 +92,16 @@ _SCHEMAS: dict[str, Schema] = {
         replaced_by=_text("Name of the entry that replaces it.", maxLength=MAX_NAME),
         message=_text("Reason and advice.", maxLength=MAX_MESSAGE),
     ),
-    "Ended": _object(
-        "ends", ends={"anyOf": [_reference("EndOfLife"), {"type": "null"}], "description": "The end of life."}
-    ),
     "Move": _object(
         "new_name",
         is_closed=True,
         new_name=_text("The new name, or the new namespace with `/*`.", maxLength=MAX_NAME),
         message=_text("Reason and advice.", maxLength=MAX_MESSAGE),
     ),
-    "Moved": _object("moved", moved={"type": "object", "additionalProperties": {"type": "string"}}),
+    "LifeOfName": _object(
+        ends={"anyOf": [_reference("EndOfLife"), {"type": "null"}], "description": "The end of life."},
+        moved={"type": "object", "description": "New names.", "additionalProperties": {"type": "string"}},
+    ),
     "StatusChanges": _object(
         *("updatedCount", "servers"),
         updatedCount={"type": "integer", "description": "Number of versions that changed."},
@@ -222,7 +222,7 @@ _PATHS: dict[str, Any] = {
             "Set the end of life",
             "Sets or removes the last day of a name, and what replaces it.",
             "Ending",
-            "Ended",
+            "LifeOfName",
             needs_token=True,
             path="name",
         )
@@ -233,7 +233,7 @@ _PATHS: dict[str, Any] = {
             "Move a name",
             "Moves a name, or a namespace with `/*`. The token must permit the old and the new names.",
             "Move",
-            "Moved",
+            "LifeOfName",
             needs_token=True,
             path="name",
         )
