@@ -70,9 +70,8 @@ async def _sync_and_begin(reactor: Any, context: CommandContext, upstreams: Sequ
 async def _begin(context: CommandContext) -> None:
     storage = context.storage
     if not await storage.store.count():
-        if context.config.upstream:
-            echo("There are no entries yet: the sample catalogue is served meanwhile.", err=True)
-        echo("Importing the sample catalogue.", err=True)
+        is_late = "There are no entries yet: the sample catalogue is served meanwhile."
+        echo(is_late if context.config.upstream else "Importing the sample catalogue.", err=True)
         await importer.import_files([str(sample.path())], storage.store.publish, source=SAMPLE, official=True)
     secret = None
     if not await storage.people.roster.all_keys(limit=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Literal
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 from attrs import frozen
@@ -29,12 +31,17 @@ MAX_SKEW = 60.0
 
 @frozen
 class Finding:
-    """What a check has found: its name, its state, a text, and unless all is well what to do."""
+    """What a check has found: its name, a text, and unless all is well what to do."""
 
     check: str
-    state: Literal["ok", "warning", "error"]
     text: str
     cure: str = ""
+    is_error: bool = True
+
+    @property
+    def state(self) -> Literal["ok", "warning", "error"]:
+        """All is well, or a warning, or an error."""
+        return "ok" if not self.cure else "error" if self.is_error else "warning"
 
 
 Check = Callable[[], Iterable[Finding]]
@@ -81,13 +88,26 @@ def _skew(date: str) -> float | None:
         return None
 
 
+def certificate_expiry(url: str) -> float:
+    """Return when the certificate at an https URL ends, in seconds since the epoch. Raises Unreachable."""
+    parts = urlsplit(url)
+    try:
+        with (
+            socket.create_connection((parts.hostname or "", parts.port or 443), TIMEOUT) as plain,
+            ssl.create_default_context().wrap_socket(plain, server_hostname=parts.hostname) as connection,
+        ):
+            return ssl.cert_time_to_seconds(str((connection.getpeercert() or {}).get("notAfter")))
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"cannot be reached: {error}") from None
+
+
 def clock_findings(name: str, skew: float | None) -> Iterator[Finding]:
     """Yield a finding about the clock of this machine, compared with that of the peer `name`."""
     if skew is not None and abs(skew) > MAX_SKEW:
         text = f"The clock of this machine is {abs(skew):,.0f} seconds {'behind' if skew > 0 else 'ahead of'} {name}."
-        yield Finding("time", "error", text, "Synchronize it: timedatectl set-ntp true")
+        yield Finding("time", text, "Synchronize it: timedatectl set-ntp true")
     elif skew is not None:
-        yield Finding("time", "ok", f"The clock agrees with that of {name}.")
+        yield Finding("time", f"The clock agrees with that of {name}.")
 
 
 def findings_of(checks: Mapping[str, Check], deadline: float = DEADLINE) -> Iterator[Finding]:
@@ -101,7 +121,7 @@ def findings_of(checks: Mapping[str, Check], deadline: float = DEADLINE) -> Iter
         try:
             results.put((name, list(check())))
         except Exception as error:  # A check must not end the others.
-            results.put((name, [Finding(name, "error", f"The check failed: {error!r}.", "Report this defect.")]))
+            results.put((name, [Finding(name, f"The check failed: {error!r}.", "Report this defect.")]))
 
     for name, check in checks.items():
         Thread(target=run, args=(name, check), daemon=True).start()
@@ -115,4 +135,4 @@ def findings_of(checks: Mapping[str, Check], deadline: float = DEADLINE) -> Iter
         yield from findings
     for name in missing:
         text = f"It took more than {deadline:g} seconds."
-        yield Finding(name, "error", text, "Check the network and the name server of this machine.")
+        yield Finding(name, text, "Check the network and the name server of this machine.")

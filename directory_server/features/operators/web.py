@@ -164,7 +164,9 @@ def _free_bytes(config: Config) -> int | None:
 
 def _expiry(config: Config) -> float | None:
     """Return when the first certificate of the server's own endpoints expires; None without one."""
-    paths = [endpoint.named.get("certKey") for endpoint in map(endpoints.read, config.listen) if endpoint.kind == "ssl"]
+    own = [endpoint.named for endpoint in map(endpoints.read, config.listen) if endpoint.kind == "ssl"]
+    # As for Twisted, a key may have its certificate in the same file.
+    paths = [named.get("certKey") or named.get("privateKey") for named in own]
     if not any(paths):
         return None
     # Only a server with TLS of its own needs it.

@@ -28,10 +28,10 @@ def _check(settings: RequestsConfig) -> Iterator[Finding]:
             code, answer = server.mail(settings.mail_sender)
     except (OSError, smtplib.SMTPException) as error:
         cure = "Check requests.mail_host, mail_port, mail_tls, mail_user and the firewall."
-        yield Finding("mail", "error", f"{name}: {error}.", cure)
+        yield Finding("mail", f"{name}: {error}.", cure)
         return
     if code == 250:
-        yield Finding("mail", "ok", f"{name} accepts messages from {settings.mail_sender}.")
+        yield Finding("mail", f"{name} accepts messages from {settings.mail_sender}.")
     else:
         text = f"{name} rejects the sender {settings.mail_sender}: {answer.decode(errors='replace')}."
-        yield Finding("mail", "error", text, "Set requests.mail_sender to an address that the mail server accepts.")
+        yield Finding("mail", text, "Set requests.mail_sender to an address that the mail server accepts.")

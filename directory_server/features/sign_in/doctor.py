@@ -23,14 +23,14 @@ def _check(issuer: IssuerConfig) -> Iterator[Finding]:
         answer = fetch(f"{issuer.url.rstrip('/')}/.well-known/openid-configuration")
         document = decode(answer.body)
     except Unreachable as error:
-        yield Finding(name, "error", f"{issuer.url} {error}.", cure)
+        yield Finding(name, f"{issuer.url} {error}.", cure)
         return
     except BadInput:
-        yield Finding(name, "error", f"{issuer.url} has no discovery document: status {answer.status}.", cure)
+        yield Finding(name, f"{issuer.url} has no discovery document: status {answer.status}.", cure)
         return
     url = document.get("issuer") if isinstance(document, dict) else None
     if url == issuer.url:
-        yield Finding(name, "ok", f"{issuer.url} answers.")
+        yield Finding(name, f"{issuer.url} answers.")
     else:
-        yield Finding(name, "error", f"It calls itself {str(url)[:200]!r}.", f"Set the url of the issuer to {url!r}.")
+        yield Finding(name, f"It calls itself {str(url)[:200]!r}.", f"Set the url of the issuer to {url!r}.")
     yield from clock_findings(issuer.name, answer.skew)

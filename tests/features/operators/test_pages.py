@@ -160,6 +160,7 @@ def test_the_overview_knows_the_certificate_of_the_server(tmp_path: Path) -> Non
     assert expiry is not None
     # It is of the tests, and valid for a day.
     assert 0 < expiry - time.time() <= DAY
+    assert _expiry(Config(listen=(f"ssl:0:privateKey={pem}",))) == expiry
     assert _expiry(Config()) is None
     pem.write_text("no certificate")
     assert _expiry(Config(listen=listen)) is None
