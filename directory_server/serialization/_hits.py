@@ -44,7 +44,7 @@ _MONTH = len('"2026-05')
 def encode_hit(hit: Hit, name: str) -> bytes:
     """Return the record of `hit`, an entry with the registered `name`."""
     known = {
-        "server_name": not _shows_owner(hit),
+        "server_name": hit.server_name != hit.name,
         "vendor": hit.vendor,
         "auth": hit.auth != UNKNOWN,
         "runs": bool(hit.runs),
@@ -184,9 +184,3 @@ def _with_brief(record: bytes, *summaries: str) -> bytes:
             before, _, after = first.partition(_BRIEF)
             return b"".join((before, _BRIEF, encode(others[name]), _URL, after.rpartition(_URL)[2]))
     return first
-
-
-def _shows_owner(hit: Hit) -> bool:
-    """Return whether the name or the website of a hit shows the owner in its registered name."""
-    owner = hit.server_name.rpartition("/")[0].rpartition(".")[2].casefold()
-    return owner in hit.name.casefold() or owner in hit.website_url.casefold()

@@ -144,14 +144,21 @@ def test_conditions_are_not_louder_than_the_topic() -> None:
     assert search_names(index, "hexagram of coins in rust mit licensed")[0] == "org.example/topic"
 
 
+UNKNOWN = "unknown: no key needed, unknown: self-hosted"
+
+
 @pytest.mark.parametrize(
     ("keywords", "limit", "reasons"),
     [
-        ("an umbrella, no api key, self-hosted", 9, {"sky": "no key needed, self-hosted", "rain": "", "shop": ""}),
+        (
+            "an umbrella, no api key, self-hosted",
+            9,
+            {"sky": "no key needed, self-hosted", "rain": UNKNOWN, "shop": UNKNOWN},
+        ),
         ("weather", 9, {}),
         ("do I need an umbrella", 9, {}),
         ("weather self-hosted", 1, {"sky": "self-hosted"}),
-        ("umbrella in rust", 9, {}),
+        ("umbrella in rust", 9, dict.fromkeys(("sky", "rain", "shop"), "unknown: in rust")),
         # At most three.
         ("weather self-hosted, keyless, offline, read-only", 1, {"sky": "self-hosted, no key needed, works offline"}),
     ],

@@ -90,16 +90,8 @@ def test_later_hits_have_no_facts_and_the_shorter_text(brief: str, summary: str,
     assert last == {"mcp_id": hit.mcp_id, "name": "a/b", "brief": later, "website_url": "https://example.org"}
 
 
-@pytest.mark.parametrize(
-    ("name", "website", "is_shown"),
-    [
-        ("io.github.acme/mail", "", False),
-        ("Mail", "https://github.com/Acme/mail", False),
-        ("Mail", "https://mail.example", True),
-    ],
-)
-def test_a_hit_has_the_registered_name_if_nothing_else_shows_the_owner(name: str, website: str, is_shown: bool) -> None:
-    hit = Hit(mcp_id_of("io.github.acme/mail"), name, "Reads.", website, "io.github.acme/mail")
+def test_each_of_the_first_hits_has_the_registered_name_with_its_publisher() -> None:
+    hit = Hit(mcp_id_of("io.github.acme/mail"), "Mail", "Reads.", "https://github.com/Acme/mail", "io.github.acme/mail")
     page = serialization.found_page(serialization.hits_of([serialization.encode_hit(hit, hit.server_name)]), {})
     (item,) = json.loads(page)["data"]
-    assert item.get("server_name") == ("io.github.acme/mail" if is_shown else None)
+    assert item["server_name"] == "io.github.acme/mail"

@@ -71,7 +71,7 @@ def unpack(packed: bytes) -> Document:
 ANALYSIS, ANALYSED_SAMPLE = 19, "7d9dd494c246684b"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 12, "422bd6a2056c3e01"
+FILE, INDEXED_SAMPLE = 13, "e73e1630b19efc71"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

@@ -59,6 +59,14 @@ class Condition:
         satisfied: Bools = (facts & np.uint64(self.full)) != 0
         return satisfied
 
+    def is_unknown(self, facts: Sets) -> Bools:
+        """Return which of `facts` say nothing about the condition. One without `contrary` is never unknown."""
+        if not self.contrary:
+            return np.zeros(len(facts), bool)
+        beside = int(Fact.REMOTE) if self.full & Fact.LOCAL else 0
+        unknown: Bools = (facts & np.uint64(self.full | self.partial | self.contrary | beside)) == 0
+        return unknown
+
     def or_else(self, other: Condition) -> Condition:
         """Return the condition that this one or `other` satisfies."""
         full, partial = self.full | other.full, self.partial | other.partial
