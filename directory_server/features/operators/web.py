@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from shutil import disk_usage
 from typing import Any
 
@@ -50,6 +50,7 @@ class ServerPages:
     _server: Server
     _place: str
     _errors: RecentErrors
+    _open_settings: Sequence[Step]
 
     @app.get(ADMIN)
     @page("overview")
@@ -67,7 +68,7 @@ class ServerPages:
             "minutes": minutes % 60,
             "storage": self._place,
             "numbers": numbers,
-            "steps": [*self._steps(counts, numbers, work.get(BACKUP)), *_open_settings(self._server.config)],
+            "steps": [*self._steps(counts, numbers, work.get(BACKUP)), *self._open_settings],
             "counts": counts,
             "most": MAX_COUNTED,
             "notices": [notice for read in self._server.all(NOTICES) if (notice := await read(storage)) is not None],
@@ -185,7 +186,8 @@ NAME = "operators"
 def _serve(server: Server) -> None:
     requests, errors = server.operators.of_folder(NAME), RecentErrors(server.now)
     server.add(SERVICES, errors)
-    server.add(APPS, ServerPages(requests, server.now(), server, place(server.config), errors).app)
+    open_steps = list(_open_settings(server.config))
+    server.add(APPS, ServerPages(requests, server.now(), server, place(server.config), errors, open_steps).app)
 
 
 PART = WebPart(
