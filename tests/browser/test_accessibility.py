@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,13 +46,14 @@ def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: P
     installation = Installation(tmp_path)
     command = installation.command
     command("quickstart")
-    command("lists", "put", "everybody", "--open", "--all")
+    command("lists", "put", "everybody", "--open", "--rule", "github")
     command("lists", "put", "team", "--open", "--holds-versions")
     emails = "ann@example.org", "amy@example.org", "op@example.org"
     paths = {email: urlsplit(command("account", "add", email).strip()).path for email in emails}
     command("account", "role", "op@example.org", "operator")
     command("lists", "approver", "team", "amy@example.org")
-    with installation.serve("--set", "web.search=public", "--set", "lists.enabled=true") as server:
+    settings = "web.search=public", "lists.enabled=true", "lists.catalogue=true", "audit.enabled=true"
+    with installation.serve(*chain.from_iterable(("--set", setting) for setting in settings)) as server:
 
         def signed_in(email: str) -> Any:
             page = open_page(server.url + paths[email], reduced_motion="reduce")
@@ -75,11 +77,14 @@ def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: P
         ann.page.locator("#reason").fill("W" * 200)
         press(ann.page, "Send request")
         ann.check("request, sent")
+        ann.page.goto(server.url + "/?q=notion")
+        ann.page.locator(".outside summary").first.click()
+        ann.check("request of what needs approval")
         visit(ann, "/account/requests")
         ann.page.get_by_role("link", name="io.github.github").click()
         ann.check("request of a member")
         visit(amy, "/account/requests")
-        amy.page.get_by_role("link", name="io.github.github").click()
+        amy.page.locator("main a[href^='/account/requests/']").first.click()
         amy.page.wait_for_url("**/requests/*")
         amy.check("request for an approver")
         request = amy.page.url.removeprefix(server.url)
@@ -91,7 +96,21 @@ def test_pages_of_lists_and_requests_are_accessible(open_page: Open, tmp_path: P
         press(ann.page, "Send answer")
         visit(amy, request)
         press(amy.page, "Approve")
-        visit(op, "/admin/lists", "/admin/lists/team", "/admin/lists/team/remove", "/admin/groups", request)
+        visit(
+            op,
+            "/admin/lists",
+            "/admin/lists/team",
+            "/admin/lists/team/remove",
+            "/admin/groups",
+            "/admin/audit",
+            "/admin/usage",
+            request,
+        )
+        op.page.goto(server.url + "/admin/lists")
+        op.page.locator("#name").fill("new")
+        op.page.locator("#groups").fill("none")
+        press(op.page, "Add list")
+        op.check("list with an unknown group")
         ann.page.goto(server.url + "/?q=github")
         ann.page.locator("#results h3 a").first.click()
         ann.page.wait_for_url("**/servers/*")
