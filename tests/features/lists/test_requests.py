@@ -310,6 +310,16 @@ def test_an_operator_adds_an_entry_to_a_list_on_its_page(office: Office) -> None
     assert office.names() == []
 
 
+def test_a_long_row_of_lists_is_folded_on_the_page_of_an_entry(office: Office) -> None:
+    operator, page = office.browsers[OPERATOR], f"/servers/{SECRET_ID}"
+    for number in range(4):
+        run_sync(office.listed.lists.put(new_list(f"a-{number}", "", is_all=False, is_open=True, rule="", now=0.0)))
+    operator.get(page)
+    assert "2 more lists" in operator.text
+    assert operator.text.index("red Listed") < operator.text.index("a-0 Add to list")
+    assert operator.text.count("Add to list") == 6
+
+
 def page_of_visitor(office: Office, path: str) -> str:
     browser = Browser(office.listed.server)
     browser.get(path)
