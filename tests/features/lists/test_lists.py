@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.accounts import Account
+from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.run_sync import run_sync
 
@@ -274,6 +275,12 @@ def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_inpu
     assert created in run_sync(listed.lists.all())
     assert operator.submit(f"{path}/staff-tools/save", {**changed, "create_groups": "yes"}) == ""
     assert [one.groups for one in run_sync(listed.lists.all()) if one.title == "New"] == [("none", "staff")]
+    storage = listed.server.application.storage
+    approvers = Approvers(storage.tables, storage)
+    assert run_sync(approvers.texts("staff-tools")) == ["operator@example.org", "eyes"]
+    assert operator.submit(f"{path}/staff-tools/save", {"title": "New", "groups": "", "approvers": ""}) == ""
+    assert run_sync(approvers.of("staff-tools")) == []
+    assert run_sync(listed.lists.find("staff-tools")).groups == ()
 
 
 def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
