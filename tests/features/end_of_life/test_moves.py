@@ -11,6 +11,7 @@ import pytest
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.features.managed_settings.selection import Selection
 from directory_server.run_sync import inline, run_sync
+from directory_server.serialization import decode_entry
 from directory_server.tables import StoredCuration
 
 from ...cli.conftest import CommandLine
@@ -82,6 +83,10 @@ def test_a_mirror_that_asks_for_updates_gets_the_move(publisher: Publisher) -> N
     updated = server.get("/v0.1/servers?version=latest&updated_since=2020-01-01T00:00:00Z").json["servers"]
     found = {item["server"]["name"]: item["_meta"][OFFICIAL].get("statusMessage") for item in updated}
     assert found == {OLD: f"Moved to {NEW}.", NEW: None}
+    # What another directory stores.
+    (mirrored,) = (decode_entry(item) for item in updated if item["server"]["name"] == OLD)
+    assert (mirrored.status, mirrored.status_message) == ("deprecated", f"Moved to {NEW}.")
+    assert META not in mirrored.meta
 
 
 @publishing
