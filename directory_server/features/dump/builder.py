@@ -133,7 +133,13 @@ class Dumps:
     async def _add_all(self, draft: Draft) -> None:
         after = "", ""
         while versions := await self._store.listing(
-            after, PAGE, versions="all", include_deleted=True, curated=self._curated, most=PAGE_BYTES
+            after,
+            PAGE,
+            versions="all",
+            include_deleted=True,
+            curated=self._curated,
+            every_kind=self._settings.every_kind,
+            most=PAGE_BYTES,
         ):
             added = [self._directory.registry_meta(version.name) if version.latest else {} for version in versions]
             await self._offload(draft.add, versions, added)

@@ -17,4 +17,7 @@ class DumpConfig:
     folder: str = setting(
         "", "Directory of the dump; if empty: the folder dump in index_dir or data_dir, and no dump with database."
     )
+    every_kind: bool = setting(
+        False, "Whether the dump has agents, skills and plugins, too. Older directories import them as servers."
+    )
     max_bytes: Bytes = setting(2_000_000_000, "Maximum size of a dump, compressed.", AtLeast(1_000_000))

@@ -23,6 +23,7 @@ from directory_server.tables import StoredFollowers, StoredMirrors, StoredWork, 
 
 from ...contract import awaited
 from ...contract.store import entry
+from ...kinds import AGENT, of_kind
 from ...tables.conftest import open_store
 
 OWN = "io.github.mcp-directory-server/entry"
@@ -47,9 +48,9 @@ def others(tmp_path: Path) -> Iterator[Sequence[Tables]]:
         database.close()
 
 
-async def dump_of(store: Store, folder: Path, clock: Clock) -> Path:
+async def dump_of(store: Store, folder: Path, clock: Clock, *, every_kind: bool = False) -> Path:
     """Return the path of a new dump, under the name that clients give it."""
-    settings = DumpConfig(max_age=0)
+    settings = DumpConfig(max_age=0, every_kind=every_kind)
     dumps = Dumps(folder, settings, store, cast(Any, NoAdditions()), inline, clock, clock.seconds, curated=False)
     carried = folder / "dump.jsonl.gz"
     carried.write_bytes((await dumps.current()).path.read_bytes())
@@ -106,6 +107,23 @@ async def test_each_directory_of_a_chain_has_every_version(
     assert versions_in(await dump_of(last, tmp_path / "last", clock)) == versions_in(first)
     statuses = {each["server"]["name"]: each["_meta"][OFFICIAL]["status"] for each in versions_in(first)}
     assert (statuses["x/old"], statuses["x/new"]) == ("deleted", "active")
+
+
+@awaited
+async def test_a_dump_has_other_kinds_than_servers_only_if_the_operator_says_so(
+    tmp_path: Path, tables: Tables, others: Sequence[Tables], clock: Clock
+) -> None:
+    origin, middle = open_store(others[0]), open_store(tables)
+    agent = of_kind(AGENT)
+    await origin.publish("a", [entry("x/1", "1.0.0"), agent])
+    servers = await dump_of(origin, tmp_path / "servers", clock)
+    assert [version["server"]["name"] for version in versions_in(servers)] == ["x/1"]
+    clock.advance(10)
+    all_kinds = await dump_of(origin, tmp_path / "all", clock, every_kind=True)
+    await sync(tables, middle, all_kinds, clock)
+    copied = await middle.entry(agent.mcp_id)
+    assert copied is not None
+    assert (copied.kind, copied.card) == ("agent", agent.card)
 
 
 @awaited
