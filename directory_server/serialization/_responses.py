@@ -103,7 +103,10 @@ def hit_schema() -> Schema:
     """Return the schema of a hit in the result of a tool."""
     brief = field_schemas(Detail, ("summary",))["summary"]
     updated = {"type": "string", "pattern": r"^\d{4}-\d{2}$", "description": "Month of its last update."}
-    matches = {"type": "string", "description": "Conditions of the keywords that the entry satisfies."}
+    matches = {
+        "type": "string",
+        "description": "Conditions of the keywords that the entry satisfies, and unknown ones.",
+    }
     return {
         "type": "object",
         "properties": {
@@ -115,6 +118,7 @@ def hit_schema() -> Schema:
             "stars": {**field_schemas(Detail, ("stars",))["stars"], "type": "integer"},
             "updated": updated,
             "matches": matches,
+            "used_by": {"type": "integer", "description": "How many accounts of this directory opened it of late."},
             MATCHING_TOOLS: matching_tools_schema({"type": "object"}),
         },
         "required": list(IDENTIFIED),

@@ -105,6 +105,7 @@ def test_search_returns_text_and_equal_structured_content(server: Server) -> Non
                 "name": "Postgres",
                 "brief": "Query a Postgres database.",
                 "website_url": "https://github.com/example/postgres-mcp",
+                "server_name": "io.github.example/postgres-mcp",
             }
         ],
         "count": 1,
@@ -174,7 +175,7 @@ def test_an_exceeded_quota_is_an_error_result_with_retry_after(server: Server) -
     assert response.json["result"]["isError"] is True
     body = json.loads(response.json["result"]["content"][0]["text"])
     assert (body["error"], body["retry_after"]) == ("rate_limited", 3000)
-    assert "3,000 seconds" in body["message"]
+    assert "50 minutes" in body["message"]
     assert response.headers["Retry-After"] == "3000"
 
 

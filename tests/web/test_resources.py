@@ -112,7 +112,7 @@ def test_an_exceeded_quota_is_an_error_with_status_200_and_retry_after(server: S
     assert response.status == 200
     assert response.json["error"]["code"] == -32600
     assert response.json["error"]["data"] == {"error": "rate_limited", "retry_after": 3000}
-    assert "3,000 seconds" in response.json["error"]["message"]
+    assert "50 minutes" in response.json["error"]["message"]
     assert response.headers["Retry-After"] == "3000"
 
 

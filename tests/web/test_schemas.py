@@ -18,8 +18,8 @@ from directory_server.domain.views import Detail, Tool
 from .conftest import Server
 
 OPTIONAL = (
-    *("server_name", "vendor", "trust", "flags", "auth", "runs", "installable", "stars", "updated"),
-    *("status", "status_message", "ends", "matches", "matching_tools"),
+    *("vendor", "trust", "flags", "auth", "runs", "installable", "stars", "updated"),
+    *("status", "status_message", "ends", "matches", "matching_tools", "used_by"),
 )
 """Fields that not all hits of search_mcp have."""
 
@@ -184,7 +184,7 @@ def test_a_hit_of_a_tool_has_exactly_the_fields_of_its_schema(server: Server, sc
     assert (hit["vendor"], hit["installable"], hit["stars"], hit["updated"]) == (True, True, 7, "2026-05")
     assert_valid(result, schema, schemas)
     # The entry was not checked, is active and has no flags.
-    absent = ("server_name", "status", "status_message", "ends", "flags", "matching_tools")
+    absent = ("used_by", "status", "status_message", "ends", "flags", "matching_tools")
     missing = {"$.message", "$.searched_for", *(f"$.data[0].{field}" for field in absent)}
     assert set(differences(result, schema, schemas)) == missing
 
@@ -231,7 +231,7 @@ def test_hits_of_rest_and_mcp_have_fields_of_equal_types(schemas: Any, tools: An
         name for name, schema in hit.items() if name in rest and schema["type"] not in rest[name].get("type", "")
     } == {"ends"}
     assert rest["ends"]["oneOf"][0] == {"$ref": "#/components/schemas/EndOfLife"}
-    assert hit.keys() - rest.keys() == {"updated", "matches"}
+    assert hit.keys() - rest.keys() == {"updated", "matches", "used_by"}
 
 
 def test_rest_and_mcp_have_the_same_limits_of_arguments(server: Server, tools: Any) -> None:

@@ -9,7 +9,7 @@ from ...config import setting
 
 @frozen
 class PopularityConfig:
-    """How many accounts use an entry, on cards, on its page and in search_mcp."""
+    """How many accounts use an entry, on cards, on its page and in searches over MCP."""
 
     enabled: bool = setting(
         True,

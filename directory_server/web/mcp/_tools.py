@@ -140,13 +140,13 @@ _TOOLS = (
         "search_mcp",
         "Search MCP servers",
         "Search a directory of MCP (Model Context Protocol) servers by keywords, to find one that gives you a "
-        "capability you lack, such as reading mail, querying a database or driving a browser. Returns the "
-        "matching servers, best first, each with its mcp_id, name, a brief and website. The first ten also have, if "
+        "capability you lack, such as reading mail, querying a database or driving a browser. Returns "
+        "best servers first, each with mcp_id, name, brief and website. The first ten also have, if "
         "known: vendor (the product's own vendor publishes it), trust (verified: its publisher owns the name; works "
         "or down, when checked; read-only, its tools), flags (lookalike, duplicate: it imitates or repeats "
         "another entry), installable (get_mcp_detail has a configuration), whether it needs a secret (auth), "
-        "where it runs (runs), stars, updated, status with its reason if it is deprecated, the conditions that it "
-        "satisfies (matches), and its tools that match (matching_tools). "
+        "where it runs (runs), stars, used_by (accounts here), updated, status with its reason if it is deprecated, "
+        "the conditions that it satisfies (matches), and its tools that match (matching_tools). "
         "Keywords are a name, a product, a category, or a short description of a task, in any "
         "language; a few specific words find more than a long sentence. Conditions such as no API key, self-hosted, "
         "read-only, offline or in Rust rank servers that satisfy them first. Keywords may include filters: "
