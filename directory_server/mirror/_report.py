@@ -26,7 +26,7 @@ class SyncReport(PublishReport):
 
     `entries` counts versions, and `names` their names. `look_ups` counts the names whose versions were read apart.
     `nameless` counts the `rejected` entries whose name is unknown too. `skipped` counts the entries of a catalog that
-    are no MCP servers, by their media type. `claimed` counts the entries that, as an upstream without proof says, the
+    have no known kind, by their media type. `claimed` counts the entries that, as an upstream without proof says, the
     official registry lists. `skew` is how far the upstream's clock is ahead, in seconds.
     """
 
