@@ -68,10 +68,10 @@ def unpack(packed: bytes) -> Document:
     return Document(row, terms, numbers[DIMENSIONS:weights], numbers[weights:flags], special_terms)
 
 
-ANALYSIS, ANALYSED_SAMPLE = 19, "7d9dd494c246684b"
+ANALYSIS, ANALYSED_SAMPLE = 19, "4adff492e0c147d8"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 13, "e73e1630b19efc71"
+FILE, INDEXED_SAMPLE = 13, "21854ca9a6ff39d8"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"
