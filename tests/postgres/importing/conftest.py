@@ -21,6 +21,7 @@ from directory_server.domain.notes import Note
 from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
+from directory_server.features.popularity.tables import Sketches
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.quota_requests.resource import QUOTA
 from directory_server.features.removals.osv import Advisory
@@ -95,6 +96,8 @@ _ROWS = """
     INSERT INTO list_group VALUES ('red', 'team');
     INSERT INTO follower VALUES ('name', 'log', 7, 'version', 'holder', 999990.0);
     INSERT INTO audit VALUES (1, 'h', 999990000, 'account', 'id', 'ann', '', '', 'key.create', '', '', '', 'r', 'done');
+    INSERT INTO list_channel VALUES ('red', 'x/y', 'production', '1');
+    INSERT INTO work VALUES ('import', 999990.0, 999999.0, 1, 2, 0);
     INSERT INTO audit_begun VALUES ('r', 999990.0, '{}');
     INSERT INTO audit_checkpoint VALUES (1, 'h', 0, 's', 1);
 """
@@ -228,6 +231,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         connection.executescript(_ROWS)
     with closing(SeparateTables(folder, "statistics")) as separate:
         run_sync(Statistics(separate).add(COUNTS, [QueryCount(day, text, 9, 1) for day in (2, 1) for text in "bé"]))
+        run_sync(Sketches(separate).add(2, [("id", "ann")]))
     return Filled(folder, key.id, secret, replaced, revoked, session, link, made[0][1], made[2][1])
 
 
