@@ -40,8 +40,8 @@ _EXACT = """
 
 _FILTER = f"NOT hidden AND (NOT record.deleted OR :include_deleted) AND {_CHANGED_AT} >= :updated_since"
 
-# The word for the kind in a name. Those of servers have none. Without CASE, the planner of PostgreSQL expects that nearly
-# no name is that of a server, and reads all rows.
+# The word for the kind in a name. Those of servers have none. Without CASE, the planner of PostgreSQL expects nearly
+# no name to be that of a server, and reads all rows.
 _HAS_KIND = " OR ".join(f"strpos(entry.name, '/{kind}:') > 0" for kind in KINDS)
 _IS_SERVER = f"CASE WHEN {_HAS_KIND} THEN false ELSE true END"
 

@@ -108,7 +108,7 @@ def _search_states(page: Any, site: Site, name: str) -> Iterator[str]:
     page.locator(".chooser summary").click()
     yield "entry, editors"
     page.locator(".chooser").get_by_role("link", name="Zed").click()
-    page.locator("[data-editor=zed] pre").first.wait_for()
+    page.locator(".chooser summary.chosen", has_text="Zed").wait_for()
     yield "entry, Zed"
     # The ways are exclusive, and setups of other editors are hidden.
     page.evaluate(
