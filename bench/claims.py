@@ -21,7 +21,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search import TextAnalysis
 from directory_server.search.index.claims import QUERIES
 from directory_server.serialization import encode_entry

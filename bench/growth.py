@@ -40,7 +40,7 @@ from attrs import evolve, frozen
 from directory_server.composition import max_streams
 from directory_server.config import load as load_config
 from directory_server.domain.entries import Entry
-from directory_server.process import client_sockets
+from directory_server.runtime.process import client_sockets
 
 from .catalogue.files import REAL, read_entries, read_sample
 from .catalogue.queries import word_pairs

@@ -35,7 +35,7 @@ from attrs import evolve, frozen
 
 from directory_server.domain.entries import PUBLISHER, Entry, as_mapping, as_text
 from directory_server.domain.identity import repository_key
-from directory_server.sanitize import shorten
+from directory_server.texts.sanitize import shorten
 
 from .catalogue.files import REAL, Judged, read_entries
 from .engines.ours import our_engine, our_index

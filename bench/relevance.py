@@ -32,7 +32,7 @@ from attrs import frozen
 
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Match, Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .catalogue.files import QUERIES, REAL, Judged, read_entries, read_judged
 from .catalogue.queries import FORMS, KnownItem, known_items

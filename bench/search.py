@@ -26,7 +26,7 @@ from attrs import frozen
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis
 from directory_server.serialization import encode_entry
 

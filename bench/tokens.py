@@ -17,7 +17,7 @@ from statistics import median
 
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.mcp import tool_text
 
 from .catalogue.files import REAL, read_entries

@@ -14,14 +14,15 @@ from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
-from . import __version__, process
+from . import __version__
 from .config import Config, ConfigError, endpoints, record_folder, shown_settings
 from .domain.errors import Unavailable
-from .process import StartFailed
-from .run_sync import run_until_done
-from .running import RunningServer, ServerRecord
-from .timers import Timer
-from .wording import entries
+from .runtime import process
+from .runtime.process import StartFailed
+from .runtime.run_sync import run_until_done
+from .runtime.running import RunningServer, ServerRecord
+from .runtime.timers import Timer
+from .texts.wording import entries
 
 if TYPE_CHECKING:
     from .composition import Application

@@ -15,7 +15,7 @@ from .config import ConfigError, load, setting_names
 from .domain.errors import DirectoryError, Unavailable
 from .feature import Feature, attribute
 from .features import FEATURES, sections
-from .sanitize import clean
+from .texts.sanitize import clean
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "after-restore": (

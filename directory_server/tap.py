@@ -14,9 +14,9 @@ from twisted.python import usage
 from .app import DirectoryService
 from .config import Config, ConfigError, endpoints, load, setting_names
 from .features import sections
-from .machine import use_monotonic_timers
-from .main_reactor import main_reactor
-from .process import Terminal
+from .runtime.machine import use_monotonic_timers
+from .runtime.main_reactor import main_reactor
+from .runtime.process import Terminal
 
 
 class Options(usage.Options):

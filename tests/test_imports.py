@@ -11,10 +11,10 @@ from .modules import BENCH, MODULES, OURS, PROJECT, Module, Rule, breaks, is_bro
 from .test_layers import COMPOSERS
 
 ONLY_IN = {
-    "argon2": {"passwords"},
+    "argon2": {"services.passwords"},
     "cattrs": {"serialization", "config"},
     "click": {"cli", "command_line", "feature", "features"},
-    "cryptography": {"sealing", "features.operators", "features.publishing"},
+    "cryptography": {"tables.sealing", "features.operators", "features.publishing"},
     "httptools": {"http"},
     "joserfc": {"issuers"},
     "json": {"serialization"},
@@ -30,11 +30,11 @@ ONLY_IN = {
     "packaging": {"features"},
     "confusable_homoglyphs": {"features"},
     "rapidfuzz": {"search"},
-    "time": {*COMPOSERS, "cli", "machine"},
+    "time": {*COMPOSERS, "cli", "runtime.machine"},
     "twisted.application.internet.TimerService": set(),
-    "twisted.internet.reactor": {"main_reactor"},
+    "twisted.internet.reactor": {"runtime.main_reactor"},
     # It ends at the first error.
-    "twisted.internet.task.LoopingCall": {"timers"},
+    "twisted.internet.task.LoopingCall": {"runtime.timers"},
     "treq": {"mirror"},
     "twisted.web": {"features", "http_client", "mirror", "http", "streams", "web"},
     "werkzeug": {"features", "web"},

@@ -22,10 +22,10 @@ FEATURES = "features"
 KNOW_FEATURES = {"composition._features", "command_line", "tap"}
 """Modules that read the list of all features."""
 
-DOMAIN = {"client_config", "domain", "domain.errors", "wording"}
+DOMAIN = {"client_config", "domain", "domain.errors", "texts.wording"}
 _PORTS = DOMAIN | {"domain.ports"}
 _INDEX = {"search.index", "search.index.arrays", "search.tables", "search.text"}
-_SERVICES = _PORTS | {"serialization", "services", "tables", "http", "streams", "hosts", "sanitize"}
+_SERVICES = _PORTS | {"serialization", "services", "tables", "http", "streams", "texts.hosts", "texts.sanitize"}
 _WEB = _SERVICES | {
     "web.access_log",
     "web.throttling",
@@ -37,49 +37,52 @@ _WEB = _SERVICES | {
 
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
-    "sanitize": set(),
-    "text_marks": {"sanitize"},
-    "wording": set(),
-    "files": set(),
-    "hosts": set(),
-    "client_config": {"sanitize", "hosts"},
-    "domain": {"domain.errors", "client_config", "sanitize", "hosts", "wording", "text_marks"},
-    "domain.errors": {"domain", "wording"},
+    "runtime": set(),
+    "texts": set(),
+    "texts.sanitize": set(),
+    "text_marks": {"texts.sanitize"},
+    "texts.wording": set(),
+    "runtime.files": set(),
+    "texts.hosts": set(),
+    "client_config": {"texts.sanitize", "texts.hosts"},
+    "domain": {"domain.errors", "client_config", "texts.sanitize", "texts.hosts", "texts.wording", "text_marks"},
+    "domain.errors": {"domain", "texts.wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": DOMAIN,
-    "services": _PORTS | {"tables", "run_sync"},
-    "search.text": {"sanitize"},
+    "services": _PORTS | {"tables", "runtime.run_sync"},
+    "search.text": {"texts.sanitize"},
     "search.index.arrays": set(),
-    "search.tables": {"domain", "sanitize", "search.text", "search.index.arrays"},
+    "search.tables": {"domain", "texts.sanitize", "search.text", "search.index.arrays"},
     "search.index": {"domain", "search.index.arrays", "search.tables", "search.text", "serialization", "text_marks"},
     "search.query": {"domain", *_INDEX},
     "search.ranking": {"domain", "search.query", *_INDEX},
     "search": _PORTS | {"serialization", "search.ranking", "search.query", *_INDEX},
-    "run_sync": set(),
-    "threads": {"domain.ports", "domain.errors"},
-    "process": set(),
-    "running": {"domain.errors", "serialization"},
-    "turn": {"domain.ports"},
-    "timers": {"domain.errors", "domain.ports"},
-    "follower": _PORTS | {"tables", "timers", "work_report"},
-    "work_report": {"domain.errors", "tables"},
-    "sealing": set(),
-    "machine": {"domain.ports"},
-    "fair_queue": {"domain.errors"},
-    "passwords": _PORTS | {"fair_queue", "threads"},
-    "tables": _PORTS | {"serialization", "sealing"},
+    "runtime.run_sync": set(),
+    "runtime.threads": {"domain.ports", "domain.errors"},
+    "runtime.process": set(),
+    "runtime.running": {"domain.errors", "serialization"},
+    "runtime.turn": {"domain.ports"},
+    "runtime.timers": {"domain.errors", "domain.ports"},
+    "runtime.follower": _PORTS | {"tables", "runtime.timers", "runtime.work_report"},
+    "runtime.work_report": {"domain.errors", "tables"},
+    "runtime.machine": {"domain.ports"},
+    "runtime.fair_queue": {"domain.errors"},
+    "services.passwords": _PORTS | {"runtime.fair_queue", "runtime.threads"},
+    "tables": _PORTS | {"serialization"},
     "upgrades": set(),
     "sqlite": _PORTS
     | {"tables", "upgrades"}
-    | {"serialization", "files", "run_sync", "sealing", "threads", "timers", "turn"},
-    "postgres": _PORTS | {"tables", "upgrades", "serialization", "run_sync", "sealing", "threads", "timers", "turn"},
-    "importer": _PORTS | {"serialization", "files"},
-    "http_client": {"domain.errors", "domain.ports", "hosts", "__init__"},
-    "issuers": {"domain.errors", "domain.ports", "http_client", "serialization", "hosts"},
+    | {"serialization", "runtime.files", "runtime.run_sync", "runtime.threads", "runtime.timers", "runtime.turn"},
+    "postgres": _PORTS
+    | {"tables", "upgrades", "serialization", "runtime.run_sync", "runtime.threads", "runtime.timers", "runtime.turn"},
+    "importer": _PORTS | {"serialization", "runtime.files"},
+    "http_client": {"domain.errors", "domain.ports", "texts.hosts", "__init__"},
+    "issuers": {"domain.errors", "domain.ports", "http_client", "serialization", "texts.hosts"},
     "mirror": _PORTS
-    | {"tables", "serialization", "importer", "http_client", "files", "wording", "work_report", "__init__"},
-    "http": {"timers", "wording"},
-    "streams": {"domain.ports", "domain.errors", "http", "timers", "wording"},
+    | {"tables", "serialization", "importer", "http_client"}
+    | {"runtime.files", "texts.wording", "runtime.work_report", "__init__"},
+    "http": {"runtime.timers", "texts.wording"},
+    "streams": {"domain.ports", "domain.errors", "http", "runtime.timers", "texts.wording"},
     "web": set(),
     "web.access_log": {"domain.ports", "domain.errors", "serialization"},
     "web.responses": {"serialization", "http"},
@@ -87,10 +90,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.forms": {"domain.errors", "http"},
     "web.error_responses": {"domain.errors", "http", "serialization", "web.responses"},
     "web.origins": {"domain.errors", "http"},
-    "web.access_file": {"domain.errors", "web.access_log", "wording"},
+    "web.access_file": {"domain.errors", "web.access_log", "texts.wording"},
     "web.health": _WEB | {"__init__"},
-    "web.key_uses": _WEB | {"sanitize"},
-    "web.authentication": _WEB | {"web.key_uses", "fair_queue"},
+    "web.key_uses": _WEB | {"texts.sanitize"},
+    "web.authentication": _WEB | {"web.key_uses", "runtime.fair_queue"},
     "web.routes": {"domain.ports", "http", "web.access_log", "web.error_responses"},
     "web.audit": _WEB,
     "web.rest": _WEB | {"web.authentication"},
@@ -98,7 +101,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.registry": _WEB | {"web.authentication", "__init__"},
     "web.mcp": _WEB | {"web.authentication", "__init__"},
     "web.metrics": _WEB,
-    "web.pages": _WEB | {"threads"},
+    "web.pages": _WEB | {"runtime.threads"},
     "web.account": _WEB | {"web.audit", "web.mcp", "web.pages", "web.key_uses"},
     "web.operator_requests": _WEB | {"web.account"},
     "resource": {"config", "domain", "domain.errors", "domain.ports", "tables"},
@@ -106,7 +109,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "web.openapi": _WEB | {"web.rest", "web.changes", "web.health", "web.registry", "__init__"},
     "web.routing": _WEB | {"web.audit", "web.pages"},
     "web.site": _WEB | {"web.routing", "web.origins"},
-    "main_reactor": set(),
+    "runtime.main_reactor": set(),
     "feature.server": {
         *("config", "domain.ports", "http", "services", "tables"),
         *("web.authentication", "web.operator_requests", "web.pages", "web.registry", "web.throttling"),
@@ -120,11 +123,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         *("tables", "web.account", "web.pages", "web.routes"),
     },
     "feature": {"config", "domain.ports", "feature.server", "tables"},
-    "config": {"files"},
+    "config": {"runtime.files"},
     "sample": set(),
     "cli": _SERVICES
-    | {"config", "importer", "main_reactor", "mirror", "resource", "run_sync", "running", "sample", "search"}
-    | {"storage", "timers", "__init__", "wording", "work_report"},
+    | {"config", "importer", "runtime.main_reactor", "mirror"}
+    | {"resource", "runtime.run_sync", "runtime.running", "sample", "search"}
+    | {"storage", "__init__", "runtime.timers", "runtime.work_report", "texts.wording"},
 }
 """Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""
 

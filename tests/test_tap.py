@@ -20,7 +20,7 @@ from twisted.python.usage import UsageError
 
 from directory_server.app import DirectoryService
 from directory_server.config import Config, HttpConfig, MetricsConfig, WebConfig
-from directory_server.process import StartFailed
+from directory_server.runtime.process import StartFailed
 from directory_server.tap import Options, makeService
 
 from .process.conftest import TIMEOUT, until

@@ -14,7 +14,7 @@ from directory_server import sqlite, tables
 from directory_server.domain.entries import Entry
 from directory_server.domain.keys import digest, new_id, new_key_secret
 from directory_server.domain.ports.search import Analysis
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 from directory_server.tables import StoredEntries
 

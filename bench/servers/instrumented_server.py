@@ -137,7 +137,7 @@ def main(*arguments: str) -> None:
     from twisted.internet.task import LoopingCall
     from twisted.logger import globalLogBeginner, textFileLogObserver
 
-    from directory_server.machine import use_monotonic_timers
+    from directory_server.runtime.machine import use_monotonic_timers
     from directory_server.tap import Options, makeService
 
     reactor: Any = _reactor

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from attrs import evolve, frozen
 
 from directory_server.domain.entries import Entry
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import restore_entry
 
 from ..clients.http_load import Settings, load

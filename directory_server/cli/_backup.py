@@ -12,9 +12,9 @@ from ..config import Config
 from ..domain.errors import DirectoryError
 from ..domain.transfers import Restored
 from ..domain.work import BACKUP
+from ..runtime.work_report import reported
 from ..storage import Backup, place, put_backup, read_backup, write_backup
-from ..wording import counted
-from ..work_report import reported
+from ..texts.wording import counted
 from .context import command_context, configuration, servers_of, wait_for
 from .output import echo, minute
 

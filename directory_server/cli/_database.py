@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ..config import Config
-from ..sanitize import clean
 from ..storage import import_data_directory, place, upgrade_database
+from ..texts.sanitize import clean
 from .context import configuration
 from .output import Group, echo
 

@@ -19,11 +19,11 @@ from ..domain.errors import BadInput, NotFound
 from ..domain.search import Page, Query
 from ..domain.versions import LOCAL
 from ..domain.visibility import Mark
-from ..run_sync import inline
+from ..runtime.run_sync import inline
+from ..runtime.timers import Listeners
 from ..search import ImpactIndex, MappedIndexFile
 from ..services.feed import Feed
 from ..services.index_keeper import IndexKeeper
-from ..timers import Listeners
 from .context import CommandContext, command_context, in_context, wait_for
 from .output import Group, Record, echo, listing, print_json
 

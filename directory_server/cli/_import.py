@@ -10,8 +10,8 @@ import click
 from .. import importer
 from ..domain.versions import IMPORTED, LOCAL
 from ..domain.work import IMPORT
-from ..wording import entries
-from ..work_report import reported
+from ..runtime.work_report import reported
+from ..texts.wording import entries
 from .context import command_context, wait_for
 from .output import echo, print_errors, progress_bar
 

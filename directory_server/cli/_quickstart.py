@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 import click
 from attrs import frozen
 
-from .. import importer, sample, wording
+from .. import importer, sample
 from ..config import Config, endpoints
 from ..domain.versions import SAMPLE
 from ..services.accounts import invitation
+from ..texts import wording
 from ._sync import configured_upstreams, sync_all
 from .context import PAGE, PROXY, CommandContext, command_context, configuration, run_in_reactor, wait_for
 from .output import echo

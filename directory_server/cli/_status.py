@@ -19,9 +19,9 @@ from ..config import Config
 from ..domain.accounts import ACCOUNT_STATES
 from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
-from ..running import RunningServer
+from ..runtime.running import RunningServer
 from ..storage import place
-from ..wording import counted, entries
+from ..texts.wording import counted, entries
 from ._config import server_line
 from ._upstream import upstream_record
 from .context import PROXY, CommandContext, allowed_host, command_context, local_url, servers_of, wait_for

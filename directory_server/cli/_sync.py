@@ -13,8 +13,8 @@ import click
 
 from ..config import Config
 from ..domain.errors import DirectoryError
-from ..run_sync import inline
-from ..wording import counted, entries
+from ..runtime.run_sync import inline
+from ..texts.wording import counted, entries
 from .context import CommandContext, command_context, run_in_reactor, servers_of, wait_for
 from .output import ShowProgress, echo, print_errors, progress_bar
 

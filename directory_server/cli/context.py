@@ -18,9 +18,9 @@ from twisted.python.failure import Failure
 from ..config import Config, endpoints, record_folder
 from ..domain.audit import DONE, MAX_TEXT, Actor, AuditEvent
 from ..domain.roster import ListedAccount, ListedKey
-from ..main_reactor import main_reactor
-from ..run_sync import run_until_done
-from ..running import RunningServer, running_servers
+from ..runtime.main_reactor import main_reactor
+from ..runtime.run_sync import run_until_done
+from ..runtime.running import RunningServer, running_servers
 from ..serialization import recorded_values
 from .output import echo
 

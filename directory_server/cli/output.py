@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 import click
 
-from ..sanitize import clean
 from ..serialization import decode, encode, pretty, rfc3339
-from ..wording import counted, wait
+from ..texts.sanitize import clean
+from ..texts.wording import counted, wait
 
 SPOOLED = 8_000_000
 """Bytes of the rows of a table that are held in memory."""

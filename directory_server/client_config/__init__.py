@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from ._data import NOTICES
 from ._editor_table import EDITORS
 from ._editors import Editor, Server, Setup

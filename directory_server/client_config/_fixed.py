@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .. import hosts
+from ..texts import hosts
 from ._notices import Notice, Unusable, warning
 from ._server_config import INPUT, Template, flat
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .. import hosts
+from ..texts import hosts
 from ._data import words
 from ._notices import Unusable
 

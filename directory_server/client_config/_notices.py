@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from attrs import field, frozen
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from ._data import NOTICES
 
 MAX_SUBJECT = 100

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from .. import hosts
+from ..texts import hosts
 from . import _identifiers as identifiers
 from ._data import words
 from ._environment import NAME, check_fixed, is_sensitive

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
-from .. import hosts
+from ..texts import hosts
 from ._data import words
 from ._notices import Notice, Unusable, warning
 from ._server_config import INPUT, Input, Inputs, ServerConfig, Template, as_text, display, flat, literal, mappings

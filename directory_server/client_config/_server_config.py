@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from ..sanitize import clean_line, is_visible
+from ..texts.sanitize import clean_line, is_visible
 from ._notices import Notice, Unusable
 
 MAX_TEXT = 2_000

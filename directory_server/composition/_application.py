@@ -18,11 +18,11 @@ from ..domain.errors import Unavailable
 from ..domain.ports.search import SUBSCRIBERS, Announcer
 from ..domain.upstreams import UpstreamState
 from ..feature.server import LOADS, SERVICES, WRITES, Server
+from ..runtime.timers import Timer
 from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..storage import Storage
-from ..timers import Timer
 from ..web import metrics
 from ..web.access_log import AccessRecorder
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL

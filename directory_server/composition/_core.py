@@ -9,7 +9,6 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from .. import threads
 from ..config import Config, index_folder
 from ..domain.accounts import Account
 from ..domain.ports.access import SCOPES
@@ -18,16 +17,17 @@ from ..domain.ports.additions import ADDITIONS, PUBLISHED_CHECKS
 from ..domain.ports.search import LIKENESS, OPENED, SEARCHED, USERS
 from ..feature.server import Server
 from ..http.proxies import Proxies, network_of
-from ..machine import anchored, machine_time
-from ..passwords import Argon2Passwords
+from ..runtime import threads
+from ..runtime.machine import anchored, machine_time
+from ..runtime.threads import Limited
+from ..runtime.turn import ReactorTurn, TurnPace
 from ..search import ImpactIndex, MappedIndexFile
 from ..services.catalogue import Catalogue
 from ..services.directory import Directory
 from ..services.index_keeper import IndexKeeper
 from ..services.known_notes import KnownNotes
+from ..services.passwords import Argon2Passwords
 from ..storage import Environment, Serving, open_storage
-from ..threads import Limited
-from ..turn import ReactorTurn, TurnPace
 from ..web.metrics import Metrics
 from ..web.pages import STREAMS
 from ._features import register_features

@@ -6,7 +6,7 @@ from attrs import asdict, frozen
 
 from .. import streams
 from ..config import Config
-from ..run_sync import run_until_done
+from ..runtime.run_sync import run_until_done
 from ..search import percolate
 from ..web import changes, mcp, pages
 from ._core import Core

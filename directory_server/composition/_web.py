@@ -8,14 +8,15 @@ from pathlib import Path
 
 from attrs import frozen
 
-from .. import hosts, http
+from .. import http
 from ..config import Config, endpoints
 from ..domain.ports.audit import TRAIL
 from ..domain.upstreams import UpstreamState
 from ..feature.parts import NUMBERS, UPSTREAMS, Upstream
 from ..feature.server import FAULTS
-from ..run_sync import run_until_done
+from ..runtime.run_sync import run_until_done
 from ..search import percolate
+from ..texts import hosts
 from ..web import (
     access_file,
     access_log,

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 import attrs
 from attrs import AttrsInstance, frozen
 
-from ..files import open_file, read_regular_file
+from ..runtime.files import open_file, read_regular_file
 from ._settings import Config
 from ._types import Sections, known_settings, structure, table_class
 

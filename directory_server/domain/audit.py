@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from .errors import without_keys
 
 MAX_TEXT = 200

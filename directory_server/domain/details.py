@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..client_config import installations
-from ..sanitize import Cleaner
+from ..texts.sanitize import Cleaner
 from .checks import VerifiedStatus
 from .entries import Entry, as_mapping, as_mappings, as_text
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from .ending_views import EndingView, State
 from .entries import check_name, mcp_id_of
 from .errors import BadInput, Forbidden

@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 from attrs import field, frozen
 
-from ..sanitize import clean_line, shorten
+from ..texts.sanitize import clean_line, shorten
 from .errors import BadInput
 from .fact_words import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
 from .kinds import KINDS, Card, Use, card_of, kind_of, short_name

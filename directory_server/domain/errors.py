@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..wording import counted, wait
+from ..texts.wording import counted, wait
 from .quota import Allowance
 from .shapes import Issue
 

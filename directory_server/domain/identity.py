@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from .check_views import PackageView
 from .entries import Entry
 from .limits import NAME, WORD

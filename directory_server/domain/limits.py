@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from attrs import define, field, fields, has
 
-from ..sanitize import Cleaner, clean, clean_line, clean_text
+from ..texts.sanitize import Cleaner, clean, clean_line, clean_text
 
 T = TypeVar("T")
 

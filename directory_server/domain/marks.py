@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
-from ..sanitize import clean_line
 from ..text_marks import MIN_SCANNED, rules, scan
+from ..texts.sanitize import clean_line
 
 WITHHELD = "(Withheld by this directory: the text may give commands to a model.)"
 """Stands for a text that is not passed on."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve, frozen
 
-from ..wording import counted
+from ..texts.wording import counted
 from .changes import Outcome
 from .entries import Entry
 from .versions import Record, age, epoch

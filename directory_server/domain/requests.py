@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from attrs import field, frozen
 
-from ..sanitize import clean_text
+from ..texts.sanitize import clean_text
 from .errors import BadInput, NotFound
 
 State = Literal["open", "asked", "approved", "declined", "closed", "withdrawn", "expired"]

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from attrs import evolve, field, frozen
 
-from ..sanitize import clean_line
+from ..texts.sanitize import clean_line
 from .kinds import names_kinds
 from .scopes import Scope
 from .tools import OfferedTool

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..sanitize import clean
+from ..texts.sanitize import clean
 
 MAX_ISSUES = 20
 """Issues after which a document is not checked further."""

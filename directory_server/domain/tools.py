@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from ..sanitize import clean_line, shorten
+from ..texts.sanitize import clean_line, shorten
 
 MAX_OFFERED = 100
 """Tools of an entry that searches name."""

@@ -13,8 +13,8 @@ from twisted.internet.protocol import Protocol as TwistedProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from ..timers import Timer
-from ..wording import counted
+from ..runtime.timers import Timer
+from ..texts.wording import counted
 from ._output import Budget
 from .proxies import Proxies, network_of
 

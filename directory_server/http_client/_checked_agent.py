@@ -26,9 +26,9 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
-from .. import hosts
 from ..domain.errors import DirectoryError
 from ..domain.ports.runtime import Offload
+from ..texts import hosts
 from ._bounded_agent import HeadBoundedPool
 from ._responses import port_of
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from ..files import open_file
+from ..runtime.files import open_file
 
 CHUNK = 1 << 16
 """Bytes that are read, or inflated, in one step."""

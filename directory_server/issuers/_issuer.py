@@ -10,12 +10,12 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
-from .. import hosts
 from ..domain.errors import BadInput, Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.tracing import Trace
 from ..http_client import BadResponse, document_client
 from ..serialization import decode
+from ..texts import hosts
 from ._keys import VerificationKey, keys_of
 from ._tokens import VerifiedToken, check_claims, read_header, verified_payload
 

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from .. import files
 from ..domain.ports.runtime import Offload
+from ..runtime import files
 from ._fetcher import Fetcher, Response, Validators
 from ._upstream import Upstream, UpstreamFailed
 

@@ -19,9 +19,9 @@ from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..domain.work import sync_of
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
+from ..runtime.work_report import reported
 from ..tables import StoredMirrors, StoredWork
-from ..wording import counted
-from ..work_report import reported
+from ..texts.wording import counted
 from ._catalog import KnownCard
 from ._client import Client, client
 from ._file import DEADLINE as FILE_DEADLINE

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from ..domain.changes import PublishReport
-from ..wording import entries
+from ..texts.wording import entries
 
 MAX_REASONS = 100
 """Rejected entries whose reasons a report lists."""

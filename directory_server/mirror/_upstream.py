@@ -13,8 +13,8 @@ from attrs import evolve, frozen
 from ..domain.errors import DirectoryError
 from ..domain.patterns import NamePatterns
 from ..domain.upstreams import UpstreamState
-from ..files import read_regular_file
-from ..wording import entries
+from ..runtime.files import read_regular_file
+from ..texts.wording import entries
 
 
 class UpstreamFailed(DirectoryError):

@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from ..domain.errors import Unavailable
-from ..timers import PollingBus
+from ..runtime.timers import PollingBus
 from ._availability import Proof
 from ._connection import NOW
 from ._database import Database

@@ -17,8 +17,8 @@ from twisted.internet.interfaces import IReactorTime
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.storage import Policy
-from ..run_sync import inline
-from ..threads import detached
+from ..runtime.run_sync import inline
+from ..runtime.threads import detached
 from ._availability import CONFLICT, DEADLOCK, Availability, Proof
 from ._connection import ANSWER, COMMIT, STATEMENT, Connection, Cursor, connect, parameters
 from ._migrations import migrate, missing

@@ -16,7 +16,7 @@ from twisted.application.service import Service
 from twisted.internet.defer import Deferred
 
 from ..domain.errors import Unavailable
-from ..timers import Timer
+from ..runtime.timers import Timer
 from ._availability import Proof
 from ._connection import Connection, Cursor, NoAnswer
 from ._database import Database

@@ -19,7 +19,7 @@ from threading import local
 import Stemmer
 from opencc import OpenCC
 
-from ..sanitize import normalize
+from ..texts.sanitize import normalize
 
 MAX_TEXT = 40_000
 """Characters of one text that are analysed, before folding and again after it. The rest is ignored."""

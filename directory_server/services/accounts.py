@@ -14,7 +14,7 @@ from ..domain.keys import UNKNOWN, Client
 from ..domain.ports.access import Quota
 from ..domain.ports.accounts import Passwords
 from ..tables import StoredAccounts, StoredRoster, StoredSessions
-from ..wording import counted
+from ..texts.wording import counted
 
 SHORTEST, LONGEST = 12, 200
 """Length limits of a password in characters (NIST SP 800-63B-4, section 3.1.1.2)."""

@@ -21,7 +21,7 @@ from ..domain.trust import trust_text
 from ..domain.versions import LATEST, Version, VersionFilter
 from ..domain.views import Detail, Hit
 from ..domain.withholding import marked_detail
-from ..run_sync import inline
+from ..runtime.run_sync import inline
 from .page_cache import CachedPage, PageCache, key_of
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Index, IndexFile
 from ..domain.ports.storage import Store
-from ..wording import entries
+from ..texts.wording import entries
 
 INTERVAL = 60.0
 """Seconds between two checks of the file."""

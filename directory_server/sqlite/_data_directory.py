@@ -18,9 +18,9 @@ from twisted.python.failure import Failure
 
 from ..domain.errors import NEWER_SCHEMA, Unavailable
 from ..domain.ports.runtime import Offload
-from ..files import read_regular_file
-from ..threads import OwnThreads
-from ..timers import Timer
+from ..runtime.files import read_regular_file
+from ..runtime.threads import OwnThreads
+from ..runtime.timers import Timer
 from ._availability import Availability
 from ._connection import Synchronous
 from ._database import Database, file_identity

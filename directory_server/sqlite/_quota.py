@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import MachineTime, Turn
 from ..domain.quota import Allowance
-from ..turn import ImmediateTurn
+from ..runtime.turn import ImmediateTurn
 from ._charge_group import NEWEST, ChargeGroup, Windows
 from ._connection import is_busy
 from ._database import Database

@@ -13,8 +13,8 @@ from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Offload
 from ..domain.ports.search import Analysis
 from ..domain.publishing import SourceLimits
+from ..runtime.timers import PollingBus
 from ..tables import Engine, Rows, StoredEntries, Write
-from ..timers import PollingBus
 from ._connection import is_busy
 from ._database import Database, data_version
 from ._tables import SqliteTables

@@ -17,7 +17,7 @@ from ..domain.errors import Unavailable
 from ..domain.keys import CACHED, ApiKey, newest_half
 from ..domain.ports.runtime import Offload, Turn
 from ..domain.ports.storage import Policy
-from ..run_sync import inline
+from ..runtime.run_sync import inline
 from ..tables import FIND_KEY, Rows, Statement, Tables, found_key, sqlite_statement, storable_value
 from ._database import Database, Schema, data_version
 

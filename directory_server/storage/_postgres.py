@@ -20,9 +20,9 @@ from ..config import Config
 from ..domain.errors import BadInput
 from ..domain.ports.runtime import Offload
 from ..domain.transfers import Imported, Restored
-from ..run_sync import inline, run_sync
+from ..runtime.run_sync import inline, run_sync
+from ..runtime.timers import Timer
 from ..search import TextAnalysis
-from ..timers import Timer
 from ._storage import Environment, policy_of, source_limits, upstream_names
 
 SESSIONS = 2

@@ -85,7 +85,7 @@ def open_sqlite(config: Config, environment: Environment) -> tables.Storage:
 def _serving(data: sqlite.DataDirectory, quota: sqlite.SqliteQuota, environment: Environment) -> tables.Serving:
     """Return what a server runs."""
     # Commands do not serve, and this import takes 50 ms.
-    from ..timers import Timer
+    from ..runtime.timers import Timer
 
     reactor = environment.reactor
     bus = sqlite.DataVersionBus(data.directory, reactor)

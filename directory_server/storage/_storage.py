@@ -12,10 +12,10 @@ from ..config import Config
 from ..domain.policy import PolicyRules
 from ..domain.ports.runtime import MachineTime, Offload, Turn
 from ..domain.publishing import SourceLimits
-from ..machine import machine_time
-from ..run_sync import inline
+from ..runtime.machine import machine_time
+from ..runtime.run_sync import inline
+from ..runtime.turn import ImmediateTurn
 from ..search import EntryPolicy
-from ..turn import ImmediateTurn
 
 
 @frozen

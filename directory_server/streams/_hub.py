@@ -18,8 +18,8 @@ from twisted.python.failure import Failure
 from ..domain.errors import Unavailable
 from ..domain.ports.runtime import Bus
 from ..http import Request
-from ..timers import Timer
-from ..wording import counted
+from ..runtime.timers import Timer
+from ..texts.wording import counted
 from ._channel import BATCH, BatchRunner, Channel
 from ._stream import HEARTBEAT, RETRY, Stream
 

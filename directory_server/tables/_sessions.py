@@ -19,9 +19,9 @@ from ..domain.accounts import (
 )
 from ..domain.errors import Unavailable
 from ..domain.keys import NEW_SECRET_LIFETIME, UNKNOWN, Client, NewSecret, digest, new_token
-from ..sealing import seal, unseal
 from ._account_rows import COUNTS, columns
 from ._tables import Rows, Tables, transaction
+from .sealing import seal, unseal
 
 # They skip rows that another process deletes: neither waits for the other.
 _FORGET_IDLE = """

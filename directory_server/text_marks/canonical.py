@@ -11,7 +11,7 @@ from operator import attrgetter
 import regex
 from attrs import frozen
 
-from ..sanitize import normalize
+from ..texts.sanitize import normalize
 from .shapes import LOOK_ALIKES
 from .words import rules
 

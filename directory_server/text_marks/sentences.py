@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from attrs import define, field
 
-from ..sanitize import clean, normalize
+from ..texts.sanitize import clean, normalize
 from .shapes import LOOK_ALIKES, SECRET
 from .words import rules
 

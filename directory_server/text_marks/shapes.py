@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import regex
 
-from ..sanitize import invisible_spans
+from ..texts.sanitize import invisible_spans
 from .words import fold, rules
 
 Span = tuple[int, int]

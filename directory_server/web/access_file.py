@@ -12,7 +12,7 @@ from twisted.logger import LogEvent, Logger
 from twisted.python.logfile import LogFile
 
 from ..domain.errors import Unavailable
-from ..wording import counted
+from ..texts.wording import counted
 from .access_log import NAMESPACE
 
 STANDARD_OUTPUT = Path("-")

@@ -17,9 +17,9 @@ from ..domain.ports.access import Quota, Scopes, TokenIssuer
 from ..domain.ports.points import Single
 from ..domain.publishing import SubjectPublisher
 from ..domain.quota import Allowance
-from ..fair_queue import FairQueue
 from ..http import Request
 from ..http.headers import values
+from ..runtime.fair_queue import FairQueue
 from ..services.catalogue import decide_scope
 from ..tables import StoredKeyRing
 from .error_responses import note_error

@@ -14,8 +14,8 @@ from ..domain.keys import MAX_NAME, Client, KeyUse
 from ..http import Request
 from ..http.headers import value as header
 from ..http.proxies import Proxies
-from ..sanitize import clean_line
 from ..tables import StoredKeyUses
+from ..texts.sanitize import clean_line
 
 INTERVAL = 300.0
 """Seconds after a written use of a key in which other uses by the same client are not written."""

@@ -12,8 +12,8 @@ from werkzeug.exceptions import NotFound
 
 from ..domain.ports.points import Point
 from ..http import Request
-from ..sanitize import clean_line
 from ..tables import Storage
+from ..texts.sanitize import clean_line
 from .account import CSRF, AccountRequests, Member
 
 ADMIN = "/admin"

@@ -14,7 +14,7 @@ from ..test_layers import DOMAIN, layer_of
 BENCH_MAY_IMPORT: dict[str, set[str] | None] = {
     "bench.measurement": set(),
     "bench.engines": {
-        *("domain", "domain.ports", "features", "run_sync", "serialization"),
+        *("domain", "domain.ports", "features", "runtime.run_sync", "serialization"),
         *("search", "search.index", "search.query", "search.ranking"),
     },
     "bench.catalogue": DOMAIN | {"sample", "search.index", "serialization"},

@@ -17,7 +17,7 @@ from twisted.internet.threads import blockingCallFromThread
 from directory_server import sqlite, tables
 from directory_server.command_line import main
 from directory_server.domain.keys import ApiKey
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 from directory_server.tables import StoredEntries
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from directory_server import sqlite, tables
 from directory_server.command_line import main
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 LINK = re.compile(r"http://127\.0\.0\.1:8080/account/invitation/([\w-]{43})\n")
 

@@ -13,8 +13,8 @@ from directory_server import sqlite, tables
 from directory_server.command_line import main
 from directory_server.domain.accounts import Identity
 from directory_server.features.publishing.tables import PublisherTokens
-from directory_server.run_sync import run_sync
-from directory_server.running import RunningServer, ServerRecord
+from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.running import RunningServer, ServerRecord
 from directory_server.tables import StoredRegistryTokens
 
 

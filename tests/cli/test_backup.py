@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from directory_server.domain.work import BACKUP
-from directory_server.run_sync import run_sync
-from directory_server.running import RunningServer, ServerRecord
+from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.running import RunningServer, ServerRecord
 from directory_server.tables import StoredWork
 
 from .conftest import CommandLine

@@ -18,7 +18,7 @@ from directory_server.cli import _doctor
 from directory_server.cli.findings import Finding, clock_findings, findings_of
 from directory_server.domain.keys import Client, KeyUse
 from directory_server.domain.upstreams import UpstreamState
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredFollowers, StoredMirrors
 
 from ..process._certificates import certificate

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from directory_server.command_line import main
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 from directory_server.sqlite import Database, sqlite_store
 from directory_server.tables import StoredEntries

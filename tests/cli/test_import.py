@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .conftest import CommandLine, entry_line
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from directory_server.domain.keys import Client, KeyUse
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import rfc3339
 
 from .conftest import CommandLine

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from directory_server.command_line import main
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .conftest import CommandLine, entry_line
 

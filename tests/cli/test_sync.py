@@ -16,7 +16,7 @@ from twisted.python.failure import Failure
 from directory_server.cli.context import _exit_on_signal
 from directory_server.command_line import main
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredFollowers, StoredMirrors
 

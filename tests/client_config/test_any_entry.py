@@ -15,8 +15,8 @@ from directory_server import serialization
 from directory_server.client_config import installations
 from directory_server.domain.details import detail_of
 from directory_server.domain.entries import mcp_id_of
-from directory_server.sanitize import clean
-from tests.texts import texts
+from directory_server.texts.sanitize import clean
+from tests.strategies import texts
 
 from .builders import (
     STDIO,

@@ -9,7 +9,7 @@ import pytest
 
 from directory_server.client_config import InstallOption, Setup, Setups, install_options, installations
 from directory_server.domain.entries import mcp_id_of
-from tests.texts import texts
+from tests.strategies import texts
 
 from .builders import SECRET, named, package, positional, remote
 

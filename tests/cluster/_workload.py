@@ -20,7 +20,7 @@ from attrs import define, field
 
 from directory_server.config import load
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.storage import Storage, command_environment, open_storage
 
 from ..process.conftest import TIMEOUT, Client, environment, until

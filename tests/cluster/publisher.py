@@ -16,7 +16,7 @@ from time import sleep
 from directory_server.config import load
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.storage import command_environment, open_storage
 
 BATCH = 5

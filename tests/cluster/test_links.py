@@ -13,7 +13,7 @@ from twisted.internet.task import deferLater
 
 from directory_server.config import Config
 from directory_server.postgres import _upkeep
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from directory_server.storage import Serving, Storage, open_storage
 
 from .. import engines

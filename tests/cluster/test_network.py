@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..engines import Engine
 from ..process.conftest import FOREGROUND, LISTEN, SEARCH, TIMEOUT, Server, entry_line, environment, run_server, until

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from directory_server import serialization
 from directory_server.domain.details import detail_of
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, is_trial
-from directory_server.sanitize import clean
-from tests.texts import texts
+from directory_server.texts.sanitize import clean
+from tests.strategies import texts
 
 HUGE = "long " * 180_000
 

@@ -6,7 +6,7 @@ import pytest
 
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.limits import SUMMARY
-from directory_server.sanitize import shorten
+from directory_server.texts.sanitize import shorten
 
 WHOLE = "Reads mail from several accounts, sorts it into folders, and writes drafts of answers for review."
 

@@ -15,7 +15,7 @@ from directory_server.domain.checks import PackageStatus
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.domain.policy import PolicyRules
 from directory_server.features.policy.tables import DryRun, RuledNames
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..web.conftest import entry
 from .lists.conftest import Listed, open_listed, put

@@ -19,7 +19,7 @@ from directory_server.features.verification.results import RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.tables import verifications_of
 from directory_server.features.verification.targets import Target, TargetKind
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Rows, put_notes
 
 from ..web.conftest import Server, entry

@@ -15,7 +15,7 @@ from directory_server.domain.keys import NEW_SECRET_LIFETIME
 from directory_server.features import FEATURES
 from directory_server.features.audit.tables import AuditLog
 from directory_server.resource import Action, Field, Resource, field_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.pages._translations import load
 
 from ..cli.conftest import CommandLine

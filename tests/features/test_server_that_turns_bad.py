@@ -19,7 +19,7 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.features.verification.results import RemoteCheck
 from directory_server.features.webhooks.dispatcher import Dispatcher
 from directory_server.features.webhooks.tables import Webhooks
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import percolate
 
 from ..contract import awaited

@@ -14,9 +14,9 @@ from directory_server.domain.audit import MAX_VALUES
 from directory_server.feature.server import WRITES
 from directory_server.features.audit.chain import verify
 from directory_server.features.audit.tables import AuditLog
-from directory_server.run_sync import run_sync
-from directory_server.sanitize import clean_line
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import recorded_values
+from directory_server.texts.sanitize import clean_line
 
 from ..web.browsers import Browser
 from ..web.browsers import operator as operator

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 
 from directory_server.features.publishing.domain_proofs import MAX_KEYS
 from directory_server.features.publishing.login_methods import MAX_PER_CLIENT
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..features.publishing.fake_logins import GITHUB, GITLAB, ed25519, p384
 from ..features.publishing.test_logins import ALL, URL, github, gitlab, log_in, proofs, with_all

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from directory_server.domain.checks import PackageStatus
 from directory_server.features.verification.network import _npm, _nuget, _pypi
 from directory_server.features.verification.network._package_api import MAX_REPOSITORY, Api, Failed, Found, TooLarge
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 NAMES = st.sampled_from(
     [

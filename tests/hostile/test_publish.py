@@ -9,7 +9,7 @@ from urllib.parse import quote
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..features.publishing.conftest import new_publisher, server_json
 from ..web.conftest import Server

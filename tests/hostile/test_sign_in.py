@@ -14,7 +14,7 @@ from directory_server.domain.errors import InsufficientScope, InvalidToken
 from directory_server.domain.keys import ApiKey
 from directory_server.features.sign_in.settings import IssuerConfig
 from directory_server.features.sign_in.tokens import SubjectTokens, TokenIssuer
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..issuers.signing import AUDIENCE, URL, claims_of, signed
 from ..issuers.test_issuer import ONE, Setup

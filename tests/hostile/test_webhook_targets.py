@@ -18,7 +18,7 @@ from directory_server.config import Config
 from directory_server.features.webhooks.rules import Message, Sent, new_secret
 from directory_server.features.webhooks.sender import DEADLINE, sender_of
 from directory_server.features.webhooks.settings import WebhooksConfig
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 
 from ..contract import awaited
 

@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 
 from directory_server.http import Connections, ImmediateWriteServer
 from directory_server.http.proxies import Proxies
-from directory_server.turn import ImmediateTurn
+from directory_server.runtime.turn import ImmediateTurn
 from directory_server.web.access_log import AccessRecorder
 from directory_server.web.origins import Origins
 from directory_server.web.routes import STATUS, Route

@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import InvalidToken, Unavailable
 from directory_server.issuers import FRESH, LEEWAY, PAUSE, STALE, Issuer, VerifiedToken, issuer_url
 from directory_server.issuers._tokens import check_claims
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from .signing import AUDIENCE, NOW, URL, Documents, Key, claims_of, rsa_key, signed
 

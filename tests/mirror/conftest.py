@@ -18,7 +18,7 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.http_client import HeadBoundedPool
 from directory_server.mirror import Client, Mirror, Upstream
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
 from directory_server.tables import StoredEntries, StoredFollowers, StoredMirrors, StoredWork
 

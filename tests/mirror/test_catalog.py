@@ -22,7 +22,7 @@ from directory_server.mirror._catalog_documents import (
     catalog_links,
     markup_manifest,
 )
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..contract import awaited
 from ..kinds import AGENT, AGENT_CARD, PLUGIN, SKILL, SKILL_FILE

@@ -15,7 +15,7 @@ from twisted.internet.task import deferLater, react
 
 from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.postgres import Database, PostgresQuota, Session
-from directory_server.threads import Offload
+from directory_server.runtime.threads import Offload
 
 
 class Charger:

@@ -9,9 +9,9 @@ import pytest
 
 from directory_server.domain.ports import runtime
 from directory_server.postgres import Database, Session
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.threads import Offload
 from directory_server.tables import CHANNEL
-from directory_server.threads import Offload
 
 from .. import engines
 from ..engines import Engine

@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, _upkeep, end_abandoned
 from directory_server.postgres._connection import connect, parameters
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import PUBLISHERS
 
 from .. import engines
@@ -223,7 +223,7 @@ def test_the_server_notices_a_machine_that_has_gone() -> None:
 PUBLISH = """
 import sys
 from directory_server.postgres import Database
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import PUBLISHERS
 
 def hold(cursor):

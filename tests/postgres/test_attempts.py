@@ -9,7 +9,7 @@ import pytest
 from directory_server.domain.errors import Throttled, Unavailable
 from directory_server.domain.throttling import AttemptLimit
 from directory_server.postgres import Database, PostgresAttempts
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..contract.attempts import LIMIT, AttemptsContract
 from .conftest import Open, PostgresAdapterTest

@@ -12,7 +12,7 @@ from twisted.logger import LogEvent, Logger, formatEvent
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, LastRead, PostgresBus, Pulse, postgres_store
 from directory_server.postgres._statements import Row
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from ..contract import awaited
 from ..contract.bus import BusContract

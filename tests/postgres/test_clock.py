@@ -11,7 +11,7 @@ from attrs import evolve
 from directory_server.config import Config
 from directory_server.postgres import Database, DatabaseClock
 from directory_server.postgres._change_bus import EXACT
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.storage import Storage, command_environment, open_storage
 
 from ..engines import Engine

@@ -15,8 +15,8 @@ from twisted.logger import LogEvent
 from directory_server.domain.errors import BadInput, Unavailable
 from directory_server.postgres import Cursor, Database
 from directory_server.postgres._database import QUEUE
-from directory_server.run_sync import run_sync
-from directory_server.threads import Offload
+from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.threads import Offload
 
 from ..contract import awaited
 from ..engines import Engine

@@ -14,8 +14,8 @@ from directory_server.domain.errors import Unavailable
 from directory_server.postgres import TRIAL, Database, PostgresQuota, Session, Trial, _database, _session
 from directory_server.postgres._availability import Proof
 from directory_server.postgres._connection import Cursor
-from directory_server.run_sync import run_sync
-from directory_server.threads import Offload
+from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.threads import Offload
 
 from ..cluster._network import Network
 from ..contract import awaited

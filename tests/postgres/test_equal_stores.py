@@ -17,7 +17,7 @@ from directory_server.domain.ports.storage import Store
 from directory_server.domain.publishing import SourceLimits
 from directory_server.domain.versions import Version
 from directory_server.postgres import Database, PostgresTables, postgres_store
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import SqliteTables, sqlite_store
 from directory_server.tables import StoredCuration

@@ -20,10 +20,10 @@ from directory_server.postgres import (
     Session,
     postgres_store,
 )
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.threads import Offload
 from directory_server.services.directory import Directory
 from directory_server.tables import StoredEndings
-from directory_server.threads import Offload
 
 from ..contract import awaited
 from ..contract.store import Briefs, entry

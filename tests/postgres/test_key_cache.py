@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.keys import ApiKey
 from directory_server.postgres import Database, PostgresKeyCache, PostgresTables, Pulse, _tables
 from directory_server.postgres._pulse import CONFIRMED, end_keys
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing
 
 from ..contract.identities import IdentitiesContract

@@ -15,7 +15,7 @@ from typing import IO
 import pytest
 
 from directory_server.postgres import Database
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .. import engines
 from ..engines import Engine

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from directory_server.postgres import Database, PostgresTables, postgres_store
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration
 
 from ..contract.store import ODD_NAMES, ODD_VERSIONS, Briefs, entry

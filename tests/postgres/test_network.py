@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, gatherResults
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, Session
-from directory_server.threads import Offload
+from directory_server.runtime.threads import Offload
 
 from .. import engines
 from ..contract import awaited

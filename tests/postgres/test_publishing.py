@@ -17,7 +17,7 @@ from directory_server.postgres import (
     report_node,
 )
 from directory_server.postgres._store import ENGINE
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration
 from directory_server.tables._entries import rows_of_entries
 from directory_server.tables._publishing import Row, batches

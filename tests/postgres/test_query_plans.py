@@ -21,7 +21,7 @@ from directory_server import postgres
 from directory_server.features.verification import tables as verification_tables
 from directory_server.postgres._connection import Connection, Cursor, connect, parameters
 from directory_server.postgres._tables import PostgresRows, numbered
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import (
     _change_log,
     _curation,

@@ -14,7 +14,7 @@ from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.quota import Allowance
 from directory_server.postgres import Database, PostgresQuota, _quota
 from directory_server.postgres._availability import Proof
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..contract import awaited
 from ..contract.quota import QuotaContract

@@ -12,7 +12,7 @@ from twisted.internet.task import deferLater
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Session
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .. import engines
 from ..contract import awaited
@@ -170,7 +170,7 @@ async def test_a_statement_is_refused_at_once_after_two_seconds_without_a_server
     from twisted.internet import reactor
 
     from directory_server.postgres import Database
-    from directory_server.threads import Offload
+    from directory_server.runtime.threads import Offload
 
     offload = Offload(reactor)
     database = Database(own_engine.conninfo, offload)
@@ -202,7 +202,7 @@ async def test_a_silent_server_is_given_up_with_the_threads_that_wait_for_it(own
     from twisted.internet import reactor
 
     from directory_server.postgres import Database
-    from directory_server.threads import Offload
+    from directory_server.runtime.threads import Offload
 
     offload = Offload(reactor)
     database = Database(own_engine.conninfo, offload)

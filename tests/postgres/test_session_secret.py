@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from directory_server.postgres import session_secret
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..sqlite.conftest import run_concurrently
 from .conftest import Open

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Database, Task, run_due
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..sqlite.conftest import run_concurrently
 from .conftest import Open

@@ -9,7 +9,7 @@ import pytest
 
 from directory_server.domain.errors import Unavailable
 from directory_server.postgres import Cursor, Database, Watchdog
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .. import engines
 from ..engines import Engine

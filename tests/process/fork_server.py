@@ -188,8 +188,8 @@ def _build_a_server() -> None:
     from directory_server.config import load
     from directory_server.domain.entries import Entry
     from directory_server.features import sections
-    from directory_server.run_sync import inline, run_sync
-    from directory_server.turn import ImmediateTurn
+    from directory_server.runtime.run_sync import inline, run_sync
+    from directory_server.runtime.turn import ImmediateTurn
 
     clock = Clock()
     entries = [Entry(each["server"]) for each in json.loads(sample.path().read_bytes())["servers"]]

@@ -10,7 +10,7 @@ import pytest
 
 from directory_server import sqlite
 from directory_server.importer._importer import BATCH
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
 from .conftest import TIMEOUT, Installation, entry_line, until

@@ -41,7 +41,7 @@ PUBLISHER = """
     import sys
     from itertools import count
     from pathlib import Path
-    from directory_server.run_sync import inline, run_sync
+    from directory_server.runtime.run_sync import inline, run_sync
     from directory_server.sqlite import Database, sqlite_store
     from directory_server.domain.entries import Entry
     from directory_server.search import TextAnalysis

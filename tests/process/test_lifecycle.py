@@ -145,7 +145,8 @@ def test_daemon_that_cannot_start_prints_the_reason_and_leaves_no_pid_file(insta
     reason, error, _ = started.stdout.splitlines()
     assert reason.startswith(f"Cannot serve {installation.data}: ")
     assert reason.endswith(": The data directory cannot be created: File exists.")
-    assert error == "An error has occurred: b'directory_server.process.StartFailed: the line above gives the reason'"
+    failed = "directory_server.runtime.process.StartFailed: the line above gives the reason"
+    assert error == f"An error has occurred: b'{failed}'"
     assert str(installation.data) in log.read_text()
     assert "Traceback" not in log.read_text()
     assert not pid_file.exists()

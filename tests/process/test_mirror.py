@@ -15,7 +15,7 @@ from typing import IO, Any
 import pytest
 from attrs import frozen
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredFollowers, StoredMirrors
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from directory_server import sample
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 from directory_server.sqlite import Database, sqlite_store
 

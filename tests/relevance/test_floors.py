@@ -22,7 +22,7 @@ from directory_server.domain.categories import categories_of
 from directory_server.domain.entries import Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import DEFAULT_LIMIT, Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search.ranking.strength import KEPT
 from directory_server.search.tables.word_categories import word_categories
 from search_data.categories import is_held, labelled

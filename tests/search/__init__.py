@@ -8,7 +8,7 @@ from attrs import evolve
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Page, Query
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.query.parsing import parse
 from directory_server.search.query.plan import build_plan

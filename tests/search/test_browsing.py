@@ -11,7 +11,7 @@ from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
 from directory_server.domain.search import Order, Page, Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.document import build_document
 from directory_server.search.index.facets import Sorting, facet, sorting_of

@@ -14,7 +14,7 @@ from bench.engines.ours import our_index
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.ports.search import Index
 from directory_server.domain.search import Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search.index.claims import CLAIM, MAX_CLAIMED, MAX_QUERIES
 from directory_server.search.index.document import build_document
 

@@ -10,7 +10,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from directory_server.domain.changes import Change
 from directory_server.domain.search import Page, Query
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from directory_server.search import ImpactIndex, impact_index
 from directory_server.search.index.segment import Segment
 from directory_server.search.query import cost

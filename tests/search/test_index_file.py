@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, MappedIndexFile, index_file
 from directory_server.search.index import columns
 from directory_server.search.index.columns import Unusable, map_columns, write_columns

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from directory_server.search import ImpactIndex
 from directory_server.search.query import cost
 from directory_server.search.query.parsing import parse

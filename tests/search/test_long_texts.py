@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from directory_server.domain.entries import PUBLISHER
 from directory_server.domain.search import Query
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.view import View
 from directory_server.search.query import condensing

@@ -7,7 +7,7 @@ import pytest
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.fields import impacts
 from directory_server.search.query.parsing import parse

@@ -15,7 +15,7 @@ from attrs import evolve
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.scopes import Scope
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.segment import Segment
 from directory_server.search.query.parsing import parse

@@ -12,7 +12,7 @@ from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.search import Query
 from directory_server.domain.tools import MAX_LINE, MAX_OFFERED, OfferedTool, offered_tool
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search import ImpactIndex
 from directory_server.search.index.facets import facet
 from directory_server.search.index.tools import HAS_TOOLS, MAX_BYTES, MAX_TERMS, decode_tools, encode_tools, tool_terms

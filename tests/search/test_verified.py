@@ -13,7 +13,7 @@ from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.search import ImpactIndex, percolate
 from directory_server.search.index.checked import (
     MAX_PACKAGE_WEIGHT,

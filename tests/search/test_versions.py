@@ -21,7 +21,7 @@ from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import OFFICIAL, Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version
 from directory_server.search import text as analysis
 from directory_server.search.index import checked, claims, document, facets, fields, packing, segment

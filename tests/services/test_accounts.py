@@ -6,7 +6,7 @@ import pytest
 from attrs import define, field
 
 from directory_server.domain.errors import NotFound, SignInRefused
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.services.accounts import AccountService
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredAccounts, StoredSessions

@@ -16,7 +16,7 @@ from directory_server.domain.ports.search import Index
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.search import Likeness, Page, Query, no_likeness
 from directory_server.domain.views import Hit
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import encode_hit, hits_of
 from directory_server.services.directory import Directory
 from directory_server.services.page_cache import PAGES_BYTES, PageCache

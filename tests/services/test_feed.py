@@ -16,7 +16,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import Bus
 from directory_server.domain.ports.storage import Store
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.services.feed import BATCH, RETRY, Feed
 
 

@@ -17,7 +17,8 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.storage import READ_BYTES
 from directory_server.domain.search import Query
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.timers import Listeners
 from directory_server.search import ImpactIndex, MappedIndexFile, TextAnalysis
 from directory_server.services import index_keeper
 from directory_server.services.feed import Feed
@@ -25,7 +26,6 @@ from directory_server.services.index_keeper import INTERVAL, MAX_SHARE, IndexKee
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
 from directory_server.sqlite._store import ENGINE
 from directory_server.tables import StoredCuration, StoredEntries
-from directory_server.timers import Listeners
 from tests.logs import captured_lines
 
 from ..conftest import Open

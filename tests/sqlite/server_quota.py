@@ -11,11 +11,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
+from directory_server.runtime.turn import ReactorTurn
 from directory_server.sqlite import Database, SqliteQuota
 from directory_server.sqlite._connection import Synchronous
 from directory_server.sqlite._transactions import TransactionQueue
-from directory_server.turn import ReactorTurn
 
 from .conftest import ManualOffload
 

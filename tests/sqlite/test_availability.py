@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import DataDirectory, SqliteQuota
 from directory_server.sqlite._availability import unavailable
 

@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 from twisted.logger import Logger, formatEvent
 
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, DataVersionBus, SqliteTables, sqlite_store
 from directory_server.tables import StoredKeyRing
 

@@ -12,7 +12,7 @@ from twisted.logger import LogEvent
 from directory_server.domain.errors import QuotaExceeded, Unavailable
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import SqliteQuota, _charge_group, quota_clock
 from directory_server.sqlite._charge_group import RETRY
 from directory_server.sqlite._transactions import WAIT

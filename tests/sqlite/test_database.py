@@ -16,7 +16,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, _connection, _database, _migrations
 from directory_server.sqlite._connection import is_busy
 from directory_server.sqlite._transactions import TransactionQueue

@@ -11,10 +11,10 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.keys import Client, KeyUse
 from directory_server.domain.ports.runtime import Turn
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.turn import ImmediateTurn, ReactorTurn
 from directory_server.sqlite import Database, SqliteKeyCache, SqliteTables, _tables
 from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, StoredKeyUses
-from directory_server.turn import ImmediateTurn, ReactorTurn
 
 from ..conftest import Open
 from ..contract.identities import IdentitiesContract

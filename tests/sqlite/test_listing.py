@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from directory_server import serialization
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, sqlite_store
 
 from ..conftest import Open

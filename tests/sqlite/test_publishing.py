@@ -13,7 +13,7 @@ from attrs import evolve
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import SourceLimits
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, sqlite_store
 from directory_server.sqlite._store import ENGINE, PAUSE, TRANSACTIONS
 

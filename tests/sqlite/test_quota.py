@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteQuota, _quota, quota_clock
 
 from ..contract.quota import QuotaContract

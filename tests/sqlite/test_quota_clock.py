@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.ports.runtime import MachineTime
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteQuota, quota_clock
 
 from ..conftest import Open

@@ -15,7 +15,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import QuotaExceeded
 from directory_server.domain.ports.runtime import MachineTime
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteQuota, quota_clock
 from directory_server.sqlite._transactions import TransactionQueue
 

@@ -12,7 +12,7 @@ from twisted.logger import LogEvent, LogLevel, capturedLogs
 
 from directory_server.domain.errors import QuotaExceeded
 from directory_server.domain.quota import Allowance
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import _quota
 from directory_server.sqlite._charge_group import RETRY
 

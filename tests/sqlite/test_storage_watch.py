@@ -14,7 +14,7 @@ from attrs import define, field
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from directory_server.sqlite import DataDirectory, StorageWatch
 from directory_server.sqlite._data_directory import INTERVAL, STALLED
 

@@ -9,7 +9,7 @@ import pytest
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import sqlite_store
 
 from ..conftest import Open

@@ -10,7 +10,7 @@ import pytest
 from twisted.internet.error import ConnectionDone
 from twisted.python.failure import Failure
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredAccounts, StoredKeyRing
 

@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 
 from directory_server.postgres import Database as PostgresDatabase
 from directory_server.postgres import PostgresTables, postgres_store
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import SqliteTables, sqlite_store
 from directory_server.tables import StoredCuration, StoredEntries, Tables

@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.accounts import Account
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
 from directory_server.domain.keys import Client
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import SqliteTables
 from directory_server.tables import StoredAccounts, StoredSessions, Tables, _sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from directory_server.domain.endings import Ending
 from directory_server.domain.notes import FORMER
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredEndings, notes_of_kinds
 
 from ..contract.store import entry

@@ -14,7 +14,7 @@ from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, StoredSessions, Tables
 
 ADDRESS = "boss@corp.example"

@@ -7,7 +7,7 @@ from functools import partial
 from twisted.internet.task import Clock
 
 from directory_server.domain.keys import Client, KeyUse
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses, Tables
 

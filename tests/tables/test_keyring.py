@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.errors import TooManyKeys, Unavailable
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredAccounts, StoredKeyRing, Tables
 
 from ..sqlite.conftest import run_concurrently

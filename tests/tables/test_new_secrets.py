@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from directory_server.domain.keys import NewSecret
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredKeyRing, StoredNewSecrets, Tables
 
 from ..contract import ContractWithClock, awaited

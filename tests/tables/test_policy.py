@@ -15,7 +15,7 @@ from directory_server.domain.notes import Note
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import LOCAL, REMOVED
 from directory_server.domain.visibility import Mark
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredCuration, Tables, apply_policy, names_hidden_by, put_notes
 
 from ..contract.store import NAME, entry, kinds

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.domain.keys import RegistryToken
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredRegistryTokens, Tables
 
 from ..contract import ContractWithClock, awaited

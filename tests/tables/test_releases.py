@@ -15,7 +15,7 @@ import pytest
 
 from directory_server.postgres import Database as PostgresDatabase
 from directory_server.postgres import postgres_store
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import sqlite_store
 from directory_server.sqlite._database import Schema

@@ -15,7 +15,7 @@ import pytest
 
 from directory_server.domain.errors import NEWER_SCHEMA, Unavailable
 from directory_server.postgres import Database as PostgresDatabase
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.tables import Step, known_steps
 from directory_server.tables._steps import SUPERSEDED, read_steps

@@ -12,7 +12,7 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.publishing import MAX_VERSIONS
 from directory_server.domain.visibility import transition
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Tables
 
 from ..contract import awaited

@@ -15,7 +15,7 @@ import pytest
 from directory_server.domain.requests import Request
 from directory_server.postgres import Database as PostgresDatabase
 from directory_server.postgres import import_data
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, export
 from directory_server.sqlite._database import Schema
 from directory_server.tables import request_of

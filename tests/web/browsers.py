@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from .conftest import Connection, Response, Server, parse_response
 

@@ -33,10 +33,10 @@ from directory_server.features.reports.resource import REPORT
 from directory_server.features.statistics.recorder import StatisticsRecorder
 from directory_server.features.verification.service import CHECKERS
 from directory_server.features.verification.verifier import Verifier
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.turn import ImmediateTurn
 from directory_server.services.directory import Directory
 from directory_server.tables import Requests, StoredAccounts, StoredKeyRing
-from directory_server.turn import ImmediateTurn
 
 from ..features.publishing.fake_logins import FakeLogins
 from ..features.verification.fake_checkers import FakeCheckers

@@ -15,7 +15,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, Logger, LogPublisher, formatEvent, textFileLogObserver
 
 from directory_server.domain.errors import Unavailable
-from directory_server.turn import ImmediateTurn, ReactorTurn
+from directory_server.runtime.turn import ImmediateTurn, ReactorTurn
 from directory_server.web import access_file, access_log
 
 from .conftest import Server

@@ -9,7 +9,7 @@ from attrs import define, field
 from twisted.internet.task import Clock
 
 from directory_server.domain.changes import Change
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.mcp import Announcements
 
 

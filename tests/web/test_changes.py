@@ -7,7 +7,7 @@ import pytest
 from directory_server import sqlite
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import TextAnalysis
 
 from .change_feed import (

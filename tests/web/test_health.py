@@ -10,7 +10,7 @@ import pytest
 from directory_server import __version__, serialization
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.upstreams import UpstreamState
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import SqliteQuota
 from directory_server.web.health import Health
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.entries import PUBLISHER
-from directory_server.sanitize import clean
 from directory_server.serialization import RegistryQuery, encode_registry_cursor
 from directory_server.tables import StoredEntries
-from tests.texts import texts
+from directory_server.texts.sanitize import clean
+from tests.strategies import texts
 
 from .conftest import Response, Server, entry
 

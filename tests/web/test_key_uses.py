@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.keys import Client, KeyUse
 from directory_server.http.proxies import Proxies
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredAccounts, StoredKeyRing, StoredKeyUses
 from directory_server.web.key_uses import INTERVAL, KeyUseRecorder

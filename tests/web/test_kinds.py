@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import mcp_id_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.changes._log_pages import Watch, encode_events
 from directory_server.web.mcp import Announcements
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 
 from directory_server.domain.search import MAX_SEARCHED_FOR, Page
-from directory_server.sanitize import clean
 from directory_server.serialization import ASK_BETTER, LONG_TEXT, is_read_in_part
+from directory_server.texts.sanitize import clean
 
 from .conftest import POSTGRES_ID, Server
 from .pages.conftest import Document, GetPage

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.mcp._tools import NO_MATCH
 
 from .conftest import META, POSTGRES_ID, Server, entry

@@ -12,7 +12,7 @@ import pytest
 
 from directory_server import __version__, sqlite
 from directory_server.domain.entries import OFFICIAL, Entry
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredRegistryTokens
 from directory_server.web.registry import RegistryHandlers
 

@@ -9,7 +9,7 @@ import pytest
 
 from directory_server import serialization
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..logs import captured_lines
 from .conftest import POSTGRES, POSTGRES_ID, Server, entry

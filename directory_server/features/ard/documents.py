@@ -15,8 +15,8 @@ from ...domain.facts import facts_of
 from ...domain.kinds import SERVER
 from ...domain.titles import display_title
 from ...domain.views import ACTIVE, Detail
-from ...sanitize import clean_line
 from ...serialization import OWN
+from ...texts.sanitize import clean_line
 from ...web.mcp import PATH as MCP_PATH
 from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS, TOOL_NAMES
 from ...web.pages import link

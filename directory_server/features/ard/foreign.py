@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...sanitize import clean_line
 from ...text_marks import scan
+from ...texts.sanitize import clean_line
 from ...web.pages import link
 from .names import IDENTIFIER
 

@@ -12,7 +12,7 @@ from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.expiry import duration
 from ...cli.output import Group, Record, echo, listing
 from ...serialization import rfc3339, text
-from ...wording import counted
+from ...texts.wording import counted
 from .chain import AuditRecord, Checkpoint, base_of, verify
 from .head_file import read_head
 from .settings import UPKEEP, AuditConfig

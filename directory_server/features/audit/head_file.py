@@ -9,7 +9,7 @@ from attrs import define, field
 from twisted.logger import Logger
 
 from ...domain.ports.runtime import Offload
-from ...files import read_regular_file
+from ...runtime.files import read_regular_file
 from .chain import Checkpoint
 from .tables import AuditLog
 

@@ -12,8 +12,8 @@ from ...domain.audit import Actor, AuditEvent
 from ...domain.errors import Unavailable
 from ...domain.ports.audit import TRAIL, AuditTrail
 from ...feature.server import SERVICES, WRITES, Server
+from ...runtime.timers import Timer
 from ...tables import Storage
-from ...timers import Timer
 from .head_file import HeadKeeper
 from .settings import UPKEEP, AuditConfig
 from .tables import AuditLog

@@ -16,7 +16,7 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...http.errors import HttpError
 from ...services.directory import Directory
-from ...wording import entries
+from ...texts.wording import entries
 from .files import Draft, Dump, TooLarge, newest, open_draft
 from .settings import DumpConfig
 

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from ...domain.changes import Change
 from ...domain.ports.runtime import Offload
-from ...follower import Followed, Follower, Later, unleased
+from ...runtime.follower import Followed, Follower, Later, unleased
 from .endpoint import Endpoint, EndpointFailed
 from .tables import Embedding, Embeddings
 from .texts import Passage, passages

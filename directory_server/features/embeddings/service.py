@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from ...config import ConfigError, read_secret
 from ...domain.ports.search import LIKENESS
 from ...feature.server import SERVICES, Server
-from ...timers import Timer
+from ...runtime.timers import Timer
 from .builder import INTERVAL, VectorBuilder
 from .endpoint import endpoint_of
 from .queries import QueryVectors

@@ -10,7 +10,7 @@ from ...domain.endings import ending_of
 from ...domain.ports.additions import ADDITIONS, EntryAdditions
 from ...domain.views import Detail
 from ...feature.server import SERVICES, Server
-from ...follower import LeasedTimer
+from ...runtime.follower import LeasedTimer
 from ...serialization import ENDING_META
 from ...services.known_notes import KnownNotes
 from ...tables import StoredEndings

@@ -12,7 +12,7 @@ from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...http import Request
 from ...http_client import target_of
-from ...threads import OwnThreads
+from ...runtime.threads import OwnThreads
 from ...web.pages import ASSET_POLICY, ENTRY_IMAGE
 from ...web.responses import conditional_response
 from ...web.routes import APPS, App

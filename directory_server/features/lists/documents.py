@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import Entry
-from ...sanitize import clean_line
 from ...serialization import document_digest, encode_entry, restore_entry
+from ...texts.sanitize import clean_line
 from .requests import Approval
 
 MAX_VALUES = 2_000

@@ -14,7 +14,7 @@ from ...domain.notes import FORMER
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.requests import Request
-from ...follower import Followed, Follower
+from ...runtime.follower import Followed, Follower
 from .request_tables import ListRequests
 from .rules import EntryList
 from .tables import Differences, Lists

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from ...domain.ports.requests import Mail
 from ...domain.requests import Request, State
 from ...tables import Storage
-from ...wording import counted
+from ...texts.wording import counted
 from .approvers import Approvers
 
 REQUESTS = "/account/requests"

@@ -9,7 +9,7 @@ from attrs import frozen
 from ...domain.errors import BadInput, NotFound
 from ...domain.filters import check_filters
 from ...domain.scopes import MAX_LIST_NAME
-from ...sanitize import clean_line
+from ...texts.sanitize import clean_line
 
 MAX_LISTS = 50
 """Lists of a directory: a segment of the index has an array for each set of lists that readers see."""

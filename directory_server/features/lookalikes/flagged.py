@@ -13,9 +13,9 @@ from ...domain.limits import NAME
 from ...domain.notes import Note
 from ...domain.ports.additions import EntryAdditions
 from ...domain.views import Detail
-from ...sanitize import clean_line
 from ...serialization import FLAG_META, rfc3339
 from ...services.known_notes import KnownNotes
+from ...texts.sanitize import clean_line
 
 MAX_NOTES = 20
 """Look-alikes that the view of their original names."""

@@ -13,7 +13,7 @@ from ...domain.entries import mcp_id_of
 from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE
 from ...domain.notes import Note
 from ...domain.ports.runtime import Offload
-from ...follower import Followed, Follower
+from ...runtime.follower import Followed, Follower
 from ...serialization import restore_entry
 from ...tables import Tables, notes_of_kinds, put_notes
 from .finder import Finder

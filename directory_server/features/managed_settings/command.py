@@ -9,9 +9,9 @@ from attrs import asdict
 
 from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.output import Group, Record, echo, listing, print_json
-from ...run_sync import inline
+from ...runtime.run_sync import inline
 from ...tables import scope_of_list
-from ...wording import counted
+from ...texts.wording import counted
 from .documents import FILES, FileName, Policy
 from .selection import Selection
 

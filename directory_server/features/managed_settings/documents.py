@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 
 from ...client_config import Notice, Rule, deployments
 from ...domain.entries import Entry
-from ...sanitize import clean_line
+from ...texts.sanitize import clean_line
 
 FileName = Literal["copilot.json", "claude-code.json", "managed-mcp.json"]
 

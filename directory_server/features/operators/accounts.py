@@ -11,7 +11,7 @@ from ...domain.keys import ApiKey, limit_of
 from ...domain.roster import ListedAccount
 from ...resource import Action, Asked, Done, Facts, Field, Parts, Place, Resource
 from ...services.accounts import invitation
-from ...wording import counted, duration
+from ...texts.wording import counted, duration
 
 if TYPE_CHECKING:
     from ...feature.server import Server

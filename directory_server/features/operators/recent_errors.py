@@ -10,7 +10,7 @@ from twisted.application.service import Service
 from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent, globalLogPublisher
 from zope.interface import implementer
 
-from ...sanitize import clean_line
+from ...texts.sanitize import clean_line
 
 DAY = 86_400.0
 

@@ -15,7 +15,7 @@ from ...domain.work import BACKUP, Work, sync_of
 from ...feature import parts
 from ...feature.parts import WebPart
 from ...feature.server import SERVICES, Server
-from ...files import read_regular_file
+from ...runtime.files import read_regular_file
 from ...storage import place
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OVERVIEW_PARTS, OperatorRequests

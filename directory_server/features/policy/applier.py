@@ -7,12 +7,12 @@ from hashlib import sha256
 
 from twisted.logger import Logger
 
-from ... import wording
 from ...domain.changes import Change
 from ...domain.policy import PolicyRules
 from ...feature.server import SERVICES, Server
-from ...follower import Follower
+from ...runtime.follower import Follower
 from ...search import TextAnalysis
+from ...texts import wording
 from .settings import PolicyConfig
 from .tables import BATCH, RuledNames
 

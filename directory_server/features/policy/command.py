@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from ... import wording
 from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.output import Group, echo, json_option, print_listing
 from ...domain.errors import BadInput
 from ...domain.policy import PolicyRules
+from ...texts import wording
 from .settings import PolicyConfig, check_rule
 from .tables import RuledNames, hidden_names
 

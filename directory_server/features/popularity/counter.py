@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from ...domain.errors import Unavailable
 from ...domain.ports.search import OPENED, USERS
 from ...feature.server import LOADS, SERVICES, WRITES, Server
-from ...timers import Timer
+from ...runtime.timers import Timer
 from .tables import Sketches
 
 INTERVAL = 300.0

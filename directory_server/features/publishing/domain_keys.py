@@ -20,7 +20,7 @@ from ...http_client import (
     DocumentClient,
     networks,
 )
-from ...threads import OwnThreads
+from ...runtime.threads import OwnThreads
 
 DNS_DEADLINE, FILE_DEADLINE = 5.0, 10.0
 """Timeouts in seconds, as in the official registry."""

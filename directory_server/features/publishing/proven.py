@@ -12,8 +12,8 @@ from ...domain.ports.additions import EntryAdditions
 from ...domain.ports.storage import Store
 from ...domain.versions import PUBLISHED
 from ...domain.views import Detail, IdentityView
-from ...sanitize import clean_line
 from ...serialization import rfc3339
+from ...texts.sanitize import clean_line
 from .proofs import NamespaceProofs
 
 SOURCES: Mapping[ProofKind, str] = {"dns": "DNS", "http": "website of the domain", "github-oidc": "GitHub"}

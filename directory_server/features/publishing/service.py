@@ -19,11 +19,11 @@ from ...domain.publishing import MAX_VERSIONS, SubjectPublisher
 from ...domain.throttling import AttemptLimit
 from ...domain.versions import PUBLISHED
 from ...feature.server import SERVICES, Server
+from ...runtime.timers import Timer
 from ...services.directory import Directory
 from ...services.moves import Moves
 from ...storage import Storage
 from ...tables import StoredEndings
-from ...timers import Timer
 from .proofs import NamespaceProofs
 from .proven import ProvenNamespaces
 from .settings import PublishConfig

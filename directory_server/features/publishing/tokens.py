@@ -12,7 +12,7 @@ from ...domain.kinds import plain_name
 from ...domain.namespaces import CODE_HOSTS, NamespaceProof, ProofKind
 from ...domain.patterns import NAME, is_pattern
 from ...domain.publishing import SubjectPublisher
-from ...sanitize import clean_line
+from ...texts.sanitize import clean_line
 
 MAX_NAMESPACES = 20
 """Patterns of a token."""

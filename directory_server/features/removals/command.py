@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from ... import wording
 from ...cli.context import CommandContext, in_context, run_in_reactor, wait_for
 from ...cli.output import Group, Record, echo, json_option, listing, print_listing
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.versions import REMOVED
-from ...run_sync import inline
+from ...runtime.run_sync import inline
+from ...texts import wording
 from .remover import Remover
 from .rules import removal_of
 from .sources import SourceFailed

@@ -14,8 +14,8 @@ from packaging.version import InvalidVersion, Version
 
 from ...domain.errors import BadInput
 from ...domain.versions import semantic
-from ...sanitize import clean_line
 from ...serialization import decode
+from ...texts.sanitize import clean_line
 
 ECOSYSTEMS: Mapping[str, str] = {"npm": "npm", "PyPI": "pypi", "NuGet": "nuget", "crates.io": "cargo"}
 """The ecosystems of OSV whose packages entries have, and their types of package registries."""

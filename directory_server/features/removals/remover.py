@@ -19,7 +19,7 @@ from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
-from ...follower import Followed, Follower, all_entries, unleased
+from ...runtime.follower import Followed, Follower, all_entries, unleased
 from ...serialization import restore_entry
 from ...tables import StoredCuration
 from .download import Download, is_url

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 
 from ...domain.entries import OFFICIAL, Entry
-from ...sanitize import clean_line
 from ...serialization import REMOVAL, rfc3339
+from ...texts.sanitize import clean_line
 from .osv import Advisory, package_key
 
 MAX_PACKAGES = 100

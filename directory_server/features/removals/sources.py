@@ -11,7 +11,7 @@ from stat import S_ISREG
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
 from ...domain.errors import DirectoryError
-from ...files import read_regular_file
+from ...runtime.files import read_regular_file
 
 MAX_DOCUMENTS = 1_000_000
 """Documents of a source."""

@@ -6,7 +6,7 @@ from ...domain.errors import BadInput
 from ...domain.limits import NAME, WORD
 from ...domain.requests import Kind, Request, checked_text
 from ...request_resource import decision, request_resource
-from ...sanitize import clean_text
+from ...texts.sanitize import clean_text
 
 REASONS = ("malicious", "impersonation", "broken", "incorrect", "spam", "other")
 """Reasons for a report. The pages have a text for each."""

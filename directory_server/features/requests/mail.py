@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from twisted.mail.smtp import ESMTPSenderFactory
 from twisted.python.failure import Failure
 
-from ...sanitize import clean_line
+from ...texts.sanitize import clean_line
 from .settings import RequestsConfig
 
 DEADLINE = 30.0

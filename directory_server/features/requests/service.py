@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry, Gauge
 from ...domain.ports.requests import KINDS, MAIL
 from ...domain.requests import STATES
 from ...feature.server import SERVICES, Server
+from ...runtime.timers import Timer
 from ...tables import Requests
-from ...timers import Timer
 from .mail import mailer_of
 from .settings import RequestsConfig
 

@@ -20,8 +20,8 @@ from ...feature.server import Server
 from ...http import Request
 from ...http.errors import HttpError
 from ...http.headers import query
-from ...sanitize import clean_text
 from ...tables import StoredIdentities
+from ...texts.sanitize import clean_text
 from ...web.account import KEYS, SIGN_IN, AccountRequests, local_path
 from ...web.responses import conditional_response
 from ...web.routes import Api, App

@@ -10,7 +10,7 @@ from attrs import frozen
 from ...domain.accounts import MAX_GROUP, MAX_GROUPS, Identity, Role, is_email, normalized_email, subject_digest
 from ...domain.errors import DirectoryError
 from ...issuers import required_values
-from ...sanitize import clean_text
+from ...texts.sanitize import clean_text
 from .settings import IssuerConfig
 
 MAX_VALUES = 10_000

@@ -15,9 +15,9 @@ from ...domain.publishing import SubjectPublisher
 from ...feature.server import SERVICES, Server
 from ...http import Request
 from ...issuers import Issuer, VerifiedToken, claimed_issuer, issuer_of
-from ...sanitize import clean_line
+from ...runtime.timers import Timer
 from ...tables import StoredKeyRing
-from ...timers import Timer
+from ...texts.sanitize import clean_line
 from ...web.authentication import ACCESS_TOKENS
 from ...web.error_responses import REALM
 from ...web.health import ISSUERS

@@ -18,7 +18,7 @@ from ...domain.errors import Unavailable
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import OPENED, SEARCHED
 from ...feature.server import SERVICES, WRITES, Server
-from ...timers import Timer
+from ...runtime.timers import Timer
 from ...web.access_log import OBSERVERS, AccessRecord
 from .rules import MAX_NAMES, MAX_RAW_TEXT, Count, Kind, QueryCount, countable, day_of
 from .settings import StatisticsConfig

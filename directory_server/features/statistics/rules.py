@@ -7,7 +7,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from ...sanitize import clean_text
+from ...texts.sanitize import clean_text
 
 DAY = 86_400
 """Seconds of a day."""

@@ -12,14 +12,14 @@ from attrs import asdict, frozen
 from attrs.filters import exclude
 from twisted.internet.task import deferLater
 
-from ... import wording
 from ...cli.context import CommandContext, in_context, run_in_reactor, wait_for
 from ...cli.output import ShowProgress, echo, json_option, print_listing, progress_bar
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import DirectoryError
 from ...domain.work import VERIFY
-from ...run_sync import inline
-from ...work_report import Report, reported
+from ...runtime.run_sync import inline
+from ...runtime.work_report import Report, reported
+from ...texts import wording
 from .checks import LEASE, Checked, Checks, Claim
 from .results import RemoteCheck
 from .tables import verifications_of

@@ -13,7 +13,7 @@ from ...domain.checks import VerifiedStatus
 from ...domain.errors import BadInput
 from ...domain.marks import WITHHELD
 from ...domain.views import Detail
-from ...sanitize import clean
+from ...texts.sanitize import clean
 from ...web.pages import EntryPart
 from .summaries import found_tools
 from .tool_changes import may_delete

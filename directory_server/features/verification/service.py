@@ -13,9 +13,9 @@ from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import SUBSCRIBERS
 from ...feature.server import LOADS, SERVICES, Server
-from ...follower import Follower
+from ...runtime.follower import Follower
+from ...runtime.timers import Timer
 from ...tables import Storage
-from ...timers import Timer
 from ...web.operator_requests import OVERVIEW_PARTS, OverviewPart
 from ...web.pages import ENTRY_PARTS
 from .checks import Checked, Checks

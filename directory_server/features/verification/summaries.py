@@ -13,8 +13,8 @@ from ...domain.checks import MAX_TOOLS, IndexedVerification, PackageStatus, Remo
 from ...domain.limits import NAME
 from ...domain.marks import WITHHELD, Mark, is_withheld
 from ...domain.tools import MAX_DESCRIPTION, OfferedTool, hinted_values, line_of
-from ...sanitize import clean_line
 from ...text_marks import scan
+from ...texts.sanitize import clean_line
 from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
 from .targets import TargetState, is_absent
 from .tool_changes import MAX_CHANGES, ToolChange

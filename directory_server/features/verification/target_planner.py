@@ -8,7 +8,7 @@ from typing import Any
 from ...domain.changes import Change
 from ...domain.patterns import NamePatterns
 from ...domain.ports.runtime import Offload
-from ...follower import Followed, Follower
+from ...runtime.follower import Followed, Follower
 from ...serialization import restore_entry
 from .tables import Verifications
 from .targets import Target, targets_of

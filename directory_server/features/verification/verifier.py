@@ -12,9 +12,9 @@ from twisted.logger import Logger
 
 from ...domain.errors import Unavailable
 from ...domain.work import VERIFY
-from ...follower import Follower
+from ...runtime.follower import Follower
+from ...runtime.timers import Timer
 from ...tables import StoredWork
-from ...timers import Timer
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications
 from .targets import Target, TargetKind

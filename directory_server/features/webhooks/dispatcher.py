@@ -17,7 +17,7 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
 from ...domain.withholding import shown_hit
-from ...follower import LeasedTimer
+from ...runtime.follower import LeasedTimer
 from ...serialization import restore_entry
 from ...tables import StoredFollowers
 from .rules import Message, Sent, Webhook

@@ -25,9 +25,9 @@ from ...http_client import (
     retry_after,
     target_of,
 )
-from ...sanitize import clean_line
+from ...runtime.threads import OwnThreads
 from ...serialization import encode, rfc3339
-from ...threads import OwnThreads
+from ...texts.sanitize import clean_line
 from .rules import Delivery, Message, Sent, signature
 from .settings import WebhooksConfig
 

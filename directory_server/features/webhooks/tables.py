@@ -10,8 +10,8 @@ from attrs.filters import include
 
 from ...domain.entries import is_storable
 from ...domain.errors import BadInput
-from ...sealing import seal, unseal
 from ...tables import Rows, Tables, transaction
+from ...tables.sealing import seal, unseal
 from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook, wrong_list
 
 MAX_DELIVERIES = 200

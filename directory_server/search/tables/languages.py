@@ -8,7 +8,7 @@ from threading import local
 
 import Stemmer
 
-from ...sanitize import normalize
+from ...texts.sanitize import normalize
 
 STEMMERS = {
     "de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "it": "italian", "ru": "russian",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ... import serialization
-from ...sanitize import is_visible
+from ...texts.sanitize import is_visible
 
 # A script of PowerShell does not receive a `--` without quotes; a number would be written in another form.
 _BARE = re.compile(r"(?:--)?[A-Za-z][A-Za-z0-9_./@-]*")

@@ -9,7 +9,7 @@ from ...domain.licenses import LICENSES, OTHER, UNKNOWN
 from ...domain.namespaces import GENERIC, name_parts
 from ...domain.titles import display_title
 from ...domain.views import Detail
-from ...sanitize import clean_line, shorten
+from ...texts.sanitize import clean_line, shorten
 from ._filters import link, plain
 
 MAX_TAGS = 10

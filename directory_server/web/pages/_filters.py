@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup, escape
 
-from ... import hosts
-from ...sanitize import clean, clean_text
+from ...texts import hosts
+from ...texts.sanitize import clean, clean_text
 
 _DAY = 86_400.0
 

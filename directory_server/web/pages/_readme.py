@@ -19,8 +19,8 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 from ...domain.ports.runtime import Offload
-from ...sanitize import clean, clean_text
-from ...threads import Limited, detached
+from ...runtime.threads import Limited, detached
+from ...texts.sanitize import clean, clean_text
 from ._filters import link
 from ._readme_links import with_links
 

@@ -16,7 +16,7 @@ from directory_server.domain.circuit import SHORTEST
 from directory_server.features.ard import web
 from directory_server.features.ard.federation import FOREIGN, FRESH, MAX_RESULTS, Federation, merged, read_results
 from directory_server.http_client import BadResponse
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.serialization import decode
 
 from ...web.conftest import Server, open_server

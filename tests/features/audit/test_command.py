@@ -13,7 +13,7 @@ from directory_server import sqlite
 from directory_server.features.audit.head_file import HeadKeeper
 from directory_server.features.audit.settings import UPKEEP
 from directory_server.features.audit.tables import PAGE, AuditLog
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from ...cli.conftest import CommandLine
 from ...tables.conftest import run_script

@@ -21,7 +21,7 @@ from directory_server.features.audit.sentences import sentence
 from directory_server.features.audit.service import FLUSH, run
 from directory_server.features.audit.settings import UPKEEP, AuditConfig
 from directory_server.features.audit.tables import DELETED, AuditLog
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import POSTGRES, POSTGRES_ID, Server, configured, open_server

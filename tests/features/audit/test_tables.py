@@ -14,7 +14,7 @@ from directory_server.features.audit.chain import GENESIS, AuditRecord, Verified
 from directory_server.features.audit.head_file import HeadKeeper, read_head
 from directory_server.features.audit.settings import UPKEEP
 from directory_server.features.audit.tables import ABANDONED, DELETED, AuditLog
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 
 from ...contract import at_once, awaited
 from ...tables.conftest import TablesTest

@@ -16,7 +16,7 @@ from directory_server.features.client_checks import web
 from directory_server.features.client_checks.checks import Answer, Checks, Result
 from directory_server.features.client_checks.clients import CLIENTS
 from directory_server.http_client import BadResponse
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredRegistryTokens
 
 from ...web.browsers import Browser

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from directory_server.domain.entries import Entry
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import MAIL, POSTGRES, POSTGRES_ID, Server

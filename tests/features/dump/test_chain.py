@@ -17,7 +17,7 @@ from directory_server.domain.ports.storage import Store
 from directory_server.features.dump.builder import Dumps
 from directory_server.features.dump.settings import DumpConfig
 from directory_server.mirror import Mirror, Upstream
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from directory_server.sqlite import Database, SqliteTables
 from directory_server.tables import StoredFollowers, StoredMirrors, StoredWork, Tables
 

@@ -16,10 +16,10 @@ from directory_server.features.embeddings.builder import INTERVAL, LEASE, LONGES
 from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.features.embeddings.tables import Embeddings
 from directory_server.features.embeddings.texts import MAX_TEXT, model_id, text_of
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.timers import Timer
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
 from directory_server.tables import StoredCuration, StoredEntries, StoredFollowers, StoredWork
-from directory_server.timers import Timer
 from tests.logs import captured_lines
 
 from ...contract.store import Briefs

@@ -24,7 +24,7 @@ from directory_server.features.embeddings.endpoint import (
     max_bytes,
 )
 from directory_server.features.embeddings.settings import EmbeddingsConfig
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from tests.contract import awaited
 
 KEY = "sk-very-secret"

@@ -18,7 +18,7 @@ from directory_server.domain.ports.search import LIKENESS
 from directory_server.feature.server import SERVICES, Server
 from directory_server.features.embeddings import FEATURE
 from directory_server.features.embeddings.settings import EmbeddingsConfig
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 
 URL = "http://127.0.0.1:1/v1/embeddings"
 

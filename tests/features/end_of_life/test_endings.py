@@ -11,7 +11,7 @@ import pytest
 from directory_server.domain.endings import Ending, new_ending
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.domain.errors import BadInput
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredEndings
 
 from ...web.browsers import Browser

@@ -10,7 +10,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.features.managed_settings.selection import Selection
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.serialization import decode_entry
 from directory_server.tables import StoredCuration
 

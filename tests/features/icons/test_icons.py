@@ -13,8 +13,8 @@ from directory_server.features.icons import service, web
 from directory_server.features.icons.service import FAILED, FRESH, MAX_WAITING, Icons
 from directory_server.features.icons.web import MAX_ICONS, icon_url
 from directory_server.http_client import BadResponse
-from directory_server.run_sync import inline, run_sync
-from directory_server.threads import OwnThreads
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.runtime.threads import OwnThreads
 
 from ...web.conftest import Server, entry
 from .test_images import png

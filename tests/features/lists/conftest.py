@@ -18,8 +18,8 @@ from directory_server.features.lists.notices import RequestMails
 from directory_server.features.lists.request_tables import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
-from directory_server.follower import Follower
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.follower import Follower
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import percolate
 
 from ...web.conftest import Server, entry, open_server

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import OPERATOR, Browser
 from ...web.conftest import entry

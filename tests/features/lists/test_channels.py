@@ -12,7 +12,7 @@ from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.lists.channels import Channels
 from directory_server.features.managed_settings.selection import Selection
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.tables import StoredCuration
 
 from ...cli.conftest import CommandLine

@@ -21,7 +21,7 @@ from directory_server import sample
 from directory_server.domain.entries import PUBLISHER, Entry
 from directory_server.domain.scopes import Scope
 from directory_server.domain.search import Query
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import MAX_WORDS
 
 from ...web.conftest import entry, parse_response

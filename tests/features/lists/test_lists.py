@@ -14,7 +14,7 @@ import pytest
 from directory_server.domain.accounts import Account
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import OPERATOR, Browser, account_of

@@ -23,7 +23,7 @@ from directory_server.features.lists.requests import KINDS, LISTING
 from directory_server.features.lists.rules import new_list
 from directory_server.features.requests.mail import Smtp
 from directory_server.features.requests.service import MEASURE
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Requests
 from directory_server.tables._roster import StoredRoster
 

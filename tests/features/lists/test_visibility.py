@@ -16,7 +16,7 @@ from attrs import define
 
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import Browser, account_of
 from ...web.conftest import POSTGRES_ID, parse_response

@@ -9,13 +9,13 @@ import pytest
 from attrs import define, field
 from twisted.internet.task import Clock
 
-from directory_server import follower as follower_module
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
 from directory_server.features.lookalikes import tracker as tracker_module
 from directory_server.features.lookalikes.tracker import Tracker
-from directory_server.follower import Follower
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime import follower as follower_module
+from directory_server.runtime.follower import Follower
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.tables import StoredFollowers, StoredWork, Tables, notes_of_kinds
 
 from ...contract.store import entry

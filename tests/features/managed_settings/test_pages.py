@@ -18,7 +18,7 @@ from directory_server.features.managed_settings.documents import Policy
 from directory_server.features.managed_settings.handlers import FRESH
 from directory_server.features.managed_settings.selection import Selection
 from directory_server.features.text_marks.tables import AcceptedMarks
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.web.authentication import WAIT
 
 from ...cli.conftest import CommandLine

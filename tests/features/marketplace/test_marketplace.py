@@ -15,7 +15,7 @@ import pytest
 
 from directory_server.domain.entries import Entry
 from directory_server.features.marketplace.repository import COMMIT, REFS, TEXT, upload_pack
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import restore_entry
 
 from ...web.conftest import Server, entry

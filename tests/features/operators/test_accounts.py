@@ -8,7 +8,7 @@ import pytest
 
 from directory_server.domain.accounts import Account
 from directory_server.features.operators import web
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import PASSWORD, Browser
 from ...web.conftest import Server

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import ANN, PASSWORD, SEARCH, Browser, key_of
 from ...web.conftest import Server

@@ -18,7 +18,7 @@ from directory_server.domain.work import BACKUP
 from directory_server.feature.server import SERVICES
 from directory_server.features.operators.recent_errors import DAY, RecentErrors
 from directory_server.features.operators.web import BACKUP_AGE, _expiry, _open_settings
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...process._certificates import certificate
 from ...web.browsers import OPERATOR, Browser, rename

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from directory_server.domain.upstreams import FinishedRun, UpstreamState
 from directory_server.domain.work import BACKUP, IMPORT, STALE, VERIFY, sync_of
 from directory_server.feature.parts import UPSTREAMS
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import Server

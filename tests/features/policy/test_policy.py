@@ -13,7 +13,7 @@ from directory_server.features.lookalikes.tracker import INTERVAL
 from directory_server.features.lookalikes.tracker import NAME as LOOKALIKES
 from directory_server.features.policy import applier as policy_applier
 from directory_server.features.policy.tables import RuledNames
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.storage import Storage
 
 from ...cli.conftest import CommandLine

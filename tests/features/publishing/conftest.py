@@ -12,7 +12,7 @@ from attrs import frozen
 from directory_server.domain.entries import OFFICIAL
 from directory_server.features.publishing.server_json import SCHEMAS
 from directory_server.features.publishing.tokens import PublisherToken
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.conftest import Response, Server
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.conftest import MAIL, Server, entry
 from .conftest import GO, NAME, Publisher, new_publisher, server_json

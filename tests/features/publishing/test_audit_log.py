@@ -10,7 +10,7 @@ from directory_server.config import Config
 from directory_server.feature import server as registering
 from directory_server.features.publishing.service import FORGET_INTERVAL, run
 from directory_server.features.publishing.tokens import Publication
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import Browser

@@ -11,7 +11,7 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.namespaces import NamespaceProof
 from directory_server.features.publishing.proofs import NamespaceProofs
 from directory_server.features.publishing.tokens import LOGIN_LIFETIME, WINDOW, permitted
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...issuers.signing import claims_of, signed
 from ...web.conftest import Response, Server, entry

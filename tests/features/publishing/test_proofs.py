@@ -8,7 +8,7 @@ from attrs import evolve
 
 from directory_server.domain.namespaces import NamespaceProof
 from directory_server.features.publishing.proofs import NamespaceProofs, record_proof
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Tables
 
 PROOF = NamespaceProof("com.example", "dns", "example.com", 1_000.0)

@@ -16,7 +16,7 @@ from directory_server.features.publishing.tokens import (
     PublisherToken,
     new_publisher_token,
 )
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Tables
 
 from ...contract import ContractWithClock, awaited

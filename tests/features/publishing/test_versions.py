@@ -10,7 +10,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.domain.versions import PUBLISHED
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.conftest import Server, open_server
 from .conftest import NAME, Publisher, official, problems, server_json

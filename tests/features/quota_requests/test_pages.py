@@ -9,7 +9,7 @@ import pytest
 from directory_server.domain.accounts import Account
 from directory_server.domain.requests import Request
 from directory_server.features.quota_requests.resource import QUOTA as KIND
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Requests
 
 from ...cli.conftest import CommandLine

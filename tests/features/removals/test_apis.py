@@ -15,7 +15,7 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.features.removals.remover import INTERVAL
 from directory_server.features.removals.service import remover_of
 from directory_server.features.removals.settings import RemovalsConfig
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 
 from ...cli.conftest import CommandLine, run_in_test_reactor
 from ...contract import awaited

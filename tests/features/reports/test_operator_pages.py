@@ -7,7 +7,7 @@ import json
 import pytest
 
 from directory_server.features.reports.resource import REASONS, REPORT, new_report
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Requests
 
 from ...cli.conftest import CommandLine

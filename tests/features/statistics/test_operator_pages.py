@@ -7,7 +7,7 @@ import pytest
 from directory_server.domain.accounts import Account
 from directory_server.domain.keys import Client, KeyUse
 from directory_server.features.statistics.rules import Count, QueryCount, day_of
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...web.browsers import Browser
 from ...web.conftest import POSTGRES_ID, Server

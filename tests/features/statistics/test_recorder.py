@@ -16,7 +16,7 @@ from directory_server.features.statistics.recorder import DIGEST_SIZE, FLUSH_INT
 from directory_server.features.statistics.rules import LEAST, Count, QueryCount, Total, countable, day_of
 from directory_server.features.statistics.settings import StatisticsConfig
 from directory_server.features.statistics.tables import Statistics
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import SeparateTables
 
 from ...logs import captured_lines

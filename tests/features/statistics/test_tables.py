@@ -11,7 +11,7 @@ from directory_server.domain.errors import Unavailable
 from directory_server.features.statistics.rules import MAX_TEXTS, Count, QueryCount, Total
 from directory_server.features.statistics.tables import Statistics
 from directory_server.postgres import Database, PostgresTables
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import SeparateTables
 
 from ... import engines

@@ -14,7 +14,7 @@ from directory_server.features.verification.results import FoundTool, RemoteChec
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.targets import LAG
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import decode_entry
 
 from ...web.conftest import Server, entry

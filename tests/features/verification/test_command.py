@@ -12,7 +12,7 @@ from directory_server.domain.checks import PackageStatus, RemoteStatus
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.features.verification.results import RemoteCheck
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...cli.conftest import CommandLine, run_in_test_reactor
 from ...contract import awaited

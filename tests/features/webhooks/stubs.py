@@ -14,7 +14,7 @@ from directory_server.domain.ports.storage import Store
 from directory_server.features.webhooks.dispatcher import INTERVAL, Dispatcher
 from directory_server.features.webhooks.rules import Delivery, Message, Sent, Webhook, new_webhook
 from directory_server.features.webhooks.tables import Webhooks
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import percolate
 from directory_server.tables import StoredFollowers, Tables
 

@@ -14,7 +14,7 @@ from directory_server.features.lists.tables import Lists
 from directory_server.features.webhooks.dispatcher import Dispatcher
 from directory_server.features.webhooks.service import open_webhooks
 from directory_server.features.webhooks.tables import Webhooks
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import Browser

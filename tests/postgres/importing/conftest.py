@@ -37,7 +37,7 @@ from directory_server.postgres import (
     Database,
     import_data,
 )
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
     SeparateTables,

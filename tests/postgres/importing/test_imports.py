@@ -23,7 +23,7 @@ from directory_server.postgres import (
 )
 from directory_server.postgres import _import as importing
 from directory_server.postgres._import import _SEQUENCES
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import (
     DataDirectory,
     SqliteQuota,

@@ -18,7 +18,7 @@ from directory_server.postgres import (
 )
 from directory_server.postgres import _import as importing
 from directory_server.postgres._connection import Cursor
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import (
     export,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..conftest import Server
 from .conftest import ANN, SEARCH, Browser, account_of, key_of

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directory_server.domain.accounts import Account
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ...logs import captured_lines
 from ..browsers import rename

@@ -12,8 +12,8 @@ from twisted.logger import LogEvent
 
 from directory_server.http import Connections
 from directory_server.http.proxies import Proxies
-from directory_server.run_sync import inline
-from directory_server.turn import ImmediateTurn
+from directory_server.runtime.run_sync import inline
+from directory_server.runtime.turn import ImmediateTurn
 from directory_server.web.access_log import AccessRecorder
 from directory_server.web.metrics import CONNECTIONS, Metrics, MetricsHandlers
 from directory_server.web.origins import Origins

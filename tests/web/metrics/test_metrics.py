@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.changes import Change
 from directory_server.domain.upstreams import UpstreamState
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 from directory_server.web.access_log import AccessRecord
 from directory_server.web.metrics import DatabaseGauges, Gauges, Lag, Metrics
 

@@ -9,7 +9,7 @@ import pytest
 
 from directory_server.domain.requests import Request
 from directory_server.features.reports.resource import REASONS, REPORT, new_report
-from directory_server.run_sync import run_sync
+from directory_server.runtime.run_sync import run_sync
 
 from ..conftest import POSTGRES_ID, Response, Server, entry
 from .conftest import BROWSER, Document, GetPage

@@ -7,10 +7,11 @@ from typing import Any
 
 from attrs import frozen
 
-from .... import __version__, threads
+from .... import __version__
 from ....config import Config
 from ....domain.ports.runtime import Offload
 from ....http_client import CertificatePolicy, CheckedNetwork, networks
+from ....runtime import threads
 from ..settings import VerifyConfig
 from ._client import Network
 from ._packages import PackageChecker

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from ....domain.checks import LoginKind
 from ....domain.errors import BadInput
 from ....http_client import MAX_URL
-from ....sanitize import clean_line
 from ....serialization import decode
+from ....texts.sanitize import clean_line
 from ._client import Client, target_of
 from ._ending import NETWORK_ERRORS, Ended
 

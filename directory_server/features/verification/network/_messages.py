@@ -11,8 +11,8 @@ from ....domain.errors import BadInput
 from ....domain.marks import MAX_MARKS, bounded_marks, marks_of, tool_texts
 from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
 from ....http_client import BadResponse
-from ....sanitize import Cleaner, clean_line, clean_text
 from ....serialization import canonical, decode, encode
+from ....texts.sanitize import Cleaner, clean_line, clean_text
 from ..results import MAX_SCHEMA, FoundTool
 from ..tool_changes import digest_of
 

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import define, field
 
 from ....domain.checks import MAX_KEYWORD, MAX_KEYWORDS, MAX_README, MAX_SUMMARY, PackageTexts
-from ....sanitize import clean_line
+from ....texts.sanitize import clean_line
 
 MAX_MARKUP = 16_000
 """Characters of a README that are read."""

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, TimeoutError
 from ....domain.checks import PackageStatus
 from ....domain.ports.runtime import Offload
 from ....http_client import cancellable
-from ....sanitize import clean_line
+from ....texts.sanitize import clean_line
 from ..results import PackageCheck
 from . import _npm, _nuget, _oci, _pypi
 from ._client import Client, Network

@@ -12,7 +12,7 @@ from twisted.web.client import ResponseFailed, ResponseNeverReceived
 from ....domain.checks import LoginKind, RemoteStatus
 from ....domain.ports.runtime import Offload
 from ....http_client import MAX_URL, BadResponse, cancellable
-from ....sanitize import clean_line
+from ....texts.sanitize import clean_line
 from ..results import RemoteCheck
 from ._client import Client, Network, target_of
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport, ended

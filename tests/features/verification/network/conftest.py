@@ -12,7 +12,7 @@ from twisted.internet.task import Clock, deferLater
 
 from directory_server.features.verification.network import RemoteProber, checkers
 from directory_server.features.verification.results import RemoteCheck
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 from tests.features.verification.remotes.fake_remotes import FakeRemotes
 
 NOW = 1_800_000_000.0

@@ -15,7 +15,7 @@ from directory_server.domain.checks import PackageStatus, PackageTexts
 from directory_server.features.verification.network import PackageChecker, checkers
 from directory_server.features.verification.network._oci import LABEL, Hub, Reference, parse
 from directory_server.features.verification.results import PackageCheck
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 
 from ....contract import awaited
 from . import packages

@@ -13,7 +13,7 @@ import pytest
 from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
 from directory_server.features.verification.network import RemoteProber, checkers
 from directory_server.features.verification.results import FoundTool
-from directory_server.run_sync import inline
+from directory_server.runtime.run_sync import inline
 
 from ....contract import awaited
 

@@ -13,7 +13,7 @@ from directory_server.features.verification.network._ending import Ended, OtherT
 from directory_server.features.verification.network._session import LoginNeeded, Opened, Session
 from directory_server.features.verification.network._transports import Reply
 from directory_server.http_client import BadResponse
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.serialization import decode
 
 INITIALIZED = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "a"}, "capabilities": {"tools": {}}}

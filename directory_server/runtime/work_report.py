@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 
 from twisted.internet.defer import Deferred
 
-from .domain.errors import Unavailable
-from .tables import StoredWork
+from ..domain.errors import Unavailable
+from ..tables import StoredWork
 
 INTERVAL = 2.0
 """Seconds between two reports."""

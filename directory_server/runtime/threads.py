@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
-from .domain.errors import Unavailable
-from .domain.ports import runtime
+from ..domain.errors import Unavailable
+from ..domain.ports import runtime
 
 P = ParamSpec("P")
 T = TypeVar("T")

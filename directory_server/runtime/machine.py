@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .domain.ports.runtime import MachineTime
+from ..domain.ports.runtime import MachineTime
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

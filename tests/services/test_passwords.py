@@ -12,10 +12,10 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import Unavailable
-from directory_server.passwords import SECOND_RECOMMENDED, Argon2Passwords
-from directory_server.run_sync import inline, run_sync
+from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.services.passwords import SECOND_RECOMMENDED, Argon2Passwords
 
-from .contract import awaited
+from ..contract import awaited
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

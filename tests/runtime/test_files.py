@@ -9,13 +9,14 @@ from threading import Thread, active_count
 
 import pytest
 
-from directory_server import files, importer
+from directory_server import importer
 from directory_server.config import ConfigError, load
 from directory_server.domain.errors import Unavailable
-from directory_server.files import open_file, read_regular_file
 from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._upstream import headers
-from directory_server.running import FOLDER, running_servers
+from directory_server.runtime import files
+from directory_server.runtime.files import open_file, read_regular_file
+from directory_server.runtime.running import FOLDER, running_servers
 from directory_server.sqlite import session_secret
 
 

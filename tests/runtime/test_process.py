@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from twisted.internet.task import Clock
 
-from directory_server import machine, process
-from directory_server.process import notify_systemd, watchdog_interval
+from directory_server.runtime import machine, process
+from directory_server.runtime.process import notify_systemd, watchdog_interval
 
 
 @pytest.mark.parametrize("name", ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server import hosts
+from directory_server.texts import hosts
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from twisted.internet.interfaces import IReactorTime
 
-from .domain.errors import Unavailable
-from .domain.ports.runtime import Offload
-from .fair_queue import FairQueue
-from .threads import detached
+from ..domain.errors import Unavailable
+from ..domain.ports.runtime import Offload
+from ..runtime.fair_queue import FairQueue
+from ..runtime.threads import detached
 
 T = TypeVar("T")
 

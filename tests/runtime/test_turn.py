@@ -7,7 +7,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent
 
-from directory_server.turn import WORK, ImmediateTurn, ReactorTurn, TurnPace
+from directory_server.runtime.turn import WORK, ImmediateTurn, ReactorTurn, TurnPace
 
 
 @pytest.fixture

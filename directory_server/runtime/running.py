@@ -12,8 +12,8 @@ from typing import Any
 
 from attrs import frozen
 
-from . import serialization
-from .domain.errors import BadInput
+from .. import serialization
+from ..domain.errors import BadInput
 
 FOLDER = "processes"
 """The folder of the records, inside the data directory."""

@@ -12,7 +12,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from .domain.errors import Unavailable
+from ..domain.errors import Unavailable
 
 
 class Timer(Service):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directory_server.machine import anchored
+from directory_server.runtime.machine import anchored
 
 
 def test_starts_at_the_system_time_and_advances_with_the_monotonic_clock() -> None:

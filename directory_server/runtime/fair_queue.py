@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.python.failure import Failure
 
-from .domain.errors import Unavailable
+from ..domain.errors import Unavailable
 
 NO_LIMIT = 1_000_000
 

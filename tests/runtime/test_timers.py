@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs
 
 from directory_server.domain.errors import Unavailable
-from directory_server.timers import Timer
+from directory_server.runtime.timers import Timer
 
 
 class Calls:

@@ -10,7 +10,7 @@ import pytest
 import directory_server
 from directory_server.domain.errors import QuotaExceeded, Throttled, TooManyKeys
 from directory_server.domain.quota import Allowance
-from directory_server.wording import counted, duration, entries, wait
+from directory_server.texts.wording import counted, duration, entries, wait
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 keys"), (1, "1 key"), (2, "2 keys"), (1_000, "1,000 keys")])

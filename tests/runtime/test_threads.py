@@ -6,7 +6,7 @@ from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 
-from directory_server.threads import Limited
+from directory_server.runtime.threads import Limited
 
 
 class Started:

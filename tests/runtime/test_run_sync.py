@@ -6,7 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, deferLater
 
-from directory_server.run_sync import inline, run_sync, run_until_done
+from directory_server.runtime.run_sync import inline, run_sync, run_until_done
 
 
 def test_inline_calls_the_function() -> None:

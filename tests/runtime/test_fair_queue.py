@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from directory_server.domain.errors import Unavailable
-from directory_server.fair_queue import FairQueue
+from directory_server.runtime.fair_queue import FairQueue
 
 
 class Clients:

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred
 
-from .domain.changes import Change
-from .domain.errors import Unavailable
-from .domain.ports.storage import Store
-from .tables import Position, StoredFollowers, StoredWork
+from ..domain.changes import Change
+from ..domain.errors import Unavailable
+from ..domain.ports.storage import Store
+from ..tables import Position, StoredFollowers, StoredWork
 from .timers import Timer
 from .work_report import reported
 

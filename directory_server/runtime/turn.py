@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from .domain.ports.runtime import Turn
+from ..domain.ports.runtime import Turn
 
 WORK = 0.006
 """Seconds after the begin of the first work of a turn, from which further work waits for the next turn."""

@@ -10,7 +10,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.sanitize import Cleaner, clean, clean_line, clean_text, is_visible
+from directory_server.texts.sanitize import Cleaner, clean, clean_line, clean_text, is_visible
 
 HOSTILE = {
     "bidi override": ("safe\u202egnp.exe", "safegnp.exe"),

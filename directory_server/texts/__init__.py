@@ -1,0 +1,1 @@
+"""Texts of others and of our own: cleaning, host names, wording."""
