@@ -34,7 +34,7 @@ FLOORS: Mapping[str, float] = {
     "needs": 0.67,
     "cjk": 0.77,
     "other_languages": 0.79,
-    "cjk_2": 0.73,
+    "cjk_2": 0.74,
     "other_languages_2": 0.745,
     "english_2": 0.88,
     "fresh_3": 0.74,
