@@ -215,11 +215,12 @@ class StoredEntries:
     async def version(self, name: str, version: str, *, include_hidden: bool = False) -> Version | None:
         if not is_storable(version):
             return None
-        found = await self._visible.read(lambda rows: one_version(rows, name, version, include_hidden=include_hidden))
-        if found is not None or self._lists is None:
-            return found
+        read = partial(one_version, name=name, include_hidden=include_hidden)
+        stored = await self._visible.read(partial(read, version=version))
+        if stored is not None or self._lists is None:
+            return stored
         pinned = await version_of_alias(self._tables, self._lists, name, version)
-        return None if pinned is None else await self.version(name, pinned, include_hidden=include_hidden)
+        return None if pinned is None else await self._visible.read(partial(read, version=pinned))
 
     @property
     def _lists(self) -> Sequence[str] | None:

@@ -264,6 +264,17 @@ class TestLists(TablesTest):
         assert await store.within(RED).changes(0, 9) == []
 
     @awaited
+    async def test_an_alias_of_a_version_with_its_name_is_looked_up_once(self) -> None:
+        tables = self.open_tables()
+        store, lists, channels = open_store(tables), Lists(tables), Channels(tables)
+        await lists.put(a_list("red"))
+        await store.publish("local", [entry("x/y", "beta")])
+        await lists.pick("red", "x/y")
+        await channels.pin("red", "x/y", "beta", "beta")
+        await StoredCuration(tables).mark("x/y", "hidden", True)
+        assert await store.within(RED).version("x/y", "beta") is None
+
+    @awaited
     async def test_a_channel_is_the_latest_version_of_all_reads_within_the_list(self) -> None:
         tables = self.open_tables()
         store, lists, channels = open_store(tables), Lists(tables), Channels(tables)
