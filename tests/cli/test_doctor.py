@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -22,6 +20,7 @@ from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredFollowers, StoredMirrors
 
 from ..process._certificates import certificate
+from ._http_server import http_server
 from .conftest import CommandLine
 
 HEALTH = {"status": "ok", "entries": 1, "generation": 1}
@@ -46,18 +45,8 @@ def answering(answers: Answers, pem: Path | None = None) -> Iterator[int]:
         def log_message(self, format: str, *arguments: Any) -> None:
             """Write nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        if pem is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(pem)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
+    with http_server(Handler, pem) as port:
+        yield port
 
 
 def findings(directory: CommandLine, *settings: str, file: Path | None = None) -> dict[str, list[dict[str, str]]]:

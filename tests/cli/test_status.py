@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from ..process._certificates import certificate
+from ._http_server import http_server
 from .conftest import CommandLine
 
 HOST = "directory.example.org"
@@ -41,28 +40,11 @@ class Answers(BaseHTTPRequestHandler):
         """Write nothing."""
 
 
-@contextmanager
-def answering(pem: Path | None = None) -> Iterator[int]:
-    """Run a server, with TLS if `pem` has its key and certificate; yield its port."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        if pem is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(pem)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 @pytest.fixture
 def serving() -> Iterator[Callable[..., int]]:
     """Return a function that starts a server and returns its port."""
     with ExitStack() as stack:
-        yield lambda pem=None: stack.enter_context(answering(pem))
+        yield lambda pem=None: stack.enter_context(http_server(Answers, pem))
 
 
 def state(directory: CommandLine, listen: str, *settings: str) -> str:
