@@ -77,8 +77,8 @@ def new_ending(name: str, day: str, replaced_by: str, message: str, setter: Sett
     other, text = replaced_by.strip(), " ".join(message.split())
     if other == name or (state == "moved" and not other):
         raise BadInput("replaced_by: must be the name of another entry.", code="ending_replaced_by_wrong")
-    for one in filter(None, (name, other)):
-        check_name(one)
+    for entry_name in filter(None, (name, other)):
+        check_name(entry_name)
     if len(text) > MAX_MESSAGE or not text.isprintable():
         raise BadInput(f"message: must be at most {MAX_MESSAGE} printable characters.", code="ending_message_wrong")
     # Models read it.

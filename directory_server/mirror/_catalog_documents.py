@@ -262,8 +262,8 @@ def markup_manifest(html: bytes) -> bytes:
             inner = (node.get("entries") or node.get("@graph")) if isinstance(node, dict) else None
             entries += inner if isinstance(inner, list) else [node]
     # Pages have JSON-LD of other kinds as well.
-    found = [entry for entry in entries if isinstance(entry, dict) and _is_urn(entry.get("identifier"))]
-    return encode({"entries": found}) if found else b""
+    named = [entry for entry in entries if isinstance(entry, dict) and _is_urn(entry.get("identifier"))]
+    return encode({"entries": named}) if named else b""
 
 
 def _is_urn(value: Any) -> bool:

@@ -49,16 +49,16 @@ def _indented(text: str) -> str:
 def _check(document: Any) -> Sequence[Issue]:
     if issues := _FILE(document, ""):
         return issues
-    found = front_matter(document)
-    missing = next((name for name in ("name", "description") if not found.get(name)), None)
+    members = front_matter(document)
+    missing = next((name for name in ("name", "description") if not members.get(name)), None)
     return [Issue("", f"must be a SKILL.md whose front matter has a {missing}.")] if missing else []
 
 
 def _describe(document: str) -> Described:
-    found, matter = front_matter(document), _MATTER.match(document)
+    members, matter = front_matter(document), _MATTER.match(document)
     return Described(
-        {"title": found["name"], "description": found["description"], "version": found.get("version")},
-        {"license": found.get("license"), "readme": document[matter.end() :] if matter else document},
+        {"title": members["name"], "description": members["description"], "version": members.get("version")},
+        {"license": members.get("license"), "readme": document[matter.end() :] if matter else document},
     )
 
 

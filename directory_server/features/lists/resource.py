@@ -128,7 +128,10 @@ async def _unpin(parts: Parts, name: str, entry: str, alias: str) -> None:
 
 async def _channels(parts: Parts, name: str) -> Sequence[Row]:
     channels = await Channels(parts.storage.tables).list(name, MAX_ROWS + 1)
-    return [Row(one.name, {"entry": one.name, "alias": one.alias}, f"{one.alias}: {one.version}") for one in channels]
+    return [
+        Row(channel.name, {"entry": channel.name, "alias": channel.alias}, f"{channel.alias}: {channel.version}")
+        for channel in channels
+    ]
 
 
 async def _change_approvers(parts: Parts, name: str, approver: Sequence[str], remove: bool) -> None:
