@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+
+# numpy.isin imports it at its first call: in a search, where it takes 15 ms and needs a free file descriptor.
+import numpy.ma
 from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]

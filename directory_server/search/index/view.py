@@ -209,7 +209,7 @@ class View:
             yield self.segments[0], slice(None), docs
             return
         numbers = np.searchsorted(self.bases, docs, side="right") - 1
-        for number in np.unique(numbers).tolist():
+        for number in np.flatnonzero(np.bincount(numbers)).tolist():
             places = np.flatnonzero(numbers == number)
             yield self.segments[number], places, docs[places] - self.bases[number]
 
