@@ -14,13 +14,12 @@ from .notes import CHECKS, TEXTS, Note, accepted_marks
 ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
 """Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""
 
-Cause = Literal["", "document", "status", "tools", "check", "list", "judgement", "ending", "package"]
+Cause = str
 """What has changed of an entry whose kind of change is "changed"; empty for others, and in logs of older versions.
 
 `document` is another document, `status` one by which the entry became deprecated. `tools` is the kind `tools_changed`,
 `check` another result. `list`: the entry has joined or left one. `judgement`: a flag, a mark or a pin.
-`ending`: its last day has come near, or is past, or it has moved to another name.
-`package`: its registry does not have a package of the entry, or has it now.
+Others are those of notes (`SENT`).
 """
 
 Outcome = Literal["added", "changed", "unchanged", "too_old", "over_limit", "exists"]

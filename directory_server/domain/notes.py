@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
 
+from .flags import ENTRY_FLAGS
+
 ACCEPTED = "accepted"
 """The marks of the texts of an entry that an operator has accepted."""
 
@@ -23,6 +25,15 @@ MISSING = "missing"
 
 TEXTS = "texts"
 """The texts of the package of an entry that a check has read."""
+
+IN_MEMORY = (*ENTRY_FLAGS, ACCEPTED, ENDING, MISSING)
+"""The kinds that requests read, from memory. Few entries have them."""
+
+SENT = {ENDING: "ending", MISSING: "package"}
+"""Kinds whose changes webhooks can select, by the cause of these changes.
+
+`ending`: the last day has come near, or is past, or the entry has moved. `package`: a package is missing, or found.
+"""
 
 
 @frozen

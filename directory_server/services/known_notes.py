@@ -8,19 +8,15 @@ from attrs import define, evolve, field
 
 from ..domain.changes import Change
 from ..domain.entries import mcp_id_of
-from ..domain.flags import ENTRY_FLAGS
-from ..domain.notes import ACCEPTED, ENDING, MISSING, Note, accepted_marks
+from ..domain.notes import IN_MEMORY, Note, accepted_marks
 from ..tables import Tables, notes_of_kinds
-
-KINDS = (*ENTRY_FLAGS, ACCEPTED, ENDING, MISSING)
-"""The kinds of notes that are in memory. Few entries have them."""
 
 Notes = Sequence[Note]
 
 
 @define
 class KnownNotes:
-    """The notes of KINDS on visible entries, as of the changes that the index has. A look-up reads no database."""
+    """The notes of kinds IN_MEMORY on visible entries, as of the changes that the index has."""
 
     _tables: Tables
     _notes: dict[str, Notes] = field(factory=dict, init=False)
@@ -41,7 +37,7 @@ class KnownNotes:
 
     async def load(self) -> None:
         """Read the notes, at the start: the changes after the file of the index are not those of all entries."""
-        notes = await self._tables.read(lambda rows: notes_of_kinds(rows, KINDS, visible=True))
+        notes = await self._tables.read(lambda rows: notes_of_kinds(rows, IN_MEMORY, visible=True))
         for mcp_id in self._notes.keys() | notes.keys():
             self._put(mcp_id, notes.get(mcp_id, ()))
 
@@ -49,7 +45,7 @@ class KnownNotes:
         """Replace the notes on the entries of `changes`."""
         for change in changes:
             notes = () if change.body is None else change.notes
-            self._put(change.mcp_id, [evolve(note, name=change.name) for note in notes if note.kind in KINDS])
+            self._put(change.mcp_id, [evolve(note, name=change.name) for note in notes if note.kind in IN_MEMORY])
 
     def _put(self, mcp_id: str, notes: Notes) -> None:
         for other in {mcp_id_of(note.other) for note in self._notes.pop(mcp_id, ()) if note.other}:

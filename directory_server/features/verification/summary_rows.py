@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...domain.notes import CHECKS, MISSING, TEXTS, Note
+from ...domain.notes import CHECKS, MISSING, SENT, TEXTS, Note
 from ...serialization import decode_stored, encode, encode_indexed, encode_texts, restore_record
 from ...tables import Rows, put_notes
 from .results import PackageCheck
@@ -65,5 +65,5 @@ def summarize_entry(rows: Rows, mcp_id: str) -> bool:
             notes.append(Note(TEXTS, body_id=after.texts))
     missing = "\n".join(absent_packages(states)).encode()
     # The kinds of changes differ, so that webhooks can select them.
-    changed = put_notes(rows, [MISSING], {mcp_id: [Note(MISSING, body=missing)] if missing else []}, "package")
+    changed = put_notes(rows, [MISSING], {mcp_id: [Note(MISSING, body=missing)] if missing else []}, SENT[MISSING])
     return put_notes(rows, (CHECKS, TEXTS), {mcp_id: notes}, "check") + changed > 0

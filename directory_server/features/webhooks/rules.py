@@ -9,7 +9,7 @@ import hmac
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -18,20 +18,18 @@ from ...domain.changes import Cause, Change
 from ...domain.errors import BadInput, NotFound
 from ...domain.keys import check_label, new_id
 from ...domain.kinds import is_asked
+from ...domain.notes import SENT
 from ...domain.patterns import NamePatterns
 from ...domain.scopes import MAX_LIST_NAME, Scope
 
-Kind = Literal["added", "changed", "deprecated", "deleted", "tools_changed", "ending", "package"]
+KINDS = ("added", "changed", "deprecated", "deleted", "tools_changed", *SENT.values())
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-_KINDS: Mapping[Cause, tuple[Kind, ...]] = {
+_KINDS: Mapping[Cause, tuple[str, ...]] = {
     "document": ("changed",),
     "status": ("changed", "deprecated"),
-    "ending": ("ending",),
-    "package": ("package",),
     # In the log of an older version, which did not say what has changed.
     "": ("changed",),
+    **{cause: (cause,) for cause in SENT.values()},
 }
 
 MAX_WEBHOOKS = 50
@@ -74,7 +72,7 @@ class Webhook:
     id: str
     label: str
     url: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[str, ...]
     namespaces: tuple[str, ...]
     keywords: str
     created_at: float
@@ -95,12 +93,12 @@ class Webhook:
         """The entries whose changes it gets."""
         return frozenset({self.list}) if self.list and not self.has_all else None
 
-    def kinds_of(self, change: Change, status: str) -> tuple[Kind, ...]:
+    def kinds_of(self, change: Change, status: str) -> tuple[str, ...]:
         """Return the kinds of a change as they are sent, none if it is not sent; apart from `keywords`.
 
         `change` is one within its scope, `status` that of its entry.
         """
-        kinds: tuple[Kind, ...] = ("added",) if self.list in change.joined else _kinds(change, status)
+        kinds: tuple[str, ...] = ("added",) if self.list in change.joined else _kinds(change, status)
         is_sent = not set(self.kinds).isdisjoint(kinds) and NamePatterns(self.namespaces).selects(change.name)
         return kinds if is_sent and is_asked(change.name, self.keywords) else ()
 
@@ -186,7 +184,7 @@ def new_webhook(
     return Webhook(new_id(), label, url, selected, patterns, keywords, now, seq, list=list_name)
 
 
-def _kinds(change: Change, status: str) -> tuple[Kind, ...]:
+def _kinds(change: Change, status: str) -> tuple[str, ...]:
     if change.kind == "removed":
         return ("deleted",)
     if change.body is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from attrs import asdict, frozen
 from attrs.filters import include
@@ -12,7 +12,7 @@ from ...domain.entries import is_storable
 from ...domain.errors import BadInput
 from ...tables import Rows, Tables, transaction
 from ...tables.sealing import seal, unseal
-from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Kind, Webhook, new_secret, unknown_webhook, wrong_list
+from .rules import GRACE, MAX_WEBHOOKS, PAUSED_AFTER, Delivery, Webhook, new_secret, unknown_webhook, wrong_list
 
 MAX_DELIVERIES = 200
 """Attempts that are stored of each webhook."""
@@ -227,7 +227,7 @@ def _webhook(row: Any) -> Webhook:
         webhook_id,
         label,
         url,
-        cast(tuple[Kind, ...], tuple(kinds.split())),
+        tuple(kinds.split()),
         tuple(namespaces.split()),
         keywords,
         created_at,
