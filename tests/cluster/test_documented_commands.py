@@ -36,7 +36,7 @@ RIGHTS = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() ==
 def blocks(heading: str, language: str = "sh") -> list[str]:
     """Return the code blocks of a section of the document."""
     text = DOCUMENT.read_text("utf-8")
-    section = re.search(rf"^#### {heading}\n(.*?)(?=^###)", text, re.MULTILINE | re.DOTALL)
+    section = re.search(rf"^### {heading}\n(.*?)(?=^##)", text, re.MULTILINE | re.DOTALL)
     assert section, heading
     return re.findall(rf"^```{language}\n(.*?)^```$", section[1], re.MULTILINE | re.DOTALL)
 

@@ -147,13 +147,8 @@ def _restore_backup(installation: Installation) -> None:
     shutil.copy(folder / "backup" / "directory.db", installation.data)
 
 
-def _sync(installation: Installation) -> None:
-    _command(installation, Command("directory-server sync official", ""))
-
-
 PREPARATION: dict[str, Callable[[Installation], None]] = {
     "after-restore": _restore_backup,
-    " status": _sync,
 }
 """Preparation of an example, by a part of its first command."""
 
