@@ -22,7 +22,11 @@ ANY = "*"
 ALL = "/**"
 
 _ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no|token) \| (?P<units>\d+) \|")
-_NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>/[^`]*)`")
+_NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>\[?/[^`]*)`")
+_OPTIONAL = re.compile(r"\[(.*?)\]")
+
+SECRET = "/r/{token}"
+"""What begins the paths of the registry API with `registry.access = "secret-path"`; else they answer 404."""
 
 
 @frozen
@@ -80,16 +84,26 @@ def documented_rows() -> Iterator[Endpoint]:
         _, _, what = row["names"].partition("`: ")
         status = re.search(r"answers (\d+)", row["names"])
         for name in _NAME.finditer(row["names"]):
-            yield Endpoint(
-                name["method"] or ANY,
-                name["path"],
-                row["api"],
-                what.replace("`", ""),
-                row["key"] == "yes",
-                row["key"] == "token",
-                int(row["units"]),
-                int(status[1]) if status else 200,
-            )
+            for path in expand(name["path"]):
+                yield Endpoint(
+                    name["method"] or ANY,
+                    path,
+                    row["api"],
+                    what.replace("`", ""),
+                    row["key"] == "yes",
+                    row["key"] == "token",
+                    int(row["units"]),
+                    404 if path.startswith(SECRET) else int(status[1]) if status else 200,
+                )
+
+
+def expand(path: str) -> Iterator[str]:
+    """Yield `path` with and without each of its parts in square brackets."""
+    if part := _OPTIONAL.search(path):
+        for text in ("", part[1]):
+            yield from expand(path[: part.start()] + text + path[part.end() :])
+    else:
+        yield path
 
 
 def rpc(method: str, params: object = None, **headers: str) -> ValidRequest:

@@ -71,6 +71,9 @@ def test_everything_has_a_description(document: Any) -> None:
         assert operation["description"]
         assert all(parameter["description"] for parameter in operation.get("parameters", ()))
         assert all(response["description"] for response in operation["responses"].values())
+    for name, schema in document["components"]["schemas"].items():
+        for field, member in schema.get("properties", {}).items():
+            assert member.keys() & {"description", "enum", "$ref"}, f"{name}.{field}"
 
 
 @pytest.mark.parametrize(("name", "bound"), [("limit", "maximum"), ("keywords", "maxLength")])
