@@ -80,10 +80,12 @@ def trust_text(detail: Detail) -> str:
 def listed_words(hit: Hit, checks: VerificationView | None) -> Sequence[Word]:
     """Return what lists say of an entry with the summary of its `checks`: publisher, checks, tools and the date.
 
-    Lists mark the status and the flags of entries apart, and leave out what is unknown: most rows would say it.
+    Lists mark the status, the flags and the vendors of entries apart, whose names are verified, and leave out what is
+    unknown: most rows would say it.
     """
     retired = [Word("retired", is_bad=True)] if hit.retired and hit.status == ACTIVE and hit.ends is None else []
-    words = _publisher(hit.publisher), *retired, *_checks(hit.verified, checks)
+    publisher = [] if hit.vendor else [_publisher(hit.publisher)]
+    words = *publisher, *retired, *_checks(hit.verified, checks)
     return [word for word in words if word.key not in ABSENT]
 
 

@@ -56,6 +56,8 @@ def test_lists_leave_out_what_they_mark_apart() -> None:
     hit, view = evolve(hit, publisher="verified", verified="works"), checked(2, "read-only").verification
     words = [(word.key, *word.about) for word in listed_words(hit, view)]
     assert words == [("publisher_verified",), ("check_works",), ("tools", "hinted_read-only"), ("checked",)]
+    # The mark of a vendor says so already.
+    assert "publisher_verified" not in [word.key for word in listed_words(evolve(hit, vendor=True), view)]
     # A deprecated package has no mark of its own.
     assert [word.key for word in listed_words(evolve(hit, status="active", retired=True), None)][1] == "retired"
 

@@ -43,7 +43,7 @@ class ClientChecksPage:
         # Requests go to this server only, whatever an operator enters.
         checks = Checks(self._send, url, url + path)
         results = await checks.results() if "run" in sent.fields else ()
-        return {"public_url": url, "path": path, "results": results}
+        return {"public_url": url, "secret_path": path, "results": results}
 
 
 def _serve(server: Server) -> None:

@@ -59,13 +59,9 @@ class ServerPages:
         storage, now = self._server.storage, self._server.now()
         work = await storage.work.all()
         counts, numbers = await storage.people.roster.counts(MAX_COUNTED), self._server.get(parts.NUMBERS)()
-        minutes = max(0, int(now - self._started_at)) // 60
         return {
             "version": __version__,
             "started": self._started_at,
-            "days": minutes // 1440,
-            "hours": minutes // 60 % 24,
-            "minutes": minutes % 60,
             "storage": self._place,
             "numbers": numbers,
             "steps": [*self._steps(counts, numbers, work.get(BACKUP)), *self._open_settings],

@@ -30,6 +30,9 @@ TINTS = 8
 ARCHIVED = "archived"
 """A category by which lists of servers say that nobody maintains an entry."""
 
+SMALL_WORDS = frozenset(("a", "an", "and", "by", "for", "in", "of", "on", "the", "to", "with"))
+"""Words of a title that have no initial on a tile."""
+
 _SCRIPTS = {"en": ("LATIN",), "zh": ("LATIN", "CJK")}
 """The scripts of each language of the pages, as the names of their letters begin."""
 
@@ -55,7 +58,7 @@ def card_brief(entry: Entry, language: str) -> str:
 
 def card_face(entry: Entry) -> tuple[str, int]:
     """Return the initials of an entry, at most two, and the number of the tint of its publisher."""
-    words = [word for word in name_words(card_title(entry)) if word.casefold() not in GENERIC]
+    words = [word for word in name_words(card_title(entry)) if word.casefold() not in GENERIC | SMALL_WORDS]
     initials = "".join(word[0].upper() for word in words[:2])
     return initials[:1] if not initials.isascii() else initials, crc32(owner(entry.name).encode()) % 1_009 % TINTS
 

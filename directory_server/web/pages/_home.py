@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from math import log10
 from typing import TypeVar
 
@@ -68,13 +68,13 @@ class HomeRows:
             popular: Row = "popular", "", "stars", await self._found(POPULAR)
             if not any(hit.stars or hit.mcp_id in users for _, hit in popular[-1]):
                 popular = "vendors", VENDORS, "relevance", await self._found(VENDORS)
-            rows: Sequence[Row] = [
-                popular,
-                ("hosted", HOSTED, "relevance", await self._found(HOSTED)),
-                ("new", "", "updated", await self._newest()),
-            ]
-            full = [row for row in rows if len(row[-1]) >= LEAST]
-            self._made = generation, full or [row for row in rows[-1:] if row[-1]]
+            rows: list[Row] = [popular, ("hosted", HOSTED, "relevance", await self._found(HOSTED))]
+            rows = [row for row in rows if len(row[-1]) >= LEAST]
+            shown = {entry.mcp_id for row in rows for entry, _ in row[-1]}
+            newest = await self._newest(shown)
+            if len(newest) >= LEAST or (newest and not rows):
+                rows.append(("new", "", "updated", newest))
+            self._made = generation, rows
             self._html.clear()
         return self._made[1]
 
@@ -104,10 +104,13 @@ class HomeRows:
         used = USED * log10(1 + self.users.get(hit.mcp_id, 0))
         return used + log10(1 + min(hit.stars or 0, MAX_STARS)) + marks, hit.updated
 
-    async def _newest(self) -> Sequence[Listed]:
+    async def _newest(self, shown: Set[str]) -> Sequence[Listed]:
+        """Return the newest entries, without those that other rows have `shown`."""
         entries = await self._directory.store.newest(NEWEST, lambda entry: entry)
         hits = self._directory.hits([entry.mcp_id for entry in entries])
-        listed = [entry for entry in entries if entry.mcp_id in hits and not _is_unfit(hits[entry.mcp_id])]
+        listed = [
+            entry for entry in entries if entry.mcp_id in hits.keys() - shown and not _is_unfit(hits[entry.mcp_id])
+        ]
         return [(entry, hits[entry.mcp_id]) for entry in _of_each_publisher(listed, lambda entry: entry.name)]
 
 

@@ -68,6 +68,7 @@ def test_finds_and_revokes_a_key_after_a_confirmation(server: Server, ann: Accou
         operator.get(f"/admin/keys?q={quote(text)}")
         assert f"/admin/keys/{key.id}" in operator.page
         assert server.key_id not in operator.page
+        assert "Valid" not in operator.text
     assert secret not in operator.page
     operator.get(f"/admin/keys/{key.id}")
     assert f"Owner {ANN}" in operator.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import cast
@@ -27,16 +28,23 @@ from ._pages import HOSTILE, MAX_BYTES
 
 
 def test_overview_shows_the_server(server: Server, operator: Browser) -> None:
-    server.clock.advance(3_725)
     operator.get("/admin")
     assert f"Version {__version__}" in operator.text
-    assert "Uptime 0 d 1 h 2 min" in operator.text
     assert "Entries 2" in operator.text
     assert "Open streams of keys 0" in operator.text
     stream = server.open("GET", "/api/open/v1/changes", headers={"Accept": "text/event-stream"})
     operator.get("/admin")
     assert "Open streams of keys 1" in operator.text
     stream.close()
+
+
+def test_each_page_of_a_tab_marks_it(operator: Browser) -> None:
+    operator.get("/admin")
+    tabs = set(re.findall(r'<a href="(/admin/[a-z-]+)">', operator.page))
+    assert len(tabs) > 8
+    for tab in tabs:
+        operator.get(tab)
+        assert f'<a href="{tab}" aria-current="page">' in operator.page
 
 
 @pytest.mark.parametrize("path", ["/admin/accounts/nosuchid", "/admin/keys/nosuchid", "/admin/entry?name=nothing"])
