@@ -3,8 +3,10 @@
     python -m search_data.categories    4 minutes of processor time
 
 A linear classifier reads the terms of an entry and its vector. It learns from the labels of publishers, of one half of
-the entries that have labels, chosen by a hash of the name. The other half gives the threshold: the least score from
-which PRECISION of the categories are one of the publisher's. Both figures are printed.
+the entries that have labels, chosen by a hash of the name. The other half gives the threshold: the score that COVERAGE
+of them reach. Printed are the coverage, and the precision: the share of categories that are one of the publisher's.
+The labels of publishers are incomplete. Of the categories that `tests/relevance/derived_categories.tsv` has, of entries
+without labels, a reader called 85 % right.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ PATH = OUTPUT.with_name("categories.npz")
 TERMS, LEAST_ENTRIES = 4_000, 3
 """Terms of the table: the most frequent ones, with at least so many entries."""
 
-PRECISION, MARGIN = 0.85, 0.005
-"""The least share of right categories, and what it may be more by chance."""
+COVERAGE = 0.7
+"""The share of entries that get a category."""
 
 STEPS, RIDGE = 300, 0.0002
 
@@ -58,12 +60,10 @@ def main() -> None:
     words = [term for term, count in counts.most_common(TERMS) if count >= LEAST_ENTRIES]
     table = _quantised(words, *_fit(WordCategories.empty(words), trained))
     scores = [table.best(row.terms, row.vector) for row in held]
-    order = sorted(zip(scores, held, strict=True), key=lambda pair: -pair[0][1])
-    right = np.cumsum([category in row.categories for (category, _), row in order])
-    precision = right / np.arange(1, len(order) + 1)
-    kept = int(np.flatnonzero(precision >= PRECISION + MARGIN).max())
-    table = evolve(table, least=order[kept][0][1])
-    print(f"precision {precision[kept]:.3f}, coverage {(kept + 1) / len(order):.3f} of {len(order):,} held entries")
+    least = float(np.quantile([score for _, score in scores], 1 - COVERAGE))
+    right = [category in row.categories for (category, score), row in zip(scores, held, strict=True) if score >= least]
+    print(f"precision {np.mean(right):.3f}, coverage {len(right) / len(held):.3f} of {len(held):,} held entries")
+    table = evolve(table, least=least)
     np.savez_compressed(PATH, **table.arrays())
 
 

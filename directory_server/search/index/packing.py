@@ -68,10 +68,10 @@ def unpack(packed: bytes) -> Document:
     return Document(row, terms, numbers[DIMENSIONS:weights], numbers[weights:flags], special_terms)
 
 
-ANALYSIS, ANALYSED_SAMPLE = 19, "4adff492e0c147d8"
+ANALYSIS, ANALYSED_SAMPLE = 19, "5c63be5d75086e80"
 """The number of the analysis of entries, and the digest of the packed documents of the sample."""
 
-FILE, INDEXED_SAMPLE = 13, "21854ca9a6ff39d8"
+FILE, INDEXED_SAMPLE = 13, "ffab66514b7ba6a3"
 """The number of the index of analysed entries and of its file, and the digest of the columns of the sample."""
 
 _TEXT_LIBRARIES = "opencc-python-reimplemented", "PyStemmer", "regex"

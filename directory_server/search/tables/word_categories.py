@@ -1,7 +1,7 @@
 """The category of an entry whose publisher names none, from its terms and its vector.
 
-The table is `data/categories.npz`, which `search_data/categories.py` trains. Two of three entries get no category:
-their best one is too often wrong.
+The table is `data/categories.npz`, which `search_data/categories.py` trains. An entry gets none if its best one is too
+often wrong.
 """
 
 from __future__ import annotations
