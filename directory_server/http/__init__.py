@@ -8,6 +8,6 @@ stops. `_request` is the request that handlers receive.
 
 from ._connection import Connection
 from ._connections import Connections, Rejected
-from ._parser import Message
+from ._parser import MAX_BODY, Message
 from ._request import Request, status_line
 from ._sockets import ImmediateWriteServer, PreparedEndpoint, ReusePortReactor, pause_without_descriptors

@@ -106,7 +106,7 @@ class Proxies:
     def forwarded_address(self, peer: IAddress | None, received: Mapping[bytes, Sequence[bytes]]) -> str:
         """Return the address of the client of a request with the header fields `received` from `peer`."""
         address = str(getattr(peer, "host", ""))
-        trusted = self._trusts_peer(peer)
+        trusted = self.trusts_peer(peer)
         if trusted:
             values = received.get(b"x-forwarded-for", ())
             forwarded = [part.strip() for value in values for part in value.decode("latin-1").split(",")]
@@ -128,9 +128,10 @@ class Proxies:
         if request.isSecure():
             return True
         forwarded = values(request, "X-Forwarded-Proto")
-        return bool(forwarded) and forwarded[-1].strip().lower() == "https" and self._trusts_peer(request.client)
+        return bool(forwarded) and forwarded[-1].strip().lower() == "https" and self.trusts_peer(request.client)
 
-    def _trusts_peer(self, peer: IAddress | None) -> bool:
+    def trusts_peer(self, peer: IAddress | None) -> bool:
+        """Return whether the peer of a connection is a trusted proxy."""
         if isinstance(peer, UNIXAddress):
             return UNIX in self._entries
         return self.trusts(str(getattr(peer, "host", "")))

@@ -8,8 +8,8 @@ import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from attrs import frozen
 
 from ..ports import free_port
 from ._certificates import certificate
-from .conftest import MCP, SEARCH, TIMEOUT, Installation, Response, Server, environment, until
+from .conftest import MCP, SEARCH, TIMEOUT, Installation, Response, Server, environment, run_command, until
 
 pytestmark = pytest.mark.process
 
@@ -35,7 +35,7 @@ def documented_configuration(language: str) -> str:
     return found[1]
 
 
-def replaced(text: str, changes: dict[str, str]) -> str:
+def replaced(text: str, changes: Mapping[str, str]) -> str:
     """Return `text` with `changes` applied; each of them must apply."""
     for old, new in changes.items():
         assert old in text
@@ -43,7 +43,10 @@ def replaced(text: str, changes: dict[str, str]) -> str:
     return text
 
 
-def nginx(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
+Changes = Mapping[str, str]
+
+
+def nginx(folder: Path, pem: Path, ours: int, port: int, plain: int, mistakes: Changes) -> list[object]:
     changes = {
         "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ": f"listen 127.0.0.1:{port} ",
@@ -57,12 +60,12 @@ def nginx(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[obj
     file = folder / "nginx.conf"
     file.write_text(
         f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
-        f"http {{ {temporary}\n{replaced(documented_configuration('nginx'), changes)}}}\n"
+        f"http {{ {temporary}\n{replaced(documented_configuration('nginx'), {**mistakes, **changes})}}}\n"
     )
     return ["nginx", "-p", folder, "-c", file]
 
 
-def haproxy(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
+def haproxy(folder: Path, pem: Path, ours: int, port: int, plain: int, mistakes: Changes) -> list[object]:
     changes = {
         "bind :80\n": f"bind 127.0.0.1:{plain}\n",
         "bind :443 ": f"bind 127.0.0.1:{port} ",
@@ -71,22 +74,45 @@ def haproxy(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[o
         "/dev/log local0": "stdout format raw local0",
     }
     file = folder / "haproxy.cfg"
-    file.write_text(replaced(documented_configuration("haproxy"), changes))
+    file.write_text(replaced(documented_configuration("haproxy"), {**mistakes, **changes}))
     return ["haproxy", "-db", "-f", file]
 
 
-def caddy(folder: Path, pem: Path, ours: int, port: int, plain: int) -> list[object]:
+def caddy(folder: Path, pem: Path, ours: int, port: int, plain: int, mistakes: Changes) -> list[object]:
     changes = {
         "directory.example.org {": f"https://localhost:{port} {{\n    bind 127.0.0.1\n    tls {pem} {pem}",
         "127.0.0.1:8080": f"127.0.0.1:{ours}",
     }
     file = folder / "Caddyfile"
     options = f"{{\n    admin off\n    http_port {plain}\n    https_port {port}\n    default_bind 127.0.0.1\n}}\n"
-    file.write_text(options + replaced(documented_configuration("caddy"), changes))
+    file.write_text(options + replaced(documented_configuration("caddy"), {**mistakes, **changes}))
     return ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 
 
 PROXIES = {"nginx": nginx, "haproxy": haproxy, "caddy": caddy}
+
+# Typical mistakes in the configuration, all at once.
+MISTAKES: dict[str, Changes] = {
+    "nginx": {
+        "client_max_body_size 128k;": "client_max_body_size 1k; proxy_intercept_errors on; error_page 404 /404.html;",
+        "proxy_set_header X-Forwarded-Proto $scheme;": "add_header Access-Control-Allow-Origin * always;",
+    },
+    "haproxy": {
+        "http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]": "\n    ".join(
+            [
+                "http-request deny deny_status 413 if { req.hdr_val(content-length) gt 1000 }",
+                "http-request deny deny_status 404 if { path_beg /.well-known/oauth }",
+                "http-response add-header Access-Control-Allow-Origin *",
+            ]
+        ),
+    },
+    "caddy": {
+        "reverse_proxy 127.0.0.1:8080": "request_body {\n        max_size 1KB\n    }\n"
+        "    respond /.well-known/oauth* 404\n"
+        "    reverse_proxy 127.0.0.1:8080 {\n        header_up X-Forwarded-Proto http\n"
+        "        header_down +Access-Control-Allow-Origin *\n    }",
+    },
+}
 
 
 @frozen
@@ -100,6 +126,17 @@ class Proxied:
     installation: Installation
     server: Server
     folder: Path
+    pem: Path
+
+    def problems(self) -> set[str]:
+        """Return the codes of the problems that `client-check` finds."""
+        key = self.folder / "key"
+        key.write_text(self.installation.new_key())
+        options = ("--data-dir", self.installation.data, "client-check", "--url", f"https://localhost:{self.port}")
+        result = run_command(
+            *options, "--key-file", key, "--json", cwd=self.folder, env=environment(SSL_CERT_FILE=str(self.pem))
+        )
+        return {row["code"] for row in json.loads(result.stdout) if row["level"] == "problem"}
 
     def open(
         self, path: str, headers: dict[str, str], body: bytes | None = None, source: str = "127.0.0.1"
@@ -131,6 +168,8 @@ def server_behind_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
         "http.trusted_proxies=127.0.0.1",
         "http.allowed_hosts=localhost",
         "web.hsts=60",
+        "registry.access=public",
+        "ard.access=public",
         f"http.failed_keys={FAILURES}",
         f"streams.heartbeat={10 * TIMEOUT}",
     ]
@@ -151,13 +190,14 @@ INSTALLED = [
 ]
 
 
-@pytest.fixture(scope="module", params=INSTALLED)
-def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_path_factory: Any) -> Iterator[Proxied]:
-    """Return each installed proxy, with the server behind it."""
-    folder = tmp_path_factory.mktemp(request.param)
+@contextmanager
+def run_proxy(
+    name: str, server: tuple[Installation, Server], folder: Path, mistakes: Changes | None = None
+) -> Iterator[Proxied]:
+    """Run a proxy, configured as documented but for `mistakes`, in front of a server."""
     pem = certificate(folder)
     port, plain = free_port(), free_port()
-    command = PROXIES[request.param](folder, pem, server_behind_proxy[1].port, port, plain)
+    command = PROXIES[name](folder, pem, server[1].port, port, plain, mistakes or {})
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -177,13 +217,18 @@ def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_
         return False
 
     try:
-        until(accepts_connections, f"the start of {request.param}")
-        yield Proxied(
-            request.param, port, plain, ssl.create_default_context(cafile=str(pem)), *server_behind_proxy, folder
-        )
+        until(accepts_connections, f"the start of {name}")
+        yield Proxied(name, port, plain, ssl.create_default_context(cafile=str(pem)), *server, folder, pem)
     finally:
         process.terminate()
         process.wait(TIMEOUT)
+
+
+@pytest.fixture(scope="module", params=INSTALLED)
+def proxied(request: Any, server_behind_proxy: tuple[Installation, Server], tmp_path_factory: Any) -> Iterator[Proxied]:
+    """Return each installed proxy, with the server behind it."""
+    with run_proxy(request.param, server_behind_proxy, tmp_path_factory.mktemp(request.param)) as proxy:
+        yield proxy
 
 
 def test_rest_and_mcp_requests_pass(proxied: Proxied) -> None:
@@ -280,3 +325,15 @@ def test_proxy_log_contains_no_secrets_of_paths(proxied: Proxied) -> None:
     assert "/r/-" in logged()
     assert "/account/invitation/-" in logged()
     assert not any(secret in logged() for secret in secrets)
+
+
+def test_clients_have_no_problem_with_a_documented_configuration(proxied: Proxied) -> None:
+    assert proxied.problems() == set()
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_client_check_names_the_mistakes_of_a_configuration(
+    name: str, server_behind_proxy: tuple[Installation, Server], tmp_path: Path
+) -> None:
+    with run_proxy(name, server_behind_proxy, tmp_path, MISTAKES[name]) as proxy:
+        assert proxy.problems() == {"body", "cors_twice", "proxy", "url"}

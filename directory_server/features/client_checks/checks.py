@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote, urlsplit
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
+from twisted.internet.defer import Deferred, gatherResults
 from twisted.web.client import Agent
 from twisted.web.http_headers import Headers
+from twisted.web.iweb import IResponse
 
 from ... import serialization
 from ...domain.errors import BadInput
+from ...http import Request
+from ...http.headers import values
+from ...http.proxies import Proxies
 from ...http_client import (
     BadResponse,
     BoundedAgent,
@@ -24,61 +29,14 @@ from ...http_client import (
     header,
     read_body,
 )
-from .clients import CLIENTS, NAME, ClientRecord, Probe, Seen
+from .clients import CLIENTS, NAME, ClientRecord, Probe, Seen, streams
+from .findings import MAX_SHOWN, Answer, Finding, note, problem, status_finding
 
 MAX_BYTES, DEADLINE, CONNECT = 4_000_000, 10.0, 5.0
 """Bytes of a response, and seconds of a request and of a connection attempt."""
 
-MAX_SHOWN = 200
-"""Characters of a text of a response in a finding."""
-
 MANAGED = "/api/open/v1/managed-settings/copilot.json"
 """The path of the managed settings of VS Code, Copilot CLI and JetBrains."""
-
-Level = Literal["problem", "note"]
-
-MESSAGES: Mapping[str, str] = {
-    "failed": "{path}: {detail} Check the name, the port and the certificate of the proxy.",
-    "plain": "The URL has no TLS. Clients send keys and read installations unprotected; set up TLS at the proxy.",
-    "redirect": "{path} redirects to {detail}. Not all clients follow it; give them the target as the URL.",
-    "login": "{path} asks for credentials, and the client sends none. Set registry.access to public, or to secret-path "
-    "and give the client a secret path.",
-    "key": "{path} asks for credentials. Give the client an API key.",
-    "host": "{path}: the server rejects this host. Add it to http.allowed_hosts.",
-    "limit": "{path} answered 429: this address has sent too many requests. Try again in a minute.",
-    "absent": "{path} does not exist. The feature is off (registry.access, ard.access or publishing), or the proxy "
-    "does not pass this path on.",
-    "status": "{path} answered {detail}.",
-    "json": "{path} answered with something else than the JSON of the API, such as the sign-in page of a proxy.",
-    "cors": "{path} has no Access-Control-Allow-Origin: the proxy removes or replaces it, so pages cannot read it.",
-    "empty": "The client sees no server. With registry.listed = curated, allow or pin entries first.",
-    "left_out": "Servers of the first page that this client leaves out, without description or version: {detail}.",
-    "unpinned": "Servers of the first page that have a package without an exact version: {detail}. With the policy "
-    "registry-only, Copilot may block them.",
-    "url": "URLs in {path} begin with {detail}, not with the public URL. Set web.url, and pass X-Forwarded-Proto on.",
-    "no_managed": "No managed settings are served: managed_settings.enabled is false, or no entry is curated.",
-    "managed": "Managed settings are served to clients with a key{detail}. Servers with a warning there are blocked.",
-}
-"""Messages of findings by code."""
-
-
-@frozen
-class Finding:
-    """What is wrong for a client, or good to know, and what to change."""
-
-    code: str
-    level: Level
-    message: str
-
-
-@frozen
-class Answer:
-    """A response: its status, headers by their names in lower case, and its body."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
 
 Send = Callable[[str, str, Mapping[str, str], bytes], Awaitable[Answer]]
 """Sends a request: method, URL, headers and body. Raises BadResponse."""
@@ -112,9 +70,12 @@ class Checks:
     key: str = field(default="", repr=False)
 
     async def results(self) -> Sequence[Result]:
-        """Return the results of all clients."""
+        """Return the results of all clients, which are checked at once."""
         managed = await self._managed()
-        return [await self._result(client, managed) for client in CLIENTS]
+        results: Sequence[Result] = await gatherResults(
+            [Deferred.fromCoroutine(self._result(client, managed)) for client in CLIENTS], consumeErrors=True
+        )
+        return results
 
     async def _managed(self) -> Finding:
         """Return the finding that says whether managed settings are in force."""
@@ -123,10 +84,10 @@ class Checks:
             answer = await self.send("GET", self.url + MANAGED, headers, b"")
             rules = serialization.decode(answer.body)["allowedMcpServers"] if answer.status == 200 else None
         except (BadResponse, BadInput, KeyError, TypeError):
-            return _finding("no_managed", "note")
+            return note("no_managed")
         if answer.status not in (200, 401):
-            return _finding("no_managed", "note")
-        return _finding("managed", "note", detail="" if rules is None else f": {len(rules):,} allowed rules")
+            return note("no_managed")
+        return note("managed", detail="" if rules is None else f": {len(rules):,} allowed rules")
 
     async def _result(self, client: ClientRecord, managed: Finding) -> Result:
         findings: list[Finding] = []
@@ -139,65 +100,62 @@ class Checks:
                 continue
             seen = await self._seen(client, probe, path, findings)
             # The next requests fail likewise.
-            if any(finding.code == "failed" for finding in findings):
+            if any(finding.code in ("failed", "certificate", "dead") for finding in findings):
                 break
             if seen is None or not probe.lists:
                 continue
             if seen.left_out:
-                findings.append(_finding("left_out", "note", path, str(seen.left_out)))
+                findings.append(note("left_out", path, seen.left_out))
             if client.compares and seen.unpinned:
-                findings.append(_finding("unpinned", "note", path, str(seen.unpinned)))
+                findings.append(note("unpinned", path, seen.unpinned))
             names = names or seen.names
             if len(seen.names) >= (servers or 0):
                 servers, more = len(seen.names), seen.more
         is_needed = any(probe.lists and not probe.optional for probe in client.probes)
         if servers == 0 and is_needed and not any(finding.level == "problem" for finding in findings):
-            findings.append(_finding("empty", "problem"))
+            findings.append(problem("empty"))
         parts = urlsplit(self.url)
         if parts.scheme == "http" and not _is_local(parts.hostname or ""):
-            findings.append(_finding("plain", "problem"))
+            findings.append(problem("plain"))
         if client.reads_managed:
             findings.append(managed)
-        return Result(client, servers, more, [*dict.fromkeys(findings)])
+        # One request shows what is wrong with the others.
+        first = {(finding.code, finding.level): finding for finding in reversed(findings)}
+        return Result(client, servers, more, [*reversed(first.values())])
 
     async def _seen(self, client: ClientRecord, probe: Probe, path: str, findings: list[Finding]) -> Seen | None:
         """Return what the client reads in the response to a request; None, with a finding, if it can read nothing."""
         base = self.registry if probe.base == "registry" else self.url
         headers = {**probe.headers, **({"Origin": client.origin} if client.origin else {})}
-        if client.key and self.key:
+        has_key = client.key and bool(self.key)
+        if has_key:
             headers["Authorization"] = f"Bearer {self.key}"
         try:
             answer = await self.send(probe.method, base + path, headers, probe.body)
         except BadResponse as error:
-            findings.append(_finding("failed", "problem", path, error.message))
+            code = "certificate" if "not trusted" in error.message else "failed"
+            if streams(probe.headers):
+                code = "cut" if isinstance(error, EndedStream) else "buffered"
+            findings.append(problem(code, path, error.message))
             return None
-        if (code := _status_code(answer, client)) is not None:
-            level: Level = "note" if probe.optional and code == "absent" else "problem"
-            findings.append(_finding(code, level, path, answer.headers.get("location", str(answer.status))))
+        wrong = status_finding(answer, path, len(probe.body), sends_keys=client.key, has_key=has_key)
+        if wrong is not None:
+            is_expected = probe.optional and wrong.code in ("absent", *(("login", "redirect") if probe.quiet else ()))
+            if not (is_expected and probe.quiet):
+                findings.append(evolve(wrong, level="note") if is_expected else wrong)
             return None
-        if client.origin and answer.headers.get("access-control-allow-origin") not in ("*", client.origin):
-            findings.append(_finding("cors", "problem", path))
+        origins = answer.headers.get("access-control-allow-origin", "")
+        if client.origin and origins not in ("*", client.origin):
+            findings.append(problem("cors_twice" if "," in origins else "cors", path))
         try:
-            value = serialization.decode(_message(answer))
+            value = serialization.decode(_message(answer)) if not streams(probe.headers) else {}
             seen = probe.reads(value)
         except (BadInput, KeyError, TypeError, AttributeError, ValueError):
-            findings.append(_finding("json", "problem", path))
+            findings.append(problem("json", path))
             return None
         if path.startswith("/.well-known/") and (foreign := _foreign_url(value, self.url)):
-            findings.append(_finding("url", "problem", path, foreign))
+            findings.append(problem("url", path, foreign))
         return seen
-
-
-def _status_code(answer: Answer, client: ClientRecord) -> str | None:
-    """Return the code of the finding of a status; None for a success."""
-    if answer.status // 100 == 2:
-        return None
-    if answer.status // 100 == 3:
-        return "redirect"
-    if answer.status == 403 and b"forbidden_host" in answer.body:
-        return "host"
-    codes = {401: "key" if client.key else "login", 404: "absent", 405: "absent", 429: "limit"}
-    return codes.get(answer.status, "status")
 
 
 def _message(answer: Answer) -> bytes:
@@ -223,14 +181,47 @@ def _is_local(host: str) -> bool:
     return host in ("localhost", "127.0.0.1", "::1")
 
 
-def _finding(code: str, level: Level, path: str = "", detail: str = "") -> Finding:
-    return Finding(code, level, MESSAGES[code].format(path=path[:MAX_SHOWN], detail=detail[:MAX_SHOWN]))
+def proxy_finding(request: Request, proxies: Proxies) -> Finding | None:
+    """Return what a request to the public URL, an https one, shows of the proxy; None if nothing is wrong."""
+    if request.isSecure():
+        return None
+    peer = str(getattr(request.client, "host", "unix"))
+    if not proxies.trusts_peer(request.client):
+        return problem("untrusted", detail=peer)
+    if not values(request, "X-Forwarded-For"):
+        return problem("no_address")
+    return None if proxies.is_secure(request) else problem("no_proto")
 
 
-def sender(reactor: Any) -> Send:
-    """Return what sends requests on `reactor`, without following redirects."""
+class EndedStream(BadResponse):
+    """A stream of events ended early."""
+
+
+def sender(reactor: Any, hold: float = 0.0) -> Send:
+    """Return what sends requests on `reactor`, without following redirects. A stream is kept open for `hold` seconds.
+
+    Of a stream, only the first piece is read. Raises EndedStream if it ends within `hold`.
+    """
     pool = HeadBoundedPool(reactor, persistent=False)
     agent = BoundedAgent(Agent(reactor, CertificatePolicy(), connectTimeout=CONNECT, pool=pool), MAX_BYTES)
+
+    async def first_piece(response: IResponse) -> bytes:
+        first: Deferred[bytes] = Deferred()
+
+        def pass_on(piece: object) -> None:
+            if not first.called:
+                first.callback(piece if isinstance(piece, bytes) else b"")
+
+        ended = Deferred.fromCoroutine(read_body(response, pass_on)).addBoth(pass_on)
+        try:
+            piece, begun = await first, reactor.seconds()
+            if piece and hold:
+                await ended.addTimeout(hold, reactor)
+            if not piece or reactor.seconds() - begun < hold:
+                raise EndedStream(f"The stream ended after {reactor.seconds() - begun:.0f} seconds.")
+            return piece
+        finally:
+            ended.cancel()
 
     async def fetch(method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         fields = Headers({name: [value] for name, value in headers.items()})
@@ -239,16 +230,24 @@ def sender(reactor: Any) -> Send:
             response = await agent.request(method.encode(), url.encode("ascii"), fields, producer)
         except ValueError:
             raise BadResponse("Its URL is invalid.") from None
-        names = ("access-control-allow-origin", "content-type", "location")
+        names = ("access-control-allow-origin", "content-type", "location", "x-request-id")
         given = {name: value for name in names if (value := header(response, name.encode()))}
+        origins = response.headers.getRawHeaders("access-control-allow-origin", [])
+        if len(origins) > 1:
+            given["access-control-allow-origin"] = ", ".join(origins)[:MAX_SHOWN]
         received = bytearray()
-        if given.get("content-type", "").startswith("text/event-stream") and response.code // 100 != 2:
+        if not given.get("content-type", "").startswith("text/event-stream"):
+            await read_body(response, received.extend)
+        elif response.code // 100 != 2:
             drop(response)
+        elif streams(headers):
+            received += await first_piece(response)
         else:
             await read_body(response, received.extend)
         return Answer(response.code, given, bytes(received))
 
     async def send(method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        return await exchanged(fetch(method, url, headers, body), DEADLINE, reactor)
+        deadline = DEADLINE + (hold if streams(headers) else 0.0)
+        return await exchanged(fetch(method, url, headers, body), deadline, reactor)
 
     return send

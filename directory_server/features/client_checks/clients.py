@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from ...http import MAX_BODY
 from ...serialization import encode
 
 Base = Literal["registry", "server"]
@@ -35,6 +36,7 @@ _INITIALIZE = {
     },
 }
 
+_EVENTS = {"Accept": "text/event-stream"}
 _MCP = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 _DOCUMENT = {
@@ -99,7 +101,8 @@ def any_object(value: Any) -> Seen:
 class Probe:
     """A request of a client. `reads` returns what the client sees in the JSON of the response.
 
-    If `optional`, the client or the operator can do without it: a status of 404 is no problem.
+    If `optional`, the client or the operator can do without it: a status of 404 is no problem. If also `quiet`, that,
+    a redirect and a request for credentials are not worth a note.
     """
 
     path: str
@@ -109,6 +112,7 @@ class Probe:
     headers: Mapping[str, str] = field(factory=lambda: {"Accept": "application/json"})
     body: bytes = b""
     optional: bool = False
+    quiet: bool = False
 
     @property
     def lists(self) -> bool:
@@ -133,6 +137,11 @@ class ClientRecord:
     compares: bool = False
 
 
+def streams(headers: Mapping[str, str]) -> bool:
+    """Return whether a request with `headers` opens a stream of events."""
+    return headers.get("Accept") == "text/event-stream"
+
+
 def _json(path: str, body: Any, reads: Callable[[Any], Seen], *, optional: bool = False) -> Probe:
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     return Probe(path, reads, "server", "POST", headers, encode(body), optional)
@@ -145,7 +154,11 @@ _GALLERY = (
 )
 _INSTALLED = Probe(f"/v0.1/servers/{NAME}/versions/latest", registry_version)
 _MCP_ENDPOINT = Probe("/api/open/mcp", any_object, "server", "POST", _MCP, encode(_INITIALIZE))
+_MCP_STREAM = Probe("/api/open/mcp", any_object, "server", headers=_EVENTS)
+# Clients read the JSON of its error response.
+_OAUTH = Probe("/.well-known/oauth-protected-resource", any_object, "server", optional=True, quiet=True)
 _ARD_SEARCH = _json("/api/ard/v1/search", {"query": {"text": "database"}, "pageSize": 30}, ard_results)
+_VALIDATE = _json("/v0/validate", _DOCUMENT, any_object, optional=True)
 
 CLIENTS = (
     ClientRecord("VS Code", False, "policy McpGalleryServiceUrl", (*_GALLERY, _INSTALLED), reads_managed=True),
@@ -166,12 +179,12 @@ CLIENTS = (
         reads_managed=True,
         compares=True,
     ),
-    ClientRecord("Cursor", True, "~/.cursor/mcp.json", (_MCP_ENDPOINT,)),
+    ClientRecord("Cursor", True, "~/.cursor/mcp.json", (_OAUTH, _MCP_ENDPOINT, _MCP_STREAM)),
     ClientRecord(
         "Claude Code",
         True,
         ".mcp.json",
-        (_MCP_ENDPOINT, Probe("/v0.1/claude/marketplace.json", plugins, optional=True)),
+        (_OAUTH, _MCP_ENDPOINT, _MCP_STREAM, Probe("/v0.1/claude/marketplace.json", plugins, optional=True)),
         reads_managed=True,
     ),
     ClientRecord(
@@ -188,6 +201,16 @@ CLIENTS = (
         "mcp-publisher",
         False,
         "mcp-publisher login --registry URL",
-        (_json("/v0/validate", _DOCUMENT, any_object, optional=True),),
+        # A long document, as long as the server accepts one.
+        (
+            _VALIDATE,
+            evolve(_VALIDATE, body=_VALIDATE.body + b" " * (MAX_BODY - len(_VALIDATE.body))),
+        ),
+    ),
+    ClientRecord(
+        "Web browsers",
+        False,
+        "web.url",
+        (Probe("/news", any_object, "server", headers=_EVENTS, optional=True, quiet=True),),
     ),
 )

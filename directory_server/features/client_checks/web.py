@@ -11,11 +11,13 @@ from attrs import frozen
 from ...domain.errors import BadInput
 from ...feature.parts import WebPart
 from ...feature.server import Server
+from ...http.headers import value
+from ...http.proxies import Proxies
 from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, OperatorRequests
 from ...web.pages import Extension
 from ...web.routes import APPS, App
-from .checks import Checks, Send, sender
+from .checks import Checks, Send, proxy_finding, sender
 
 NAME = "client_checks"
 
@@ -32,6 +34,7 @@ class ClientChecksPage:
 
     _requests: OperatorRequests
     _send: Send
+    _proxies: Proxies
 
     @app.get(PAGE)
     @page("clients")
@@ -43,11 +46,14 @@ class ClientChecksPage:
         # Requests go to this server only, whatever an operator enters.
         checks = Checks(self._send, url, url + path)
         results = await checks.results() if "run" in sent.fields else ()
-        return {"public_url": url, "secret_path": path, "results": results}
+        # The operator may read this page at another URL, such as one of loopback.
+        is_public = url == f"https://{value(sent.request, 'Host')}"
+        proxy = proxy_finding(sent.request, self._proxies) if is_public else None
+        return {"public_url": url, "secret_path": path, "results": results, "proxy": proxy}
 
 
 def _serve(server: Server) -> None:
-    server.add(APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor)).app)
+    server.add(APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor), server.proxies).app)
 
 
 PART = WebPart(

@@ -13,13 +13,14 @@ from attrs import evolve
 from directory_server import sqlite
 from directory_server.domain.entries import Entry
 from directory_server.features.client_checks import web
-from directory_server.features.client_checks.checks import Answer, Checks, Result
+from directory_server.features.client_checks.checks import Checks, EndedStream, Result
 from directory_server.features.client_checks.clients import CLIENTS
+from directory_server.features.client_checks.findings import Answer
 from directory_server.http_client import BadResponse
 from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import StoredRegistryTokens
 
-from ...web.browsers import Browser
+from ...web.browsers import OPERATOR, Browser, account_of
 from ...web.conftest import Server, open_server
 
 URL = "https://localhost"
@@ -58,7 +59,7 @@ def test_all_clients_work_with_a_public_server(public: Server) -> None:
     assert {name: codes(result) for name, result in found.items()} == {client.name: [] for client in CLIENTS}
     assert {name: result.servers for name, result in found.items()} == {
         **dict.fromkeys(("VS Code", "VS Code for the Web", "Copilot CLI", "JetBrains (Copilot)", "ARD clients"), 2),
-        **{"Claude Code": found["Claude Code"].servers, "Cursor": None, "mcp-publisher": None},
+        **{"Claude Code": found["Claude Code"].servers, **dict.fromkeys(("Cursor", "mcp-publisher", "Web browsers"))},
     }
     assert not found["VS Code"].more
     public.publish(*(Entry({"name": f"a.b/{n}", "version": "1", "description": "x" * (n > 1)}) for n in range(60)))
@@ -69,9 +70,11 @@ def test_all_clients_work_with_a_public_server(public: Server) -> None:
 def test_a_closed_server_says_which_clients_need_a_key(tmp_path: Path) -> None:
     with open_server(tmp_path, {**ALL_ON, "registry.access": "key", "ard.access": "key"}) as server:
         found = results(server)
-        assert codes(found["VS Code"]) == ["login"] * 3
-        assert codes(found["Cursor"]) == ["key"]
-        assert codes(found["ARD clients"]) == ["key", "key"]
+        assert codes(found["VS Code"]) == ["login"]
+        # They can send one.
+        assert (codes(found["Cursor"]), codes(found["ARD clients"])) == ([], [])
+        assert [finding.code for finding in found["Cursor"].findings] == ["key"]
+        assert codes(results(server, key="mcpd_wrong")["Cursor"]) == ["rejected"]
         assert codes(results(server, key=server.key)["ARD clients"]) == []
     with open_server(tmp_path, {"registry.access": "off", "ard.access": "off"}) as server:
         found = results(server)
@@ -88,28 +91,67 @@ def test_a_secret_path_is_the_url_of_editors(tmp_path: Path) -> None:
         assert (codes(found["Copilot CLI"]), found["Copilot CLI"].servers) == ([], 2)
 
 
-def broken(_: str, __: Answer) -> Answer:
-    raise BadResponse("Its certificate is not for localhost.")
+def fails(error: BadResponse, path: str = "") -> Change:
+    """Return a change that raises `error` for requests whose path begins with `path`."""
 
+    def change(requested: str, answer: Answer) -> Answer:
+        if requested.startswith(path):
+            raise error
+        return answer
+
+    return change
+
+
+def answers(status: int, body: bytes = b"", **headers: str) -> Change:
+    """Return a change to an answer of this server."""
+    return lambda _, answer: evolve(answer, status=status, body=body, headers={**answer.headers, **headers})
+
+
+def of_proxy(status: int) -> Change:
+    """Return a change to an answer of the proxy."""
+    return lambda _, answer: Answer(status, {}, b"<html>")
+
+
+def with_origins(*origins: str) -> Change:
+    """Return a change of the header Access-Control-Allow-Origin."""
+    changed = {"access-control-allow-origin": ", ".join(origins)}
+    return lambda _, answer: evolve(answer, headers={**answer.headers, **changed})
+
+
+WRONG_HOST = b'{"message":"The Host \'directory\' is not allowed."}'
 
 PROXIES: list[tuple[Change, str, str]] = [
-    (broken, "VS Code", "failed"),
-    (lambda _, answer: evolve(answer, status=301, headers={"location": "https://other/"}), "VS Code", "redirect"),
-    (lambda _, answer: evolve(answer, body=b"<html>Sign in"), "Copilot CLI", "json"),
-    (lambda _, answer: evolve(answer, body=b"[]"), "Cursor", "json"),
-    (lambda _, answer: evolve(answer, headers={}), "VS Code for the Web", "cors"),
-    (lambda _, answer: evolve(answer, status=429), "VS Code", "limit"),
-    (lambda _, answer: evolve(answer, status=502), "Cursor", "status"),
-    (lambda _, answer: evolve(answer, status=403, body=b'{"error":"forbidden_host"}'), "VS Code", "host"),
-    (lambda _, answer: evolve(answer, body=b'{"servers":[],"metadata":{}}'), "JetBrains (Copilot)", "empty"),
+    (fails(BadResponse("Its certificate is not for localhost.")), "VS Code", "failed"),
+    (fails(BadResponse("Its certificate is not trusted on this machine.")), "VS Code", "certificate"),
+    (fails(BadResponse("It did not answer within 10 seconds."), "/news"), "Web browsers", "buffered"),
+    (fails(EndedStream("The stream ended after 5 seconds."), "/news"), "Web browsers", "cut"),
+    (lambda path, answer: of_proxy(404)(path, answer) if "oauth" in path else answer, "Cursor", "proxy"),
+    (of_proxy(502), "Cursor", "dead"),
+    (of_proxy(401), "VS Code", "proxy_login"),
+    (of_proxy(403), "ARD clients", "proxy"),
+    (of_proxy(413), "mcp-publisher", "body"),
+    (answers(301, location="https://other/"), "VS Code", "redirect"),
+    (answers(429), "VS Code", "limit"),
+    (answers(429), "Cursor", "quota"),
+    (answers(500), "Cursor", "status"),
+    (answers(403, WRONG_HOST), "VS Code", "host"),
+    (answers(403, WRONG_HOST), "ARD clients", "host"),
+    (answers(200, b"<html>Sign in"), "Copilot CLI", "json"),
+    (answers(200, b"[]"), "Cursor", "json"),
+    (answers(200, b'{"servers":[],"metadata":{}}'), "JetBrains (Copilot)", "empty"),
+    (with_origins(""), "VS Code for the Web", "cors"),
+    (with_origins("*", "*"), "VS Code for the Web", "cors_twice"),
     (lambda _, answer: evolve(answer, body=answer.body.replace(b"https://", b"http://")), "ARD clients", "url"),
 ]
 
 
-@pytest.mark.parametrize(("change", "client", "code"), PROXIES)
-def test_what_a_proxy_breaks_is_named(public: Server, change: Change, client: str, code: str) -> None:
-    assert code not in codes(results(public, key=public.key)[client])
-    assert code in codes(results(public, change, key=public.key)[client])
+def test_what_a_proxy_breaks_is_named(public: Server) -> None:
+    _, key = public.new_key(limit=None)
+    for change, client, code in PROXIES:
+        # The address has a limit.
+        public.clock.advance(60)
+        assert codes(results(public, change, key=key)[client])[:1] == [code]
+    assert not any(map(codes, results(public, key=key).values()))
 
 
 def test_packages_that_a_policy_may_block_are_counted(public: Server) -> None:
@@ -152,3 +194,24 @@ def test_operators_run_the_checks_on_a_page(asked: list[str], server: Server, op
     for path in ("//evil.example", "/r/../x", "http://evil.example", "@evil.example"):
         assert operator.get(f"/admin/clients?run=1&path={path}").status == 400
     assert server.get("/admin/clients?run=1", key=None).status in (303, 401, 404)
+
+
+PUBLIC = {"Host": "localhost", "X-Forwarded-For": "192.0.2.1"}
+
+
+def test_the_page_says_what_the_proxy_does_not_pass_on(tmp_path: Path) -> None:
+    settings = {"web.url": "https://localhost", "http.trusted_proxies": ("10.0.0.1",)}
+
+    def shown(address: str, **headers: str) -> str:
+        browser = Browser(server, address, **{name.replace("_", "-"): value for name, value in headers.items()})
+        assert browser.sign_in(OPERATOR).status == 303
+        browser.get("/admin/clients")
+        return browser.text
+
+    with open_server(tmp_path, settings) as server:
+        run_sync(server.accounts.set_role(account_of(server, OPERATOR).id, "operator"))
+        assert "does not trust the proxy at 10.0.0.2" in shown("10.0.0.2", **PUBLIC, X_Forwarded_Proto="https")
+        assert "does not send X-Forwarded-For" in shown("10.0.0.1", Host="localhost")
+        assert "does not send X-Forwarded-Proto" in shown("10.0.0.1", **PUBLIC)
+        for text in (shown("10.0.0.1", **PUBLIC, X_Forwarded_Proto="https"), shown("127.0.0.1", Host="localhost:80")):
+            assert "proxy" not in text
