@@ -87,6 +87,11 @@ def new_ending(name: str, day: str, replaced_by: str, message: str, setter: Sett
     return Ending(name, day, other, text, setter, state)
 
 
+def unknown_entry(field: str, name: str) -> BadInput:
+    """Return the error of a name in `field` that no entry has."""
+    return BadInput(f"{field}: no entry has the name {name[:200]!r}.", code=f"ending_{field}_unknown")
+
+
 def ending_of(name: str, notes: Iterable[Note]) -> Ending | None:
     """Return the end of life that `notes` on the entry `name` say, None if they say none."""
     for note in notes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from ..domain.changes import Cause
-from ..domain.endings import Ending, Setter, ending_of
+from ..domain.endings import Ending, Setter, ending_of, unknown_entry
 from ..domain.entries import mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.notes import ENDING, FORMER, Note
@@ -102,7 +102,7 @@ class StoredEndings:
 
 def _check_visible(rows: Rows, field: str, name: str) -> None:
     if rows.one(_IS_VISIBLE, mcp_id=mcp_id_of(name), name=name) is None:
-        raise BadInput(f"{field}: no entry has the name {name[:200]!r}.", code=f"ending_{field}_unknown")
+        raise unknown_entry(field, name)
 
 
 def _ending(rows: Rows, name: str) -> Ending | None:

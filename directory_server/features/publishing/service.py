@@ -9,10 +9,10 @@ from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 
 from ...domain.changes import Outcome
-from ...domain.endings import Ending
-from ...domain.entries import Entry
+from ...domain.endings import Ending, unknown_entry
+from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, DirectoryError, Forbidden, NotFound, Unavailable, UnknownPublisher
-from ...domain.ports.access import Attempts
+from ...domain.ports.access import Attempts, Scopes
 from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.storage import Store
 from ...domain.publishing import MAX_VERSIONS, SubjectPublisher
@@ -63,6 +63,7 @@ class PublishingService:
     _limit: AttemptLimit
     _endings: StoredEndings
     _announce: Callable[[], None]
+    _scopes: Scopes | None
     _proven: ProvenNamespaces | None = None
 
     async def authenticate(self, secret: str | SubjectPublisher, network: str) -> Publisher:
@@ -119,6 +120,8 @@ class PublishingService:
 
         async def run() -> Sequence[Entry]:
             self.check_permission(publisher, name)
+            if ending is not None:
+                await self._check_replacement(publisher, ending.replaced_by)
             await (self._endings.remove(name, "publisher") if ending is None else self._endings.put(ending))
             self._announce()
             return ()
@@ -131,6 +134,9 @@ class PublishingService:
         moved: dict[str, str] = {}
 
         async def run() -> Sequence[Entry]:
+            # Before the plan, which has the names of the namespace, and depends on whether there are any.
+            for pattern in (old, new):
+                self.check_permission(publisher, _any_name(pattern))
             moved.update(await moves.plan(old, new))
             for name in (*moved, *moved.values()):
                 self.check_permission(publisher, name)
@@ -140,6 +146,13 @@ class PublishingService:
 
         await self._logged(publisher, "move", old, "*", run)
         return moved
+
+    async def _check_replacement(self, publisher: Publisher, name: str) -> None:
+        """Raise BadInput, as for an unknown name, for an entry that the publisher may not see."""
+        if not name or self._scopes is None or publisher.token.permits(name):
+            return
+        if not self._directory.within(await self._scopes.of(None)).sees(mcp_id_of(name)):
+            raise unknown_entry("replaced_by", name)
 
     async def reject(self, publisher: Publisher, action: str, name: str, version: str, error: DirectoryError) -> None:
         """Record a request that was rejected before it named a valid entry."""
@@ -225,6 +238,11 @@ class PublishingService:
         return await self._log.add(
             Publication(self._now(), token.id, token.label, action, *texts, publisher.network, outcome)
         )
+
+
+def _any_name(pattern: str) -> str:
+    """Return a name, or one of a namespace such as com.acme/*."""
+    return f"{pattern.removesuffix('*')}x" if pattern.endswith("/*") else pattern
 
 
 def proven_namespaces(settings: PublishConfig, storage: Storage) -> ProvenNamespaces | None:

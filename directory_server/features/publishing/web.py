@@ -36,6 +36,7 @@ def _serve(server: Server) -> None:
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
         endings=StoredEndings(storage.tables),
         announce=server.bus.announce,
+        scopes=server.catalogue.scopes,
         proven=proven_namespaces(settings, storage),
     )
     logins = LoginService(

@@ -18,7 +18,7 @@ from ...cli.conftest import CommandLine
 from ...web.browsers import Browser
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import GetPage
-from ..lists.conftest import open_listed, put
+from ..lists.conftest import SECRET, open_listed, put
 from ..lookalikes.test_apis import find_lookalikes
 from ..publishing.conftest import Publisher, new_publisher, server_json
 from .test_endings import META
@@ -108,7 +108,7 @@ def test_only_an_owner_of_both_names_moves(publisher: Publisher) -> None:
     assert (
         move(publisher, "io.acme/*", NEW)
         == move(publisher, OLD, OLD)
-        == move(publisher, "com.acmecorp/*", "a/*")
+        == move(publisher, "com.acmecorp/*", "io.acme/*")
         == 400
     )
     assert versions(server, NEW) == []
@@ -205,3 +205,21 @@ def test_the_commands(directory: CommandLine, tmp_path: Path) -> None:
     assert "c/d" in directory.succeed("move", "list")
     directory.succeed("move", "remove", "a/b")
     assert "c/d" not in directory.succeed("move", "list")
+
+
+def test_a_publisher_learns_nothing_of_entries_that_it_may_not_see(tmp_path: Path) -> None:
+    with open_listed(tmp_path, **{"publish.enabled": True}) as listed:
+        listed.publish(SECRET)
+        publisher = new_publisher(listed.server, "io.acme/*")
+        publisher.publish(server_json(OLD))
+
+        def answers(name: str, namespace: str) -> list[str]:
+            of_old = f"/v0.1/servers/{quote(OLD, safe='')}"
+            of_others = f"/v0.1/servers/{quote(namespace, safe='')}"
+            found = [
+                publisher.send("PUT", f"{of_old}/end-of-life", {"date": "2031-01-31", "replaced_by": name}),
+                publisher.send("POST", f"{of_others}/move", {"new_name": "io.acme/*"}),
+            ]
+            return [answer.body.decode().replace(name, "").replace(namespace.removesuffix("*"), "") for answer in found]
+
+        assert answers(SECRET.name, "io.github.secret/*") == answers("io.github.none/vault", "io.github.none/*")
