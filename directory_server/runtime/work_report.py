@@ -23,7 +23,8 @@ async def reported(
 ) -> AsyncIterator[Report]:
     """Report the work `name` while the context lasts. `clock` returns seconds.
 
-    The work never waits for a report, and does not fail with it. Short work is stored only if `always`.
+    The work never waits for a report, and does not fail with it. Short work is stored only if `always`, at its end: not
+    if it fails, which would look like success.
     """
     start = last = clock()
     done = total = 0
@@ -42,8 +43,9 @@ async def reported(
 
     try:
         yield report
+        if always and writing is None:
+            await put(has_ended=True)
     finally:
         if writing is not None:
             await writing
-        if writing is not None or always:
             await put(has_ended=True)

@@ -95,6 +95,7 @@ def test_a_restore_needs_a_stopped_server(directory: CommandLine, tmp_path: Path
 
 def test_the_last_backup_is_known(directory: CommandLine, tmp_path: Path) -> None:
     work = StoredWork(directory.accounts._tables)
+    directory.fail("backup", str(directory.data))
     assert run_sync(work.all()) == {}
     directory.succeed("backup", str(tmp_path / "copy"))
     assert run_sync(work.all())[BACKUP].has_ended

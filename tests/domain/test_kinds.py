@@ -9,7 +9,7 @@ import pytest
 from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import BadInput
-from directory_server.domain.kinds import KINDS, TYPES, Use, is_asked, kind_of, short_name
+from directory_server.domain.kinds import KINDS, TYPES, Use, is_asked, kind_of, short_name, skill
 from directory_server.domain.kinds.skill import front_matter
 from directory_server.serialization import decode, decode_entry, encode_entry, restore_entry
 
@@ -66,6 +66,14 @@ def test_a_skill_has_the_text_of_its_file() -> None:
     assert (entry.name, entry.brief) == ("com.acme/skill:invoice-check", "Check invoices against purchase orders.")
     assert entry.readme.startswith("# Check invoices")
     assert entry.publisher["license"] == "Apache-2.0"
+
+
+def test_a_member_of_a_front_matter_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(skill, "_indented", lambda text: read.append(text) or "text")
+    text = "---\n" + "name:\n" * 3_000 + "description: >\n---\n"
+    assert front_matter(text) == {"name": "text", "description": "text"}
+    assert len(read) == 2
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ _FILE = Text(40_000, 1, is_raw=True)
 _MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n---[ \t]*(?:\r?\n|$)", re.DOTALL)
 """The front matter: YAML between two lines of hyphens."""
 
-_MEMBER = re.compile(r"^(name|description|license|version):[ \t]*(.{0,2000})$", re.MULTILINE)
+_MEMBER = re.compile(r"^(name|description|license|version):(.{0,2000})$", re.MULTILINE)
 
 _BLOCK = re.compile(r"[>|][+-]?")
 
@@ -27,12 +27,15 @@ def front_matter(text: str) -> Mapping[str, str]:
     matter = _MATTER.match(text)
     found: dict[str, str] = {}
     for member in _MEMBER.finditer(matter[1]) if matter else ():
+        # The first counts. All others would be read as often, to the end of the text.
+        if member[1] in found:
+            continue
         value = member[2].strip()
         if not value or _BLOCK.fullmatch(value):
             value = _indented(matter[1][member.end() + 1 :]) if matter else ""
         elif value[0] in "\"'" and value[-1] == value[0] and len(value) > 1:
             value = value[1:-1].replace("''", "'") if value[0] == "'" else value[1:-1].replace('\\"', '"')
-        found.setdefault(member[1], value)
+        found[member[1]] = value
     return found
 
 

@@ -97,6 +97,8 @@ def explore_request(body: bytes) -> ExploreRequest:
     if not isinstance(asked, list) or not 1 <= len(asked) <= MAX_FACETS:
         raise BadInput(f"resultType.facets: must be an array of 1 to {MAX_FACETS} facets.")
     facets = [_facet(item, f"resultType.facets[{place}]") for place, item in enumerate(asked)]
+    if len({facet.field for facet in facets}) < len(facets):
+        raise BadInput("resultType.facets: each field must be given once.")
     return ExploreRequest(query_of(text, filters, 1, None, browse=True), facets)
 
 

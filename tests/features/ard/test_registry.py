@@ -217,6 +217,11 @@ BAD_INPUT = [
     ("search", b"[" * 500, "The body is not JSON"),
     ("explore", {"resultType": {"facets": []}}, "resultType.facets: must be an array of 1 to 20 facets."),
     ("explore", {"resultType": {"facets": [{"field": "x"}]}}, "resultType.facets[0]: the field 'x' is not"),
+    (
+        "explore",
+        {"resultType": {"facets": [{"field": "type"}] * 2}},
+        "resultType.facets: each field must be given once.",
+    ),
     ("agents?filter=x", None, "filter: must be clauses"),
     ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
     ("agents?filter=updatedAfter%20%3E%20'soon'", None, "filter: updatedAfter must be a date or time of ISO 8601"),
