@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from ..config import Config
-from ..domain.errors import DirectoryError
 from ..domain.transfers import Restored
 from ..domain.work import BACKUP
 from ..runtime.work_report import reported
@@ -53,20 +52,15 @@ def restore(ctx: click.Context, folder: Path) -> None:
     config = configuration(ctx)
     _check_stopped(config)
     made = read_backup(folder)
-    before = put_backup(config, folder, time.time())
+    done = put_backup(config, folder, made, time.time())
     echo(f"{place(config)} has the backup of {minute(made.made_at)} UTC.")
-    if before:
-        echo(f"The files from before are in {before}.")
+    if done.before:
+        echo(f"The files from before are in {done.before}.")
+    if done.problem:
+        echo(f"Nothing can be copied from the files from before: {done.problem}", err=True)
     storage = command_context(ctx).storage
-    newer = before / "directory.db" if before and (before / "directory.db").is_file() else None
-    try:
-        result = wait_for(storage.control.after_restore(newer))
-    except DirectoryError as error:
-        if newer is None:
-            raise
-        echo(f"Nothing can be copied from the files from before: {error.message}", err=True)
-        newer, result = None, wait_for(storage.control.after_restore(None))
-    _print_restored(result, is_compared=newer is not None)
+    result = wait_for(storage.control.after_restore(None)) if done.result is None else done.result
+    _print_restored(result, is_compared=done.problem is None)
     echo("Start the server. With audit.key_file, run 'audit verify --max-age 0' first.")
 
 

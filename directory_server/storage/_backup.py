@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -15,7 +15,8 @@ from attrs import asdict, frozen
 
 from .. import __version__, serialization, sqlite
 from ..config import Config
-from ..domain.errors import BadInput, Unavailable
+from ..domain.errors import BadInput, DirectoryError, Unavailable
+from ..domain.transfers import Restored
 from ._open import place, postgres_driver
 from ._storage import feature_files
 
@@ -25,6 +26,8 @@ MANIFEST = "backup.json"
 _SECRET = "session.secret"
 _DUMP = "directory.dump"
 _DATABASES = ("directory.db", "quota.db", "statistics.db")
+_FILES = frozenset({*_DATABASES, _SECRET, _DUMP})
+_STAGED = "restoring-"
 _REPLACED = ("*.db", "*.db-wal", "*.db-shm", _SECRET, "index-*.bin")
 """Files of a data directory that belong to one state of it, beside those of features."""
 
@@ -40,6 +43,18 @@ class Backup:
     place: str
     bytes: int
     files: Mapping[str, str]
+
+
+@frozen
+class Restoration:
+    """What a restore has done: the folder with the files from before, if any, and how the databases were prepared.
+
+    `problem` is why nothing was copied from the databases before: empty if there were none, None if all was copied.
+    """
+
+    before: Path | None = None
+    result: Restored | None = None
+    problem: str | None = ""
 
 
 def write_backup(config: Config, folder: Path, now: float, show: Callable[[str], None]) -> Backup:
@@ -83,62 +98,99 @@ def read_backup(folder: Path) -> Backup:
     backup = _read(folder / MANIFEST)
     if backup is None:
         raise BadInput(f"{folder} is not a backup: it has no readable {MANIFEST}.")
+    if not _FILES.issuperset(backup.files) or not {_DUMP, _DATABASES[0]}.intersection(backup.files):
+        raise BadInput(f"{folder} is not a backup: {MANIFEST} does not name the files of one.")
     for name, digest in backup.files.items():
         path = folder / name
-        if Path(name).name != name or not path.is_file() or _digest(path) != digest:
+        if not path.is_file() or _digest(path) != digest:
             raise BadInput(f"{path} is missing, or differs from its digest in {MANIFEST}.")
     _check_content(folder)
     return backup
 
 
-def put_backup(config: Config, folder: Path, now: float) -> Path | None:
-    """Replace the content of the storage of `config` by the backup in `folder`, which `read_backup` has read.
+def put_backup(config: Config, folder: Path, backup: Backup, now: float) -> Restoration:
+    """Replace the content of the storage of `config` by the `backup` that was read from `folder`.
 
-    Return the folder with the files from before; None if there were none. A database must be empty. No server may run.
-    Raises BadInput and Unavailable; nothing is changed then.
+    A database must be empty, and be prepared for serving afterwards. No server may run. The databases of a data
+    directory are prepared before they replace others: a process that dies leaves all from before, or all of the backup.
+    Raises BadInput and Unavailable.
     """
-    is_dump = (folder / _DUMP).is_file()
+    is_dump = _DUMP in backup.files
     if is_dump != bool(config.database):
         kind, wanted = ("PostgreSQL", "the setting database") if is_dump else ("SQLite", "no setting database")
         raise BadInput(f"{folder} is a backup of {kind}. Restore it with {wanted}.")
     if config.database:
         with postgres_driver() as postgres:
             postgres.load_dump(config.database, folder / _DUMP)
-        return None
+        return Restoration()
     data = config.data_dir
     staged = None
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        staged = _new_folder(data, "restoring-")
-        for name in read_names(folder):
+        for left in data.glob(f"{_STAGED}*"):
+            # Of a process that was killed.
+            shutil.rmtree(left, ignore_errors=True)
+        staged = _new_folder(data, _STAGED)
+        for name in backup.files:
             shutil.copyfile(folder / name, staged / name)
             (staged / name).chmod(0o600)
-        # Raises Unavailable for files of a newer version, and upgrades older ones.
-        sqlite.DataDirectory(staged).close()
-        # The databases from before must have the same schema to be compared. They may be damaged.
-        if (data / _DATABASES[0]).is_file():
-            with suppress(Unavailable):
-                sqlite.DataDirectory(data).close()
+        result, problem = _prepare(staged, data)
         before = data / f"before-restore-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%SZ}"
         replaced = [path for pattern in (*_REPLACED, *feature_files(config)) for path in data.glob(pattern)]
         if replaced:
             before.mkdir(mode=0o700)
         for path in replaced:
-            path.rename(before / path.name)
-        for path in staged.iterdir():
-            path.rename(data / path.name)
+            _keep(path, before / path.name)
+        _replace(data, staged, replaced)
     except OSError as error:
         raise Unavailable(f"{data} cannot be written: {error.strerror}.") from None
     finally:
         if staged is not None:
             shutil.rmtree(staged, ignore_errors=True)
-    return before if replaced else None
+    return Restoration(before if replaced else None, result, problem)
 
 
-def read_names(folder: Path) -> list[str]:
-    """Return the names of the files of the backup in `folder`."""
-    backup = _read(folder / MANIFEST)
-    return list(backup.files) if backup else []
+def _prepare(staged: Path, data: Path) -> tuple[Restored, str | None]:
+    """Upgrade and prepare the databases in `staged`; copy what is newer in `data`, or return why that is impossible.
+
+    The reason is empty if there is no database in `data`. Raises Unavailable for files of a newer version.
+    """
+    newer = data / _DATABASES[0]
+    opened = sqlite.DataDirectory(staged)
+    try:
+        if not newer.is_file():
+            return sqlite.after_restore(opened.directory, None), ""
+        # They must have the same schema to be compared. They may be damaged.
+        with suppress(Unavailable):
+            sqlite.DataDirectory(data).close()
+        try:
+            return sqlite.after_restore(opened.directory, newer), None
+        except DirectoryError as error:
+            return sqlite.after_restore(opened.directory, None), error.message
+    finally:
+        opened.close()
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Give a file a second name, or copy it where the file system has no such names."""
+    try:
+        kept.hardlink_to(path)
+    except OSError:
+        shutil.copy2(path, kept)
+
+
+def _replace(data: Path, staged: Path, replaced: Sequence[Path]) -> None:
+    """Replace files of `data` by those in `staged`, first the database, by which others are valid or not."""
+    names = sorted((path.name for path in staged.iterdir()), key=lambda name: name != _DATABASES[0])
+    for path in replaced:
+        # A log of transactions is part of the database before.
+        if path.name.endswith(("-wal", "-shm")):
+            path.unlink()
+    for name in names:
+        (staged / name).replace(data / name)
+    for path in replaced:
+        if path.name not in names:
+            path.unlink(missing_ok=True)
 
 
 def _check_empty(folder: Path) -> None:
@@ -187,6 +239,8 @@ def _read(path: Path) -> Backup | None:
         with path.open("rb") as file:
             value = serialization.decode(file.read(_MAX_MANIFEST))
         files = {str(name): str(digest) for name, digest in value["files"].items()}
-        return Backup(float(value["made_at"]), str(value["version"]), str(value["place"]), int(value["bytes"]), files)
-    except (OSError, BadInput, LookupError, TypeError, ValueError, AttributeError):
+        made_at = float(value["made_at"])
+        datetime.fromtimestamp(made_at, UTC)
+        return Backup(made_at, str(value["version"]), str(value["place"]), int(value["bytes"]), files)
+    except (OSError, OverflowError, BadInput, LookupError, TypeError, ValueError, AttributeError):
         return None

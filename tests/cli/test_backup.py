@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from directory_server import sqlite, tables
+from directory_server.config import Config
 from directory_server.domain.work import BACKUP
 from directory_server.runtime.run_sync import run_sync
 from directory_server.runtime.running import RunningServer, ServerRecord
+from directory_server.storage._backup import MANIFEST, put_backup, read_backup
 from directory_server.tables import StoredWork
 
 from .conftest import CommandLine
@@ -110,3 +119,73 @@ def test_files_of_features_are_moved_away_with_the_databases(directory: CommandL
     assert (before / "audit-head").exists()
     assert not (directory.data / "audit-head").exists()
     assert (directory.data / "notes.txt").exists()
+
+
+def test_a_killed_restore_leaves_all_from_before_or_all_of_the_backup(
+    directory: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory.succeed("key", "create", "--label", "stolen")
+    directory.succeed("backup", str(tmp_path / "copy"))
+    directory.succeed("key", "revoke", directory.all_keys()[0].id)
+    directory.succeed("key", "create", "--label", "later")
+    old, new = {"stolen": True, "later": False}, {"stolen": True}
+    assert _keys(directory.data) == old
+    backup = read_backup(tmp_path / "copy")
+    seen = []
+    for steps in range(100):
+        folder = tmp_path / f"killed-{steps}"
+        shutil.copytree(directory.data, folder)
+        with monkeypatch.context() as patch:
+            left = count(steps, -1)
+            for owner, name in ((Path, "replace"), (Path, "unlink"), (Path, "rename"), (shutil, "rmtree")):
+                patch.setattr(owner, name, _until_killed(left, getattr(owner, name)))
+            with suppress(Killed):
+                put_backup(Config(data_dir=folder), tmp_path / "copy", backup, 0.0)
+                break
+        seen.append(_keys(folder))
+    assert _keys(folder) == new
+    assert seen[0] == old
+    assert all(keys in (old, new) for keys in seen)
+
+
+class Killed(BaseException):
+    """The process has been killed."""
+
+
+def _until_killed(left: Iterator[int], call: Callable[..., object]) -> Callable[..., object]:
+    def run(*arguments: Any, **options: Any) -> object:
+        if next(left) <= 0:
+            raise Killed
+        return call(*arguments, **options)
+
+    return run
+
+
+def _keys(folder: Path) -> dict[str, bool]:
+    """Return whether each key of a data directory is revoked, by its label."""
+    data = sqlite.DataDirectory(folder)
+    try:
+        keys = tables.StoredKeyRing(sqlite.SqliteTables(data.directory), time.time)
+        return {key.label: key.revoked_at is not None for key in run_sync(keys.list())}
+    finally:
+        data.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"files": {}}, "does not name the files of one"),
+        ({"files": {"quota.db": "0" * 64}}, "does not name the files of one"),
+        ({"files": {"directory.db": "0" * 64, "../audit.key": "0" * 64}}, "does not name the files of one"),
+        ({"made_at": 1e300}, "no readable backup.json"),
+    ],
+)
+def test_a_manifest_that_was_changed_changes_nothing(
+    directory: CommandLine, tmp_path: Path, wrong: dict[str, Any], message: str
+) -> None:
+    directory.succeed("backup", str(tmp_path / "copy"))
+    manifest = tmp_path / "copy" / MANIFEST
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **wrong}))
+    before = {path.name: path.stat().st_ino for path in directory.data.iterdir()}
+    assert message in directory.fail("restore", str(tmp_path / "copy"))
+    assert {path.name: path.stat().st_ino for path in directory.data.iterdir()} == before
