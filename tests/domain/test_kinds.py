@@ -69,8 +69,13 @@ def test_a_skill_has_the_text_of_its_file() -> None:
 
 
 def test_a_member_of_a_front_matter_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    monkeypatch.setattr(skill, "_indented", lambda text: read.append(text) or "text")
+    read = []
+
+    def indented(text: str) -> str:
+        read.append(text)
+        return "text"
+
+    monkeypatch.setattr(skill, "_indented", indented)
     text = "---\n" + "name:\n" * 3_000 + "description: >\n---\n"
     assert front_matter(text) == {"name": "text", "description": "text"}
     assert len(read) == 2

@@ -79,6 +79,7 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
             limit=AttemptLimit("publish", 100, 100),
             endings=StoredEndings(tables),
             announce=lambda: None,
+            scopes=None,
         )
         _, secret = await tokens.create("token", ["x/*", "io.example/*"], expires_at=None)
         # The session has connected then.
