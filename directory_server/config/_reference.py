@@ -31,16 +31,16 @@ from ._types import (
 from ._validators import AtLeast
 
 _TYPE_NAMES: Sequence[tuple[Any, str]] = (
-    (bool, "`true` or `false`"),
-    (int, "whole number"),
-    (int | None, f"whole number or `{UNLIMITED}`"),
+    (bool, "boolean"),
+    (int, "integer"),
+    (int | None, f"integer or `{UNLIMITED}`"),
     (float, "number"),
     (Seconds, "duration"),
     (Bytes, "size"),
     (Days, "days"),
     (str, "string"),
-    (Strings, "string or list"),
-    (Words, "string or list"),
+    (Strings, "list"),
+    (Words, "list"),
     (Path, "path"),
 )
 
@@ -177,8 +177,7 @@ def _summary(cls: Any) -> str:
 
 def _table(settings: Mapping[Name, Setting], names: re.Pattern[str]) -> str:
     """Return a table of `settings`, with the `names` of settings in meanings as code."""
-    columns = ["setting", "type", "default", "meaning"]
-    rows = [columns, ["---"] * len(columns)]
+    rows = []
     for name, field in settings.items():
         default = _as_text(field.default, field).removesuffix(".0")
         rows.append(
@@ -189,7 +188,8 @@ def _table(settings: Mapping[Name, Setting], names: re.Pattern[str]) -> str:
                 names.sub(lambda match: f"`{match[0]}`", field.metadata["doc"]),
             ]
         )
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+    head = "| setting | type | default | meaning |\n|---|---|---|---|\n"
+    return head + "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def _type_name(field: Setting) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from attrs import AttrsInstance, field, frozen
 
-from ._types import UNLIMITED, Bytes, Seconds, Words
+from ._types import Bytes, Seconds, Words
 from ._upstreams import McpConfig, RegistryConfig, UpstreamConfig, unique_names, upstream_of_text
 from ._validators import (
     AtLeast,
@@ -33,7 +33,7 @@ class HttpConfig:
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
-        "Names accepted in the Host header; if empty: localhost, 127.0.0.1, [::1] and the host of web.url when all "
+        "Names accepted in Host; if empty: localhost, 127.0.0.1, [::1] and the host of web.url when all "
         "endpoints are bound to loopback, else any.",
         each_matches(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
     )
@@ -44,26 +44,26 @@ class HttpConfig:
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, networks, and unix for all "
-        "processes that connect to a UNIX socket of the server.",
+        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, networks, and unix for "
+        "a UNIX socket.",
         proxies,
     )
-    connections: int = setting(10_000, "Maximum number of open connections, streams excluded.", AtLeast(1))
+    connections: int = setting(10_000, "Limit of open connections, streams excluded.", AtLeast(1))
     per_address: int = setting(
         1_000,
-        "Maximum number of open connections per address (IPv6: per /64 network); trusted proxies have no limit.",
+        "Limit of open connections per address (IPv6: /64 network), except trusted proxies.",
         AtLeast(1),
     )
     queued: Bytes = setting(
         67_108_864,
-        "Maximum size of responses buffered for slow clients, and of incomplete requests; above it, the client that "
-        "has read nothing, or whose request has been incomplete, for the longest time is disconnected.",
+        "Limit of responses for slow clients, and of incomplete requests; above it, the client that is slow "
+        "or incomplete for the longest time is disconnected.",
         AtLeast(1_000_000),
     )
     failed_keys: int = setting(30, "Requests with invalid keys per minute and address.", AtLeast(1))
     health: Literal["minimal", "full"] = setting(
         "minimal",
-        "Content of /healthz: status and number of entries (minimal), also version, upstreams, issuers, faults (full).",
+        "Content of /healthz: status and number of entries, or also version, upstreams, issuers, faults.",
     )
 
 
@@ -71,13 +71,10 @@ class HttpConfig:
 class QuotaConfig:
     """Quota of API keys."""
 
-    limit: int | None = setting(
-        20, f"Requests in any 60 minutes for a new key, or {UNLIMITED}.", AtLeast(1), daily=True
-    )
+    limit: int | None = setting(20, "Requests in any 60 minutes for a new key.", AtLeast(1), daily=True)
     synchronous: Literal["normal", "full"] = setting(
         "normal",
-        "Durability of a charge when the response is sent: survives a process crash (normal), also survives power "
-        "loss but is slower (full).",
+        "Whether a charge survives a process crash (normal), or also power loss but is slower (full).",
     )
 
 
@@ -85,25 +82,25 @@ class QuotaConfig:
 class StreamsConfig:
     """The event streams. Limits apply to each process."""
 
-    per_key: int = setting(16, "Maximum number of open streams per key.", AtLeast(0))
-    total: int = setting(20_000, "Maximum number of open streams.", AtLeast(0))
+    per_key: int = setting(16, "Limit of open streams of a key.", AtLeast(0))
+    total: int = setting(20_000, "Limit of open streams.", AtLeast(0))
     heartbeat: Seconds = setting(15.0, "Time between two heartbeats on an idle stream.", above_zero)
     rotation: Seconds = setting(
         600.0, "Approximate time after which a stream ends and its client reconnects.", above_zero
     )
     stall: Seconds = setting(30.0, "Time after which a stream is closed whose client reads nothing.", above_zero)
-    grace: Seconds = setting(10.0, "Time that a stopping server waits for requests and streams to end.", above_zero)
+    grace: Seconds = setting(10.0, "Time that a stopping server waits for requests and streams.", above_zero)
 
 
 @frozen
 class KeysConfig:
     """Rotation and last use of API keys."""
 
-    grace: Seconds = setting(86_400.0, "Time for which the old secret stays valid after a rotation.", AtLeast(0))
+    grace: Seconds = setting(86_400.0, "Time for which the old secret is valid after a rotation.", AtLeast(0))
     last_use: Seconds = setting(
         7_776_000.0,
-        "Time for which the last use of each key is stored: its time, the network of the address and the name of "
-        "the client; 0 stores none and deletes what is stored.",
+        "Time for which time, network and client of the last use of a key are stored; 0: none, and stored "
+        "ones are deleted.",
         AtLeast(0),
     )
 
@@ -112,7 +109,7 @@ class KeysConfig:
 class LogConfig:
     """Logging."""
 
-    access: Literal["text", "json", "off"] = setting("text", "Format of the access log; off: no access log.")
+    access: Literal["text", "json", "off"] = setting("text", "Format of the access log.")
     access_file: str = setting("", "File of the access log, one per process; -: standard output; if empty: server log.")
 
 
@@ -121,7 +118,7 @@ class MetricsConfig:
     """Prometheus metrics."""
 
     listen: str = setting(
-        "", "Twisted endpoint of /metrics, which needs no authentication; if empty: no metrics.", endpoint, daily=True
+        "", "Twisted endpoint of /metrics, without authentication; if empty: no metrics.", endpoint, daily=True
     )
 
 
@@ -130,31 +127,27 @@ class AccountsConfig:
     """Registration, limits of accounts, and sessions. Limits of registrations apply to each process."""
 
     registration: Literal["invite", "open"] = setting(
-        "invite", "Who may create an account: people with an invitation (invite), or everybody (open).", daily=True
+        "invite", "Who may create an account: invited people, or everybody.", daily=True
     )
-    keys: int = setting(5, "Maximum number of keys per account; an ended key counts for one more hour.", AtLeast(0))
+    keys: int = setting(5, "Limit of keys of an account; an ended key counts for one more hour.", AtLeast(0))
     pending_keys: int = setting(
         2,
-        "Maximum number of keys per account that is not approved; they share one quota of quota.limit.",
+        "Limit of keys of an account that is not approved; they share one quota.limit.",
         AtLeast(0),
     )
     pending_total: int = setting(
-        1_000, "Maximum number of accounts that wait for approval; above it, registration is closed.", AtLeast(0)
+        1_000, "Limit of accounts that wait for approval; above it, registration is closed.", AtLeast(0)
     )
     unused: Seconds = setting(
         1_209_600.0, "Time without use after which an account that is not approved is deleted.", AtLeast(86_400)
     )
-    per_address: int = setting(
-        3, "Registrations per address in 24 hours; an IPv6 address counts by its /64 network.", AtLeast(1)
-    )
-    per_network: int = setting(10, "Registrations per network in 24 hours: a /24 of IPv4, a /48 of IPv6.", AtLeast(1))
-    idle: Seconds = setting(86_400.0, "Time without a request after which a browser session ends.", AtLeast(60))
-    absolute: Seconds = setting(604_800.0, "Time after which a browser session ends in any case.", AtLeast(60))
-    session_clients: bool = setting(
-        True, "Whether the network of the address and the name of the browser are stored with each browser session."
-    )
+    per_address: int = setting(3, "Registrations of an address (IPv6: /64 network) in 24 hours.", AtLeast(1))
+    per_network: int = setting(10, "Registrations of a network (IPv4 /24, IPv6 /48) in 24 hours.", AtLeast(1))
+    idle: Seconds = setting(86_400.0, "Time without a request after which a session ends.", AtLeast(60))
+    absolute: Seconds = setting(604_800.0, "Time after which a session ends in any case.", AtLeast(60))
+    session_clients: bool = setting(True, "Whether network and browser are stored with each browser session.")
     link: Seconds = setting(259_200.0, "Time for which a link to set a password is valid.", AtLeast(60))
-    passwords: bool = setting(True, "Whether passwords are used; if false, the links of the command account sign in.")
+    passwords: bool = setting(True, "Whether passwords are used; else the links of the command account sign in.")
 
 
 @frozen
@@ -163,45 +156,36 @@ class WebConfig:
 
     url: str = setting(
         "",
-        "Public URL of the server, for links and configurations; if empty: the local URL of the first endpoint.",
+        "Public URL of the server; if empty: the local URL of the first endpoint.",
         base_url,
         daily=True,
         step="admin.step_url",
     )
-    hsts: Seconds = setting(
-        0.0, "Duration of Strict-Transport-Security for pages under TLS; 0 sends no header.", AtLeast(0)
-    )
+    hsts: Seconds = setting(0.0, "Duration of Strict-Transport-Security under TLS; 0: no header.", AtLeast(0))
     search: Literal["public", "accounts", "off"] = setting(
         "accounts",
-        "Who may search and read entries on the pages: everybody (public), signed-in accounts (accounts), nobody "
-        "(off).",
+        "Who may read the pages: everybody, signed-in accounts, nobody.",
         daily=True,
     )
-    name: str = setting(
-        "", "Name of the directory on its pages, at most 40 characters; if empty: MCP directory.", line(40)
-    )
+    name: str = setting("", "Name of the directory, at most 40 characters; if empty: MCP directory.", line(40))
     about: str = setting(
         "",
-        "One sentence on the start page: what the directory is, and for whom; at most 200 characters; if empty: a "
-        "general one.",
+        "Sentence on the start page, at most 200 characters; if empty: a general one.",
         line(200),
     )
     logo: str = setting(
         "",
-        "File of a logo for the header of the pages: PNG, JPEG, WebP or SVG, square, at most 256 KiB, read at the "
-        "start; if empty: our own.",
+        "File of a square logo: PNG, JPEG, WebP or SVG, at most 256 KiB; if empty: our own.",
     )
     accent: str = setting(
         "",
-        "Colour of links and buttons, such as #0b6670; made darker or lighter where text would be hard to read; if "
-        "empty: teal.",
+        "Colour of links and buttons, such as #0b6670, adapted where hard to read; if empty: teal.",
         color,
     )
-    per_minute: int = setting(300, "Page requests per minute, for each address and each signed-in account.", AtLeast(1))
+    per_minute: int = setting(300, "Page requests per minute, of each account and each other address.", AtLeast(1))
     streams: int = setting(
         1_000,
-        "Maximum number of open pages with live notices of new servers, 8 per address; at most a tenth of "
-        "streams.total.",
+        "Limit of open pages with live notices of new servers, 8 per address; at most a tenth of streams.total.",
         AtLeast(0),
     )
 
@@ -216,22 +200,19 @@ class Config:
         listen_endpoints,
         daily=True,
     )
-    reuse_port: bool = setting(False, "Whether several processes of the same user may listen on the same ports.")
-    data_dir: Path = setting(
-        Path("data"), "Directory of all stored data; a relative path starts from the working directory."
-    )
+    reuse_port: bool = setting(False, "Whether processes of the same user may listen on the same ports.")
+    data_dir: Path = setting(Path("data"), "Directory of all stored data, below the working directory if relative.")
     database: str = setting(
         "",
-        "PostgreSQL database of several machines, a connection string of libpq such as host=db.example.org "
-        "dbname=directory, with the password in PGPASSFILE; if empty: SQLite in data_dir.",
+        "PostgreSQL database of several machines, as a connection string of libpq: host=db.example.org "
+        "dbname=directory; password in PGPASSFILE; if empty: SQLite in data_dir.",
         connection_string,
         secret=True,
     )
-    database_connections: int = setting(3, "Most connections of a process to the database.", AtLeast(3))
+    database_connections: int = setting(3, "Limit of connections of a process to the database.", AtLeast(3))
     index_dir: str = setting(
         "",
-        "Directory of the file of the search index, which speeds up the start and is shared by the processes of a "
-        "machine; if empty: data_dir, and no file with database.",
+        "Directory of the file of the search index; if empty: data_dir, and no file with database.",
     )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()
@@ -245,8 +226,7 @@ class Config:
     web: WebConfig = WebConfig()
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),
-        "Upstreams to follow: tables of the file; in the environment and in options also URLs, or official for the "
-        "official registry, separated by spaces.",
+        "Upstreams to follow; in the environment and in options also URLs, or official for the official registry.",
         unique_names,
         daily=True,
         table_of_text=upstream_of_text,

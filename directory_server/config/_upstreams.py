@@ -53,16 +53,15 @@ class UpstreamConfig:
 
     name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
     url: str = setting(
-        "", "A registry with the official API, the URL or path of a file, or the URL of a catalog.", url_or_path
+        "", "A registry with the official API, the URL or path of a file, or of a catalog or its domain.", url_or_path
     )
     kind: Literal["registry", "catalog"] = setting(
         "registry",
-        "A registry or file of entries (registry), or a manifest of ARD (catalog): its URL, or that of a domain with "
-        "one.",
+        "A registry or file of entries, or a manifest of ARD.",
     )
     publishers: tuple[str, ...] = setting(
         (),
-        "Domains besides its own whose servers a catalog may list, such as example.org or *.example.org; *: all.",
+        "Other domains whose servers a catalog may list, such as example.org or *.example.org; *: all.",
         each_matches(r"[A-Za-z0-9.*-]+", "domains such as example.org or *.example.org"),
     )
     allowed_networks: tuple[str, ...] = setting(
@@ -71,13 +70,10 @@ class UpstreamConfig:
         networks,
     )
     interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
-    start: str = setting(
-        "", "URL or path of a dump of the registry, with which the first sync run begins; if empty: none.", url_or_path
-    )
+    start: str = setting("", "URL or path of a dump, with which the first sync run begins.", url_or_path)
     headers: tuple[str, ...] = setting(
         (),
-        "Request headers, with values from the environment or a file: Authorization: env:TOKEN, or "
-        "Authorization: file:/run/secrets/token.",
+        "Request headers, such as Authorization: env:TOKEN, or Authorization: file:/run/secrets/token.",
         each_matches(
             r"[A-Za-z0-9-]+: *(env:\w+|file:/[^\0]+)", "headers such as Authorization: env:TOKEN or file:/path"
         ),
@@ -89,20 +85,18 @@ class UpstreamConfig:
     exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", name_patterns)
     floor: float = setting(
         0.85,
-        "Minimum share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
+        "Share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
         fraction,
     )
     official: bool = setting(
         False,
-        "Whether to believe this source about which entries the official registry lists, such as a mirror: "
-        "publisher:verified and official:true find no others. The official registry itself, by https, needs no "
+        "Whether to believe this source, such as a mirror, about what the official registry lists; else "
+        "publisher:verified and official:true find none of it. The official registry by https needs no "
         "setting.",
     )
-    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: all, or the latest at each sync.")
-    max_entries: int = setting(
-        100_000, "Maximum number of stored names of this source, deleted entries included.", AtLeast(1)
-    )
-    max_bytes: Bytes = setting(1_000_000_000, "Maximum size of stored entries of this source.", AtLeast(1_000_000))
+    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: the latest at each sync, or all.")
+    max_entries: int = setting(100_000, "Limit of stored names, deleted ones included.", AtLeast(1))
+    max_bytes: Bytes = setting(1_000_000_000, "Limit of the size of stored entries.", AtLeast(1_000_000))
 
 
 @frozen
@@ -111,12 +105,11 @@ class RegistryConfig:
 
     access: Literal["off", "public", "secret-path", "key"] = setting(
         "off",
-        "Who may read the registry API: nobody (off), everybody (public), clients that know a path (secret-path), "
-        "clients with an API key (key).",
+        "Who may read the registry API: nobody, everybody, clients that know a path, clients with an API key.",
         daily=True,
     )
     listed: Literal["all", "curated"] = setting(
-        "all", "Entries in the registry API: all, or only local, published, pinned and allowed entries (curated)."
+        "all", "Entries in the registry API: all, or local, published, pinned and allowed ones."
     )
     per_minute: int = setting(120, "Requests per minute and address without a key.", AtLeast(1))
 
@@ -126,5 +119,5 @@ class McpConfig:
     """The MCP endpoint."""
 
     search_tools: bool = setting(
-        False, "Whether the endpoint offers a third tool, search_tools, which searches the tools of all servers."
+        False, "Whether the endpoint offers search_tools, which searches the tools of all servers."
     )

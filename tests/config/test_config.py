@@ -225,7 +225,7 @@ def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
     settings["upstream"] = settings["sign_in.issuer"] = ""
     settings |= {setting.name: setting.value for setting in describe(IssuerConfig(), "sign_in.issuer.")}
     assert listed == {name: value.removesuffix(".0") for name, value in settings.items()}
-    assert "| `quota.limit` | whole number ≥ 1 or `unlimited` |" in tables
+    assert "| `quota.limit` | integer ≥ 1 or `unlimited` |" in tables
     assert "| `log.access` | `text`, `json`, `off` |" in tables
     assert "| `accounts.unused` | duration ≥ 1d | `14d` |" in tables
     daily, _, _ = tables.partition("### Rarely needed")

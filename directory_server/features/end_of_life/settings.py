@@ -11,4 +11,4 @@ from ...config import AtLeast, Seconds, setting
 class EndOfLifeConfig:
     """Ends of life of entries."""
 
-    warn: Seconds = setting(2_592_000.0, "Time before the end of an entry when webhooks are sent it.", AtLeast(0))
+    warn: Seconds = setting(2_592_000.0, "Time before the end of an entry when webhooks get it.", AtLeast(0))

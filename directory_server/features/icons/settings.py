@@ -13,6 +13,6 @@ class IconsConfig:
 
     fetch: bool = setting(
         False,
-        "Whether the server fetches the icons of entries: it connects to their URLs when a page shows them.",
+        "Whether the server fetches icons of entries from their URLs when a page shows them.",
         step="admin.step_icons",
     )

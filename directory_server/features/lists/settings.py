@@ -11,11 +11,9 @@ from ...config import setting
 class ListsConfig:
     """Lists of entries, and the groups that see them."""
 
-    enabled: bool = setting(
-        False, "Whether readers see only the entries of their lists. Without any list they then see none."
-    )
+    enabled: bool = setting(False, "Whether readers see only the entries of their lists; without any list, none.")
     catalogue: bool = setting(
         False,
-        "Whether the search page also shows signed-in members the entries outside of their lists, as servers that need "
-        "approval. Nobody else sees them, and no API has them.",
+        "Whether the search page also shows signed-in members entries outside of their lists, as servers "
+        "that need approval.",
     )

@@ -11,7 +11,5 @@ from ...config import name_patterns, setting
 class LookalikesConfig:
     """Entries whose names imitate others."""
 
-    enabled: bool = setting(True, "Whether the server flags entries that resemble others, and rejects to publish them.")
-    allow: tuple[str, ...] = setting(
-        (), "Patterns of names that are not flagged and may be published, * for any characters.", name_patterns
-    )
+    enabled: bool = setting(True, "Whether to flag entries that resemble others, and to reject to publish them.")
+    allow: tuple[str, ...] = setting((), "Patterns of names that are not flagged, * for any characters.", name_patterns)

@@ -42,46 +42,45 @@ class PublishConfig:
 
     enabled: bool = setting(False, "Whether publisher tokens may publish entries.")
     per_minute: int = setting(60, "Requests per minute of each publisher token.", AtLeast(1))
-    max_entries: int = setting(10_000, "Maximum number of published names, deleted entries included.", AtLeast(1))
-    max_bytes: Bytes = setting(200_000_000, "Maximum size of published entries.", AtLeast(100_000))
+    max_entries: int = setting(10_000, "Limit of published names, deleted ones included.", AtLeast(1))
+    max_bytes: Bytes = setting(200_000_000, "Limit of the size of published entries.", AtLeast(100_000))
     log: Seconds = setting(31_536_000.0, "Time for which a record of the audit log is stored.", above_zero)
 
     github_namespaces: tuple[str, ...] = setting(
         (),
-        "Namespaces that GitHub Actions publish without a token, such as io.github.acme/*; * for that of any owner.",
+        "Namespaces that GitHub Actions publish without a token, such as io.github.acme/*; *: that of any owner.",
         proven_namespaces,
     )
-    github_audience: str = setting("", "Audience of tokens of GitHub Actions; if empty: web.url.")
-    github_issuer: str = setting(
-        "https://token.actions.githubusercontent.com", "Issuer of tokens of GitHub Actions.", issuer_url
-    )
+    github_audience: str = setting("", "Audience of these tokens; if empty: web.url.")
+    github_issuer: str = setting("https://token.actions.githubusercontent.com", "Issuer of these tokens.", issuer_url)
     github_claims: tuple[str, ...] = setting(
         (),
-        "Claims that tokens of GitHub Actions must have, such as repository=acme/servers and ref=refs/heads/main; of "
-        f"several values of a claim one is enough. Without event_name: {', '.join(GITHUB_EVENTS)}.",
+        "Claims that these tokens must have, such as repository=acme/servers and ref=refs/heads/main; of "
+        "several values of a claim one is enough. Without event_name: push, release, schedule, "
+        "workflow_dispatch.",
         _claims,
     )
     dns_namespaces: tuple[str, ...] = setting(
-        (), "Namespaces that a TXT record of their domain proves, such as com.acme.*/*; * for any.", proven_namespaces
+        (), "Namespaces that a TXT record of their domain proves, such as com.acme.*/*; *: any.", proven_namespaces
     )
     http_namespaces: tuple[str, ...] = setting(
-        (), "Namespaces that a file on the web server of their domain proves; * for any.", proven_namespaces
+        (), "Namespaces that a file on the web server of their domain proves; *: any.", proven_namespaces
     )
     http_networks: tuple[str, ...] = setting(
         (), "Networks that are not public and may be asked for this file, such as 10.0.0.0/8.", networks
     )
     oidc_issuer: str = setting(
         "",
-        "URL of another issuer whose tokens publish, such as https://gitlab.example.org; if empty: none.",
+        "URL of another issuer whose tokens publish, such as https://gitlab.example.org.",
         issuer_url,
     )
     oidc_audience: str = setting("", "Audience of its tokens; if empty: web.url.")
     oidc_claims: tuple[str, ...] = setting(
         (),
-        "Claims that its tokens must have, such as project_path=acme/servers; of several values one is enough.",
+        "Claims that its tokens must have, such as project_path=acme/servers.",
         _claims,
     )
-    oidc_namespaces: tuple[str, ...] = setting((), "Namespaces that its tokens publish; if empty: none.", namespaces)
+    oidc_namespaces: tuple[str, ...] = setting((), "Namespaces that its tokens publish.", namespaces)
 
     @property
     def has_logins(self) -> bool:

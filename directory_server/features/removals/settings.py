@@ -19,12 +19,9 @@ class RemovalsConfig:
 
     sources: tuple[str, ...] = setting(
         (),
-        "Files, folders, zip archives or URLs of such with OSV records of malicious packages; if empty: nothing is "
-        "removed.",
+        "Files, folders, zip archives or URLs of OSV records of malicious packages; if empty: nothing is removed.",
         sources,
     )
-    interval: Seconds = setting(86_400.0, "Time from reading the sources to the next time.", AtLeast(600))
-    ids: tuple[str, ...] = setting(
-        ("MAL-*",), "Patterns of the ids of records that remove entries; other records are ignored."
-    )
+    interval: Seconds = setting(86_400.0, "Time between two readings of the sources.", AtLeast(600))
+    ids: tuple[str, ...] = setting(("MAL-*",), "Patterns of ids of records that remove entries.")
     keep: tuple[str, ...] = setting((), "Patterns of names that are never removed.", name_patterns)

@@ -11,4 +11,4 @@ from ...config import setting
 class ReportsConfig:
     """Reports of readers about entries."""
 
-    enabled: bool = setting(True, "Readers may report entries to the operator on the pages.")
+    enabled: bool = setting(True, "Whether readers may report entries on the pages.")

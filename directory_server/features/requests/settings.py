@@ -16,13 +16,13 @@ class RequestsConfig:
         7_776_000.0, "Time after which an open request expires, and a decided one is deleted.", above_zero
     )
     mail_host: str = setting(
-        "", "Mail server that tells members of answers, and approvers of requests; if empty: only pages do.", line(253)
+        "", "Mail server for e-mails to members and approvers; if empty: none are sent.", line(253)
     )
     mail_port: int = setting(587, "Port of the mail server.", AtLeast(1))
     mail_tls: bool = setting(True, "Whether the mail server must offer STARTTLS with a valid certificate.")
     mail_sender: str = setting("", "Address that e-mails are from, such as directory@example.org.", line(254))
-    mail_user: str = setting("", "User at the mail server; if empty: none.", line(200))
-    mail_password_file: str = setting("", "File with the password of the user, which is read at the start.")
+    mail_user: str = setting("", "User at the mail server.", line(200))
+    mail_password_file: str = setting("", "File with the password of the user.")
 
     def check(self, config: Config) -> None:
         """Raise ConfigError for mail without a sender or links, and for a user without TLS or without a password."""

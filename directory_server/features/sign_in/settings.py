@@ -60,51 +60,43 @@ class IssuerConfig:
     """An issuer: a server of OpenID Connect, or GitHub. People sign in with it, or clients send its access tokens."""
 
     name: str = setting("", "Name in the paths of the directory, such as keycloak.", _name)
-    title: str = setting("", "Name on the button of the sign-in page; if empty: the name.", line(40))
-    url: str = setting(
-        "", "URL of the issuer, exactly as its discovery document has it; https://github.com for GitHub.", issuer_url
-    )
-    kind: Literal["oidc", "github"] = setting("oidc", "Protocol: OpenID Connect, or the OAuth API of GitHub.")
-    client_id: str = setting("", "Id of the directory at the issuer; if empty: nobody signs in with it.", line(500))
-    client_secret_file: str = setting(
-        "", "File with the secret of the directory at the issuer, which is read at the start; if empty: PKCE only."
-    )
+    title: str = setting("", "Name on the button; if empty: the name.", line(40))
+    url: str = setting("", "URL, exactly as in the discovery document; https://github.com for GitHub.", issuer_url)
+    kind: Literal["oidc", "github"] = setting("oidc", "OpenID Connect, or GitHub's OAuth API.")
+    client_id: str = setting("", "Id of the directory at the issuer; if empty: nobody signs in.", line(500))
+    client_secret_file: str = setting("", "File with the secret of the directory at the issuer; if empty: PKCE only.")
     scopes: tuple[str, ...] = setting(
         ("openid", "email", "profile"),
         "Scopes of a sign-in.",
         each_matches(r"[!#-\[\]-~]+", "scopes such as openid and email"),
     )
-    trust_email: bool = setting(
-        False, "Whether addresses count as verified that the issuer does not call so (claim email_verified)."
-    )
+    trust_email: bool = setting(False, "Whether addresses without the claim email_verified count as verified.")
     domains: tuple[str, ...] = setting(
-        (), "Domains of the e-mail addresses that may sign in; if empty: all.", each_matches(r"[^\s@,]+", "domains")
+        (), "Domains of e-mail addresses that may sign in; if empty: all.", each_matches(r"[^\s@,]+", "domains")
     )
     require: tuple[str, ...] = setting(
         (),
-        "Claims of the people who may sign in, such as groups=mcp-users; of several values of a claim one is enough.",
+        "Claims of people who may sign in, such as groups=mcp-users; of several values of a claim one is enough.",
         each_matches(r"[^=\s]+=[^\0]+", "claims such as groups=mcp-users"),
     )
     groups: str = setting("groups", "Claim with the groups of a person; dots lead into objects: realm_access.roles.")
-    operators: tuple[str, ...] = setting((), "Groups whose members are operators, at each sign-in.")
+    operators: tuple[str, ...] = setting((), "Groups whose members are operators.")
     auditors: tuple[str, ...] = setting(
-        (), "Groups whose members are auditors, if they are no operators; if both are empty: claims decide no role."
+        (), "Groups whose members, if no operators, are auditors; if both are empty: claims decide no role."
     )
     renew: Seconds = setting(
         0.0,
-        "Time after a sign-in for which keys, sessions, groups and role of a person count, such as 1d; if 0: always.",
+        "Time after a sign-in for which keys, sessions, groups and role count, such as 1d; 0: always.",
         AtLeast(0),
     )
-    create: bool = setting(True, "Whether a first sign-in creates an account; if not, an operator invites people.")
-    tokens: bool = setting(False, "Whether access tokens of the issuer authenticate requests in place of API keys.")
-    audiences: tuple[str, ...] = setting(
-        (), "Audiences of its access tokens besides the URLs of the directory, for issuers that know no resources."
-    )
-    read_scope: str = setting(READ_SCOPE, "Scope of an access token that may read; if empty: each may.", line(200))
-    write_scope: str = setting(WRITE_SCOPE, "Scope of an access token that may publish; if empty: each may.", line(200))
+    create: bool = setting(True, "Whether a first sign-in creates an account; else an operator invites people.")
+    tokens: bool = setting(False, "Whether its access tokens authenticate requests in place of API keys.")
+    audiences: tuple[str, ...] = setting((), "Audiences of its access tokens besides the URLs of the directory.")
+    read_scope: str = setting(READ_SCOPE, "Scope of tokens that may read; if empty: each may.", line(200))
+    write_scope: str = setting(WRITE_SCOPE, "Scope of tokens that may publish; if empty: each may.", line(200))
     publish: tuple[str, ...] = setting(
         (),
-        "Namespaces that access tokens with a claim publish, such as groups=publishers io.acme/*; if empty: none.",
+        "Namespaces that access tokens with a claim publish, such as groups=publishers io.acme/*.",
         _publish_rules,
     )
 

@@ -12,16 +12,16 @@ from .rules import LEAST
 class StatisticsConfig:
     """Numbers of requests and searches, for the operator pages."""
 
-    days: Days = setting(90, "Days for which numbers of requests and searches are stored; 0 stores none.", AtLeast(0))
+    days: Days = setting(90, "Days for which numbers of requests and searches are stored; 0: none.", AtLeast(0))
     queries: Days = setting(
         0,
-        "Days for which frequent texts of searches are stored, without keys and addresses; 0 stores none.",
+        "Days for which frequent texts of searches are stored, without keys and addresses; 0: none.",
         AtLeast(0),
         step="admin.step_queries",
     )
     query_clients: int = setting(
         LEAST,
-        "Clients that must search for a text on one day before it is stored; 1,000 at most. "
-        "A text of few clients may be about a person.",
+        "Clients, at most 1,000, that must search for a text on one day before it is stored, because rare "
+        "texts may be personal.",
         AtLeast(2),
     )

@@ -25,13 +25,13 @@ class TracesConfig:
     endpoint: str = setting(
         "", "URL for OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces; if empty: no traces.", endpoint_url
     )
-    sample: float = setting(1.0, "Share of the traces that is recorded, from 0 to 1.", _is_share)
+    sample: float = setting(1.0, "Share of traces that is recorded, from 0 to 1.", _is_share)
     follow: bool = setting(
-        False, "Whether the sampled flag of a client's `traceparent` decides instead; for clients that are trusted."
+        False, "Whether the sampled flag of a client's `traceparent` decides instead; for trusted clients."
     )
     service: str = setting("directory-server", "Name of the service in traces.")
     headers_file: str = setting(
-        "", "File with headers for the collector, a line such as `Authorization: Bearer ...` each; if empty: none."
+        "", "File with headers for the collector, a line such as `Authorization: Bearer ...` each."
     )
 
     def headers(self) -> Mapping[str, str]:

@@ -23,36 +23,34 @@ class VerifyConfig:
 
     remotes: bool = setting(
         False,
-        "Whether the server checks the remotes of entries: it connects to their URLs.",
+        "Whether the server checks remotes: it connects to their URLs.",
         daily=True,
         step="admin.step_checks",
     )
     packages: bool = setting(
         False,
-        "Whether the server checks the packages of entries, at the APIs of npm, PyPI, NuGet and OCI registries.",
+        "Whether the server checks packages of entries, at npm, PyPI, NuGet and OCI registries.",
         daily=True,
     )
-    remotes_interval: Seconds = setting(86_400.0, "Time from a check of a remote to the next one.", AtLeast(3_600))
-    packages_interval: Seconds = setting(604_800.0, "Time from a check of a package to the next one.", AtLeast(3_600))
+    remotes_interval: Seconds = setting(86_400.0, "Time between two checks of a remote.", AtLeast(3_600))
+    packages_interval: Seconds = setting(604_800.0, "Time between two checks of a package.", AtLeast(3_600))
     retry: Seconds = setting(
-        21_600.0, "Time from a failed check to the next one, until the server counts as down.", AtLeast(600)
+        21_600.0, "Time from a failed check to the next one, until the server is down.", AtLeast(600)
     )
     down_after: Seconds = setting(
-        259_200.0, "Time of failed checks, at least 3, after which a server counts as down.", AtLeast(3_600)
+        259_200.0, "Time of failed checks, at least 3, after which a server is down.", AtLeast(3_600)
     )
-    per_minute: int = setting(60, "Maximum number of checks per minute.", AtLeast(1))
-    concurrency: int = setting(8, "Maximum number of checks at a time, one per host.", AtLeast(1))
-    per_host: int = setting(10, "Maximum number of checks per minute of targets with the same host.", AtLeast(1))
+    per_minute: int = setting(60, "Limit of checks per minute.", AtLeast(1))
+    concurrency: int = setting(8, "Limit of checks at a time, one per host.", AtLeast(1))
+    per_host: int = setting(10, "Limit of checks per minute of targets with the same host.", AtLeast(1))
     include: tuple[str, ...] = setting(
         (), "Patterns of names to check, * for any characters; if empty: all.", name_patterns
     )
-    exclude: tuple[str, ...] = setting((), "Patterns of names that are not checked.", name_patterns)
-    contact: str = setting(
-        "", "E-mail address or URL in the User-Agent header of checks; if empty: web.url, if that is set.", contact
-    )
+    exclude: tuple[str, ...] = setting((), "Patterns of names not to check.", name_patterns)
+    contact: str = setting("", "E-mail address or URL in the User-Agent of checks; if empty: web.url.", contact)
     allowed_networks: tuple[str, ...] = setting(
         (),
-        "Networks that are not public and may be checked, such as 10.0.0.0/8; all others that are not public may not.",
+        "Networks that are not public and may be checked, such as 10.0.0.0/8.",
         networks,
     )
-    history: int = setting(20, "Number of checks that are stored of each remote and package.", AtLeast(1))
+    history: int = setting(20, "Stored checks of each remote and package.", AtLeast(1))
