@@ -215,11 +215,6 @@ def test_the_user_and_the_data_directory_are_created(share: Path, tmp_path: Path
     assert (tmp_path / "var/lib/directory-server").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_documented_unit_is_the_file() -> None:
-    unit = (ROOT / "deploy/systemd/directory-server.service").read_text("utf-8")
-    assert f"```ini\n{unit}```" in DOCUMENT.read_text("utf-8")
-
-
 def test_install_commands_are_documented() -> None:
     text = DOCUMENT.read_text("utf-8")
     commands = (
