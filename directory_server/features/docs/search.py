@@ -51,11 +51,12 @@ _ALIKE: Mapping[str, Sequence[str]] = {
 
 _ABOUT = {
     "connect": "cursor vscode vs code claude editor editors connect",
-    "operations/accounts": "oidc openid connect entra sso sign in login invite users members",
+    "operations/accounts": "invite users members forgot forgotten password reset",
     "operations/back-up": "restore a backup",
     "operations/containers": "docker podman container",
     "operations/curate": "hide unhide pin allow an entry server",
     "operations/follow-other-registries": "follow the official registry sync upstream",
+    "operations/single-sign-on-sso": "sso oidc openid connect sign in login entra azure okta keycloak google github",
     "operations/keys": "raise increase change the limit quota of a key rotate revoke delete",
 }
 """Words that pages are about beside those of their titles."""
