@@ -197,15 +197,40 @@ def test_operators_filter_and_download_the_log(server: Server, operator: Browser
         ),
         ("POST /admin/webhooks", "", '{"label":"Chat","list":["x"]}', ("create", "webhooks", "Chat", "")),
         ("POST /admin/webhooks", "", "[]", ("create", "webhooks", "", "")),
-        *(
-            (action, "", "", None)
-            for action in ("lists pick", "POST /v0.1/publish", "GET /admin/keys", "POST /admin", "")
-        ),
+        ("POST /account/register", "", '{"email":"a@b.c"}', ("create", "register", "a@b.c", "")),
+        ("POST /account/invitation/{token}", "", '{"email":"a@b.c"}', ("create", "invitation", "a@b.c", "")),
+        ("POST /v0.1/publish", "name=a/b", "", ("publish", "entry", "a/b", "")),
+        ("PATCH /v0.1/servers/*/versions/{version}/status", "name=a/b", "", ("status", "entry", "a/b", "")),
+        *((action, "", "", None) for action in ("reads not recorded", "GET /admin/keys", "POST /admin", "")),
     ],
 )
 def test_an_action_is_a_sentence(action: str, target: str, values: str, expected: tuple[str, ...] | None) -> None:
-    found = sentence(AuditEvent(0.0, Actor("command"), action, target=target, after=values))
-    assert (astuple(found) if found else None) == expected
+    found = sentence(AuditEvent(0.0, Actor("account"), action, target=target, after=values))
+    assert (astuple(found)[:4] if found else None) == expected
+
+
+def test_a_sentence_has_what_was_changed() -> None:
+    before, after = (
+        '{"hidden":false,"limit":20,"groups":["a"],"name":"x"}',
+        '{"hidden":true,"limit":500,"groups":[],"b":1}',
+    )
+    found = sentence(AuditEvent(0.0, Actor("account"), "POST /admin/entry/mark", before=before, after=after))
+    assert found is not None
+    assert found.changes == [("hidden", "no", "yes"), ("limit", "20", "500")]
+
+
+def test_a_command_is_a_sentence(server: Server, operator: Browser) -> None:
+    event = AuditEvent(0.0, Actor("command", name="root"), "account add", after='{"email":"ann@example.org"}')
+    run_sync(log_of(server).add(event))
+    operator.get("/admin/audit?q=root")
+    assert "root ran the command account add ann@example.org" in " ".join(operator.text.split())
+
+
+def test_somebody_without_a_session_has_a_sentence(server: Server, operator: Browser) -> None:
+    event = AuditEvent(0.0, Actor("anonymous"), "POST /account/register", after='{"email":"ann@example.org"}')
+    run_sync(log_of(server).add(event))
+    operator.get("/admin/audit?q=register")
+    assert "Somebody registered the account ann@example.org" in " ".join(operator.text.split())
 
 
 def test_a_server_writes_the_head_to_a_file_and_to_its_log(tmp_path: Path) -> None:
