@@ -240,12 +240,24 @@ def test_filters_open_and_close_on_a_phone(open_page: Open) -> None:
     filter_name = choice.get_attribute("data-filter")
     choice.tap()
     page.wait_for_url(lambda url: filter_name in unquote_plus(url))
-    assert not filters.is_visible()
+    # They stay open for another one.
+    assert filters.is_visible()
+    assert close.is_visible()
     page.go_back()
     page.wait_for_url("**/?q=github#facets")
     filters.wait_for(state="visible")
     close.tap()
     filters.wait_for(state="hidden")
+
+
+def test_a_keyboard_reaches_the_filters_before_the_results(open_page: Open) -> None:
+    page = open_page("/?q=github", viewport={"width": 1280, "height": 700})
+    page.locator("#q").focus()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    assert page.locator(".to-facets:focus").is_visible()
+    page.keyboard.press("Enter")
+    wait_for_focus(page, "facets")
 
 
 def test_going_back_to_open_filters_shows_them(open_page: Open) -> None:

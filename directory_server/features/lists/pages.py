@@ -28,6 +28,10 @@ class Stored:
     requests: ListRequests
     scopes: ReaderScopes | None
 
+    async def titles(self) -> Mapping[str, str]:
+        """Return the titles of all lists by their names."""
+        return {entry_list.name: entry_list.title for entry_list in await self.lists.all()}
+
     async def requestable(self, account: Account) -> Sequence[EntryList]:
         """Return the lists on which an account may want entries: those that it sees and that have approvers."""
         if self.scopes is None:

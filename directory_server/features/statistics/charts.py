@@ -9,7 +9,8 @@ from attrs import frozen
 
 from ...domain.errors import Unavailable
 from ...tables import Storage
-from ...web.pages import KeyPart
+from ...web.operator_requests import ADMIN
+from ...web.pages import ASSETS_PATH, KeyPart
 from .rules import DAY, Count, day_of
 from .tables import Statistics
 
@@ -66,6 +67,11 @@ def _height(number: int, greatest: int) -> float:
     return max(1.0, round(HEIGHT * number / greatest, 1)) if number else 0.0
 
 
+def is_of_readers(requests: Count) -> bool:
+    """Return whether requests are of an API or a page for readers: no files of pages, no operator or account."""
+    return not requests.name.startswith((ASSETS_PATH, ADMIN, "/account"))
+
+
 DAYS = 30
 """Days of the chart."""
 
@@ -83,15 +89,18 @@ async def _read(storage: Storage, now: float, key_ids: Sequence[str]) -> Mapping
 
 
 async def charts_of_all(statistics: Statistics, now: float) -> Mapping[str, object]:
-    """Return the charts of all requests and searches, if there are any. The overview works without them."""
+    """Return the charts of the requests and searches of readers, if there are any. The overview works without them."""
     today = day_of(now)
     first = today + 1 - DAYS
     try:
         counts = await statistics.counts(first, today)
     except Unavailable:
         return {}
-    of_kinds = {kind: [count for count in counts if count.kind == kind] for kind in ("requests", "searches")}
-    return {kind: chart(of_kind, first, today) for kind, of_kind in of_kinds.items()} if counts else {}
+    requests = [count for count in counts if count.kind == "requests" and is_of_readers(count)]
+    searches = [count for count in counts if count.kind == "searches"]
+    if not requests:
+        return {}
+    return {"requests": chart(requests, first, today), "searches": chart(searches, first, today)}
 
 
 KEY_PART = KeyPart("statistics/key.html", _read)

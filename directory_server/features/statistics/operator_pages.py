@@ -14,9 +14,8 @@ from ...http import Request
 from ...web.access_log import UNMATCHED
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import ASSETS_PATH
 from ...web.routes import App
-from .charts import chart, date_of
+from .charts import chart, date_of, is_of_readers
 from .rules import Count, Total, day_of
 from .settings import StatisticsConfig
 from .tables import Statistics
@@ -90,7 +89,7 @@ class OperatorPages:
         counts = await statistics.counts(first, last)
         searched = [count for count in counts if count.kind == "searches"]
         requested = [count for count in counts if count.kind == "requests"]
-        readers = [count for count in requested if _is_of_readers(count)]
+        readers = [count for count in requested if is_of_readers(count)]
         requests, searches = chart(readers, first, last), chart(searched, first, last)
         pairs = zip(requests.bars, searches.bars, strict=True)
         active = await statistics.totals("keys", first, last, limit=MAX_KEYS)
@@ -138,11 +137,6 @@ class OperatorPages:
             if total.name in uses and (name := uses[total.name].client.name):
                 numbers.setdefault(name, Counter()).update(total=total.total, failed=total.failed)
         return _greatest_first(Total(name, number["total"], number["failed"]) for name, number in numbers.items())
-
-
-def _is_of_readers(requests: Count) -> bool:
-    """Return whether requests are of an API or a page for readers: no files of pages, no operator or account."""
-    return not requests.name.startswith((ASSETS_PATH, ADMIN, "/account"))
 
 
 def _route(row: Row) -> Row:

@@ -91,6 +91,12 @@ document.addEventListener("click", async (event) => {
   chosen.focus();
 });
 
+// On a narrow screen the filters cover the page: they stay until the reader has chosen all.
+document.addEventListener("click", (event) => {
+  const filter = event.target.closest("#facets [data-filter]");
+  if (filter && location.hash === "#facets") filter.hash = "facets";
+});
+
 // A long README is folded until the reader opens it, or follows a link into it.
 for (const text of document.querySelectorAll("[data-fold]")) {
   if (text.scrollHeight < 1400) continue;
