@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from bench.catalogue.files import REAL, read_entries
 from bench.engines.encoder import embedded
 from directory_server.domain.entries import Entry
-from directory_server.features.embeddings.texts import text_of
+from directory_server.features.embeddings.builder import text_of
 from directory_server.search.index.claims import meaning
 from directory_server.search.tables.hashed import HashedTexts
 from directory_server.search.tables.stop_words import STOP_WORDS

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.search import Likeness, Query
+from directory_server.features.embeddings.builder import text_of
 from directory_server.features.embeddings.endpoint import stored_vector
-from directory_server.features.embeddings.queries import text_of_query
-from directory_server.features.embeddings.texts import text_of
+from directory_server.features.embeddings.service import text_of_query
 from directory_server.features.embeddings.vectors import Vectors
 
 BATCH = 64

@@ -11,8 +11,7 @@ from attrs import evolve, field, frozen
 
 from ..config import Config, index_folder
 from ..domain.accounts import Account
-from ..domain.ports.access import SCOPES
-from ..domain.ports.accounts import Passwords
+from ..domain.ports.access import SCOPES, Passwords
 from ..domain.ports.additions import ADDITIONS, PUBLISHED_CHECKS
 from ..domain.ports.search import LIKENESS, OPENED, SEARCHED, USERS
 from ..feature.server import Server

@@ -58,12 +58,10 @@ class Ending:
             )
 
     def note(self) -> Note:
-        """Return the note with it."""
         reason = f"{self.date} {self.setter} {self.state}"
         return Note(ENDING, reason, other=self.replaced_by, body=self.message.encode() or None)
 
     def view(self) -> EndingView:
-        """Return the view of it."""
         other = self.replaced_by
         return EndingView(
             self.date, self.state, clean_line(other, NAME), mcp_id_of(other) if other else "", self.message

@@ -12,12 +12,12 @@ from attrs import field, frozen
 
 from ..texts.sanitize import clean_line, shorten
 from .errors import BadInput
-from .fact_words import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
 from .kinds import KINDS, Card, Use, card_of, kind_of, short_name
 from .limits import BRIEF, MAX_STARS, NAME, SUMMARY, WORD, url
 from .namespaces import is_proven
 from .tools import MAX_OFFERED, OfferedTool, offered_tool
 from .views import ACTIVE, Hit, Tool
+from .vocabulary import RETIRED, RETIRED_REPOSITORY, RETIRED_TEXT
 
 NAMESPACE = UUID("7d9a1a47-8c6b-42d7-96dd-0a8aa272d25a")
 """The published namespace of every `mcp_id`: `uuid5(NAMESPACE, server name)`."""

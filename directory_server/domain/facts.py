@@ -15,12 +15,11 @@ from attrs import evolve, frozen
 
 from ..client_config import is_installable
 from .entries import Entry
-from .fact_words import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS
 from .languages import LANGUAGES, WORD, language_of, languages_of_name, languages_of_packages, languages_said
 from .licenses import UNKNOWN, license_of
 from .namespaces import OPEN_NAMESPACES, bears_product
 from .views import Hit
-from .vocabulary import by_first_word
+from .vocabulary import IGNORED, SELF_HOSTED_PRODUCTS, STATEMENTS, by_first_word
 
 MAX_TEXT = 4_000
 """Characters of the texts of an entry that are read."""

@@ -39,7 +39,6 @@ class NamePatterns:
 
     @property
     def text(self) -> str:
-        """All patterns as text."""
         return " ".join((*(f"+{pattern}" for pattern in self.include), *(f"-{pattern}" for pattern in self.exclude)))
 
     def selects(self, name: str) -> bool:

@@ -25,7 +25,6 @@ class PolicyRules:
 
     @property
     def queries(self) -> Collection[str]:
-        """The queries of all rules."""
         return {*self.require, *self.hide}
 
     @property

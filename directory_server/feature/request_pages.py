@@ -42,7 +42,6 @@ class RequestForm:
 
     @property
     def all_fields(self) -> tuple[Field, ...]:
-        """The fields of the form."""
         return (*self.fields, Field("text", "", "long", self.kind.longest, is_required=self.kind.needs_text))
 
 

@@ -171,7 +171,6 @@ class CertificatePolicy:
         return context
 
     def creatorForNetloc(self, hostname: bytes, port: int) -> IOpenSSLClientConnectionCreator:
-        """Return the creator of connections to `hostname`."""
         return _Creator(self._context, hostname.decode("ascii"))
 
 

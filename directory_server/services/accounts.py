@@ -11,8 +11,7 @@ from twisted.logger import Logger
 from ..domain.accounts import Account, unknown_link
 from ..domain.errors import BadInput, NotFound, PasswordRefused, SignInRefused
 from ..domain.keys import UNKNOWN, Client
-from ..domain.ports.access import Quota
-from ..domain.ports.accounts import Passwords
+from ..domain.ports.access import Passwords, Quota
 from ..tables import StoredAccounts, StoredRoster, StoredSessions
 from ..texts.wording import counted
 

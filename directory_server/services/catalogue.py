@@ -35,7 +35,6 @@ class Catalogue:
     """Directories by scope, because their creation takes longer than most requests spend in them."""
 
     def of(self, request: ScopedRequest) -> Directory:
-        """Return the directory for a request."""
         if self.scopes is None:
             return self._directory
         directory = self._within.get(request.scope)

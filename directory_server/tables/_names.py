@@ -93,5 +93,4 @@ class StoredName:
         return mcp_id_of(self.name)
 
     def of_source(self, source: str) -> list[StoredRecord]:
-        """Return the records of `source`."""
         return [stored for stored in self.records.values() if stored.record.source == source]

@@ -119,7 +119,6 @@ class Health:
 
     @app.get("/healthz")
     async def live(self, request: Request) -> bytes:
-        """Respond to `/healthz` with 200."""
         index = self._index
         entries, generation = (0, 0) if self._hides_counts else (len(index), index.generation)
         body: dict[str, object] = {"status": "ok", "entries": entries, "generation": generation}

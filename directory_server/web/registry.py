@@ -135,7 +135,6 @@ class RegistryHandlers:
     # Some clients ask for {url}/servers, whatever the version.
     @app.get(*versioned("/servers"), "/servers", "/r/{token}/servers")
     async def servers(self, request: Request, token: str | None = None) -> bytes:
-        """Respond with a page of servers."""
         client = await self._access.authenticate(request, token)
         parameters = serialization.registry_parameters(query(request))
         directory = self._catalogue.of(request)
@@ -146,7 +145,6 @@ class RegistryHandlers:
 
     @app.get(*versioned("/servers/{name:path}/versions"))
     async def versions(self, request: Request, name: str, token: str | None = None) -> bytes:
-        """Respond with a page of the versions of a server."""
         await self._access.authenticate(request, token)
         name = _server_name(name)
         parameters, after = serialization.registry_version_parameters(query(request), name)
@@ -161,7 +159,6 @@ class RegistryHandlers:
 
     @app.get(*versioned(_VERSION))
     async def version(self, request: Request, name: str, version: str, token: str | None = None) -> bytes:
-        """Respond with one version of a server."""
         await self._access.authenticate(request, token)
         include_deleted = serialization.registry_look_up_parameters(query(request))
         name, version = _server_name(name), path_text(version)
@@ -264,7 +261,6 @@ class RegistryStatus:
 
     @app.get(*versioned("/ping"))
     async def ping(self, request: Request, token: str | None = None) -> bytes:
-        """Respond that the server is there."""
         await self._access.authenticate(request, token)
         return json_response(request, {"pong": True})
 
@@ -282,6 +278,5 @@ class RegistryStatus:
 
     @app.get(*versioned("/version"))
     async def version(self, request: Request, token: str | None = None) -> bytes:
-        """Respond with the version of the server."""
         await self._access.authenticate(request, token)
         return json_response(request, _SOFTWARE)

@@ -54,7 +54,6 @@ class RestHandlers:
 
     @app.get("/api/open/v1/entries/{mcp_id}")
     async def entry(self, request: Request, mcp_id: str) -> bytes:
-        """Respond with all fields of an entry."""
         async with self._authenticator.authenticate(request) as authenticated:
             entry_id = serialization.entry_id(mcp_id)
             serialization.no_parameters(query(request))

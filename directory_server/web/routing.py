@@ -152,7 +152,6 @@ class CommonHandlers:
 
     @app.get("/api/open/openapi.json", api=REST)
     async def openapi(self, request: Request) -> bytes:
-        """Respond with the OpenAPI document."""
         return json_response(request, self._document)
 
     @app.any("/.well-known/{_:path}", "/api/open/mcp/.well-known/{_:path}", "/register")
@@ -162,7 +161,6 @@ class CommonHandlers:
 
     @app.get("/assets/{name}", api=PAGES)
     async def asset(self, request: Request, name: str) -> bytes:
-        """Respond with a style sheet, script or image of the pages."""
         return self._layout.assets.get(request, name)
 
 

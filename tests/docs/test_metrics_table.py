@@ -34,8 +34,8 @@ def exposed() -> dict[str, set[str]]:
     from directory_server.features.requests.service import states_gauge
     from directory_server.features.traces.service import dropped_spans
     from directory_server.features.verification.checks import Checked
-    from directory_server.features.verification.metrics import CheckMetrics
-    from directory_server.features.webhooks.metrics import WebhookMetrics
+    from directory_server.features.verification.service import CheckMetrics
+    from directory_server.features.webhooks.service import WebhookMetrics
     from directory_server.web.access_log import AccessRecord
     from directory_server.web.metrics import DatabaseGauges, Gauges, Metrics
 

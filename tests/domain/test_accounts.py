@@ -11,7 +11,7 @@ from hypothesis.strategies import text
 
 from directory_server.domain.accounts import MAX_EMAIL, checked_email
 from directory_server.domain.errors import BadInput
-from directory_server.features.requests.mail import message_of
+from directory_server.features.requests.service import message_of
 
 
 @pytest.mark.parametrize("email", ["ann@example.org", " Ann@Example.ORG ", "ANN@example.org\n"])

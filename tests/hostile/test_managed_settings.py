@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from directory_server import serialization
 from directory_server.domain.entries import Entry
-from directory_server.features.managed_settings.documents import FILES, PolicyBuilder
+from directory_server.features.managed_settings.selection import FILES, PolicyBuilder
 
 from ..features.managed_settings.matchers import check_format, claude_code, others, vs_code
 

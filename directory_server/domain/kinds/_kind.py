@@ -51,7 +51,6 @@ class Card:
         return cls(**texts, data=value.get("data"))
 
     def stored(self) -> Mapping[str, Any]:
-        """Return the card as it is stored."""
         members = {"type": self.type, "url": self.url, "data": self.data}
         return {name: value for name, value in members.items() if value not in ("", None)}
 

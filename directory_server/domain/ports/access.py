@@ -64,3 +64,16 @@ class Scopes(Protocol):
 
 SCOPES = Single[Scopes | None](None)
 """Decide which entries a request may see. Without them every reader sees all."""
+
+
+class Passwords(Protocol):
+    """Password hashing, deliberately slow.
+
+    `client` identifies the client for fair queueing: clients take turns, and each may have only a few waiting calls.
+    """
+
+    async def hash(self, password: str, *, client: str = "") -> str:
+        """Return the hash of a password. Raises Unavailable if too many calls wait."""
+
+    async def verify(self, hashed: str | None, password: str, *, client: str = "") -> bool:
+        """Return whether `hashed` is the hash of `password`; None takes as long and is False. Raises Unavailable."""

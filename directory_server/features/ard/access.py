@@ -11,10 +11,11 @@ from werkzeug.exceptions import NotFound as UnknownPath
 
 from ...domain.errors import QuotaExceeded
 from ...http import Request
-from ...http.errors import HttpError
+from ...http.errors import ErrorResponse, HttpError
 from ...services.catalogue import decide_scope
 from ...web.authentication import Authenticator
 from ...web.responses import ReadAccess
+from ...web.routes import Api
 from ...web.throttling import AddressLimiter
 
 
@@ -63,3 +64,16 @@ class ArdAccess(ReadAccess):
                     raise HttpError(429, error.code, error.message) from error
 
             yield Caller(authenticated.key.client_id, charge_key)
+
+
+_CODES = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RATE_LIMIT_EXCEEDED"}
+"""The codes of errors by status (ARD v0.9, appendix B). Other statuses of the server have INTERNAL_ERROR."""
+
+
+def error_body(error: ErrorResponse) -> dict[str, Any]:
+    """Return the body of an error response of ARD."""
+    code = _CODES.get(error.status, "INTERNAL_ERROR" if error.status >= 500 else "INVALID_ARGUMENT")
+    return {"errorCode": code, "message": error.message}
+
+
+ARD = Api("ARD", error_body, any_origin="write")

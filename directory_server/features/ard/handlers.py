@@ -24,8 +24,7 @@ from ...services.directory import Directory
 from ...web.responses import conditional_response, json_response, list_path
 from ...web.routes import App
 from . import documents
-from .access import ArdAccess
-from .errors import ARD
+from .access import ARD, ArdAccess
 from .federation import Federation, Results, merged, own_identifiers
 from .listing import list_request
 from .names import IDENTIFIER, domain_of, host_name, names_of

@@ -97,7 +97,6 @@ class EntryPages:
     @app.post(f"{ENTRY}/mark")
     @form(_page_of_entry)
     async def mark(self, sent: Sent) -> Next:
-        """Set or clear a curation flag, and go to the page of the entry."""
         name, mark, on = (sent.fields.get(field, "") for field in ("name", "mark", "on"))
         if mark not in MARKS or on not in ("yes", "no"):
             raise BadInput(f"mark: must be one of {', '.join(MARKS)}, and on: yes or no.", code="form_wrong")
@@ -127,7 +126,6 @@ class EntryPages:
     @app.get(f"{ENTRY}/disown")
     @page("disown")
     async def get_disown(self, sent: Sent) -> Values:
-        """Return the page that asks to confirm the removal of the operator's own entry."""
         name = sent.fields.get("name", "")
         await self._find(name)
         return {"name": name, "back_url": _url(name)}
@@ -135,7 +133,6 @@ class EntryPages:
     @app.post(f"{ENTRY}/disown")
     @form(ENTRIES)
     async def disown(self, sent: Sent) -> Next:
-        """Remove the operator's own entry, and go to the list of entries."""
         name = sent.fields.get("name", "")
         async with changing(sent.request, lambda: self._flags(name)):
             await self._curation.disown(name)

@@ -16,7 +16,7 @@ FEATURE = Feature(
     commands={
         "lists": ("Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.")
     },
-    run="service:run",
+    run="keeper:run",
     runs_if="enabled",
     resources=("resource:LISTS", "group_resource:GROUPS"),
     kinds=("requests:LISTING", "requests:VERSION"),

@@ -7,8 +7,7 @@ from typing import Any
 
 from ...domain.scopes import MAX_LIST_NAME
 from ...resource import MAX_ROWS, Action, Asked, Done, Facts, Field, Parts, Resource, Row
-from .groups import Groups
-from .readers import name_of, reader_of
+from .groups import Groups, name_of, reader_of
 from .rules import MAX_NAMES, MAX_VALUE, Group
 
 

@@ -11,12 +11,19 @@ from attrs import define, field
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
 from ...domain.notes import FORMER
+from ...domain.ports.access import SCOPES
+from ...domain.ports.requests import MAIL
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.requests import Request
+from ...feature.server import SERVICES, Server
 from ...runtime.follower import Followed, Follower
-from .request_tables import ListRequests
+from ...search import percolate
+from .approvers import Approvers
+from .notices import RequestMails
+from .requests import ListRequests
 from .rules import EntryList
+from .scopes import ReaderScopes
 from .tables import Differences, Lists
 
 
@@ -116,3 +123,19 @@ def differences(
         else:
             found.pop(change.mcp_id, None)
     return found
+
+
+def run(server: Server) -> None:
+    """Add what decides the scopes of requests, and what keeps the entries of lists."""
+    storage = server.storage
+    mails = RequestMails(storage, Approvers(storage.background_tables, storage), server.get(MAIL))
+    keeper = Keeper(
+        lists=Lists(storage.background_tables),
+        matching=percolate,
+        offload=server.offload,
+        requests=ListRequests(storage.background_tables),
+        tell=mails.tell_waiting,
+        now=server.now,
+    )
+    server.add(SERVICES, keeper.follower(storage, server.reactor, server.bus.announce))
+    server.set(SCOPES, ReaderScopes(storage.tables, server.now))

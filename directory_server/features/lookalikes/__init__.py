@@ -8,6 +8,6 @@ FEATURE = Feature(
     settings="settings:LookalikesConfig",
     commands={"lookalikes": "List the entries that resemble or repeat others, as the server has found them."},
     command="command:lookalikes",
-    run="service:run",
+    run="flagged:run",
     runs_if="enabled",
 )

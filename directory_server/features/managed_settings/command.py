@@ -12,8 +12,7 @@ from ...cli.output import Group, Record, echo, listing, print_json
 from ...runtime.run_sync import inline
 from ...tables import scope_of_list
 from ...texts.wording import counted
-from .documents import FILES, FileName, Policy
-from .selection import Selection
+from .selection import FILES, FileName, Policy, Selection
 
 _KEYWORDS = click.argument("keywords", nargs=-1, metavar="[KEYWORDS]...")
 _LIST = click.option("--list", "name", default="", metavar="LIST", help="List whose entries are allowed.")

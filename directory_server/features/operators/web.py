@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from shutil import disk_usage
 from typing import Any
 
 from attrs import frozen
+from twisted.application.service import Service
+from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent, globalLogPublisher
+from zope.interface import implementer
 
 from ... import __version__
 from ...config import Config, ShownSetting, describe, endpoints
@@ -17,11 +21,54 @@ from ...feature.parts import WebPart
 from ...feature.server import SERVICES, Server
 from ...runtime.files import read_regular_file
 from ...storage import place
+from ...texts.sanitize import clean_line
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OVERVIEW_PARTS, OperatorRequests
 from ...web.pages import Extension
 from ...web.routes import APPS, App
-from .recent_errors import RecentErrors
+
+DAY = 86_400.0
+
+MAX_ERRORS = 50
+"""Errors in memory, the newest. Their texts have at most MAX_TEXT characters."""
+
+MAX_TEXT = 300
+
+
+@frozen
+class LoggedError:
+    """An error at a time in seconds since the epoch."""
+
+    at: float
+    text: str
+
+
+@implementer(ILogObserver)
+class RecentErrors(Service):
+    """Collects the errors that this process logs while the service runs. `now` returns seconds since the epoch."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._errors: deque[LoggedError] = deque(maxlen=MAX_ERRORS)
+
+    def startService(self) -> None:
+        super().startService()
+        globalLogPublisher.addObserver(self)
+
+    def stopService(self) -> None:
+        globalLogPublisher.removeObserver(self)
+        super().stopService()
+
+    def __call__(self, event: LogEvent) -> None:
+        if event.get("log_level") in (LogLevel.error, LogLevel.critical):
+            # An observer must not raise, and a traceback is in the log.
+            text = formatEvent(event).strip().partition("\n")[0]
+            self._errors.appendleft(LoggedError(self._now(), clean_line(text, MAX_TEXT)))
+
+    def of_last_day(self) -> Sequence[LoggedError]:
+        """Return the errors of the last 24 hours, the newest first."""
+        return [error for error in self._errors if error.at > self._now() - DAY]
+
 
 UPSTREAMS, SETTINGS = f"{ADMIN}/upstreams", f"{ADMIN}/settings"
 
@@ -55,7 +102,6 @@ class ServerPages:
     @app.get(ADMIN)
     @page("overview")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
-        """Return the overview."""
         storage, now = self._server.storage, self._server.now()
         work = await storage.work.all()
         counts, numbers = await storage.people.roster.counts(MAX_COUNTED), self._server.get(parts.NUMBERS)()
@@ -96,7 +142,6 @@ class ServerPages:
     @app.get(SETTINGS)
     @page("settings")
     async def get_settings(self, sent: Sent) -> Mapping[str, Any]:
-        """Return the list of all settings."""
         config = self._server.config
         rows = [(setting, _source(config, setting.name)) for setting in describe(config)]
         sections: dict[str, list[tuple[ShownSetting, str]]] = {}
@@ -107,7 +152,6 @@ class ServerPages:
     @app.get(UPSTREAMS)
     @page("upstreams")
     async def get_upstreams(self, sent: Sent) -> Mapping[str, Any]:
-        """Return the list of upstreams."""
         names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
         runs = {name: await self._server.storage.mirrors.runs(name) for name in names}
         work = await self._server.storage.work.all()
@@ -122,7 +166,6 @@ class ServerPages:
     @app.post(f"{UPSTREAMS}/sync")
     @form(UPSTREAMS)
     async def sync(self, sent: Sent) -> Next:
-        """Start a sync run of an upstream, and go to the list."""
         found = [
             upstream for upstream in self._server.all(parts.UPSTREAMS) if upstream.state.name == sent.fields.get("name")
         ]

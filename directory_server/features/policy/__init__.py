@@ -9,5 +9,5 @@ FEATURE = Feature(
     web="web:PART",
     commands={"policy": "Show which entries the rules of the policy hide, or would hide."},
     command="command:policy",
-    run="applier:run",
+    run="tables:run",
 )

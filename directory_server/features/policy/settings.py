@@ -46,5 +46,4 @@ class PolicyConfig:
 
     @property
     def rules(self) -> PolicyRules:
-        """The rules."""
         return PolicyRules(self.require, self.hide)

@@ -129,7 +129,6 @@ class PublishHandlers:
 
     @app.patch(*versioned("/servers/{name:path}/versions/{version}/status", of_lists=False))
     async def status(self, request: Request, name: str, version: str) -> bytes:
-        """Change the status of a version."""
         (changed,) = await self._change(request, path_text(name), path_text(version))
         return json_response(request, self._item(changed))
 

@@ -24,8 +24,7 @@ from ...services.directory import Directory
 from ...services.moves import Moves
 from ...storage import Storage
 from ...tables import StoredEndings
-from .proofs import NamespaceProofs
-from .proven import ProvenNamespaces
+from .proofs import NamespaceProofs, ProvenNamespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
 from .tokens import DONE, STARTED, Publication, PublisherToken, logged, token_of_subject

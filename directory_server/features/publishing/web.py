@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
 
 from ...domain.throttling import AttemptLimit
 from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...tables import StoredEndings
+from ...web.account import Sent, page
 from ...web.health import ISSUERS
+from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
 from ...web.pages import Extension
 from ...web.registry import REGISTRY_READERS
-from ...web.routes import APPS
+from ...web.routes import APPS, App
 from .handlers import PublisherAccess, PublishHandlers
 from .logins import AllowedLogin, LoginService
 from .openapi import PART as OPENAPI
-from .operator_pages import PUBLICATIONS, PublicationPages
 from .service import PublishingService, proven_namespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
+
+PUBLICATIONS = f"{ADMIN}/publications"
+
+
+@frozen
+class PublicationPages:
+    """Handles the audit log of publisher tokens."""
+
+    app = App()
+
+    _requests: OperatorRequests
+    _log: PublicationLog
+
+    @app.get(PUBLICATIONS)
+    @page("list")
+    async def get(self, sent: Sent) -> Mapping[str, Any]:
+        found = await self._log.newest(PER_PAGE + 1, row_number(sent.fields.get("after", "")))
+        rows = page_of(found)
+        return {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}
+
 
 NAME = "publishing"
 

@@ -22,11 +22,10 @@ from ...domain.versions import REMOVED
 from ...runtime.follower import Followed, Follower, all_entries, unleased
 from ...serialization import restore_entry
 from ...tables import StoredCuration
-from .download import Download, is_url
 from .osv import Advisory, InvalidRecord, advisories_of
 from .rules import Finding, bare_server, findings_of, packages_of, removal_of, removed
 from .settings import RemovalsConfig
-from .sources import SourceFailed, documents_of
+from .sources import Download, SourceFailed, documents_of, is_url
 from .tables import Advisories, Reading, key_of
 
 INTERVAL = 60.0

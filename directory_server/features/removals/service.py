@@ -11,6 +11,7 @@ from ...feature.server import SERVICES, Server
 from ...tables import Storage
 from .remover import Remover
 from .settings import RemovalsConfig
+from .sources import downloader
 from .tables import Advisories
 
 DOWNLOAD = "removals.download"
@@ -25,9 +26,6 @@ def remover_of(
     now: Callable[[], float],
 ) -> Remover:
     """Return the remover of a process."""
-    # The HTTP client takes 3 MB and .1 seconds.
-    from .download import downloader
-
     return Remover(
         settings=config.of(RemovalsConfig),
         store=storage.store,

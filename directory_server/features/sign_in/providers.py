@@ -94,7 +94,6 @@ class Provider:
 
     @property
     def settings(self) -> IssuerConfig:
-        """The settings of the issuer."""
         return self.client.settings
 
     async def authorization_url(self, attempt: Attempt) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ...config import Config
 from ...domain.checks import VerifiedStatus
@@ -19,17 +22,59 @@ from ...tables import Storage
 from ...web.operator_requests import OVERVIEW_PARTS, OverviewPart
 from ...web.pages import ENTRY_PARTS
 from .checks import Checked, Checks
-from .metrics import CheckMetrics
-from .pages import EntryChecks
 from .settings import VerifyConfig
 from .tables import verifications_of
-from .target_planner import target_planner
 from .targets import TargetKind
 from .verified_entries import REFRESH_INTERVAL, VerifiedEntries
-from .verifier import Verifier
+from .verifier import Verifier, target_planner
+from .web import EntryChecks
 
 if TYPE_CHECKING:
     from .network import Checkers
+
+
+DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+"""Histogram buckets in seconds."""
+
+
+class CheckMetrics:
+    """Counts checks of remotes and packages."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._checks = Counter(
+            "directory_checks", "Checks of remotes and packages.", labelnames=["kind", "status"], registry=registry
+        )
+        self._seconds = Histogram(
+            "directory_check_seconds",
+            "Seconds that a check takes.",
+            labelnames=["kind"],
+            buckets=DURATIONS,
+            registry=registry,
+        )
+
+    def observe(self, checked: Checked) -> None:
+        """Count a check."""
+        self._checks.labels(checked.target.kind, checked.check.status).inc()
+        self._seconds.labels(checked.target.kind).observe(checked.seconds)
+
+    def watch(self, entries: Callable[[], Mapping[VerifiedStatus, int]], running: Verifier | None) -> None:
+        """Read the number of entries with each status at each scrape, and that of checks, if the server checks."""
+        statuses = Gauge(
+            "directory_verified_entries", "Entries by the status of their checks.", ["status"], registry=self._registry
+        )
+        for status in VerifiedStatus:
+            statuses.labels(status).set_function(partial(_count, entries, status))
+        if running is not None:
+            checks = Gauge("directory_checks_running", "Checks that run.", registry=self._registry)
+            checks.set_function(lambda: len(running))
+            due = Gauge("directory_checks_due", "Remotes and packages that are due.", registry=self._registry)
+            due.set_function(lambda: running.due)
+
+
+def _count(entries: Callable[[], Mapping[VerifiedStatus, int]], status: VerifiedStatus) -> int:
+    return entries().get(status, 0)
+
 
 CHECKERS = "verification.checkers"
 """The name of the network side among the parts that tests replace."""

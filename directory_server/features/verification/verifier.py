@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from attrs import Factory, define, field
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from ...domain.changes import Change
 from ...domain.errors import Unavailable
+from ...domain.patterns import NamePatterns
+from ...domain.ports.runtime import Offload
 from ...domain.work import VERIFY
-from ...runtime.follower import Follower
+from ...runtime.follower import Followed, Follower
 from ...runtime.timers import Timer
+from ...serialization import restore_entry
 from ...tables import StoredWork
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications
-from .targets import Target, TargetKind
+from .targets import Target, TargetKind, targets_of
+
+
+def target_planner(
+    storage: Followed, verifications: Verifications, patterns: NamePatterns, offload: Offload, clock: Any
+) -> Follower:
+    """Return what derives the targets of the visible entries whose names `patterns` selects."""
+
+    def targets(changes: Sequence[Change]) -> Mapping[str, Sequence[Target]]:
+        entries = {change.mcp_id: restore_entry(change.body) if change.body else None for change in changes}
+        return {
+            mcp_id: targets_of(entry) if entry is not None and patterns.selects(entry.name) else ()
+            for mcp_id, entry in entries.items()
+        }
+
+    async def apply(changes: Sequence[Change]) -> bool:
+        await verifications.put_targets(await offload(targets, changes))
+        return False
+
+    async def version() -> str:
+        return patterns.text
+
+    return Follower(storage, clock, lambda: None, "targets of checks", apply, version=version)
+
 
 TICK = 1.0
 """Seconds between two starts of checks."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from prometheus_client import CollectorRegistry, Counter, Gauge
 from twisted.internet.defer import Deferred
 
 from ...config import Config
@@ -13,12 +15,50 @@ from ...feature.server import FAULTS, SERVICES, Server
 from ...search import percolate
 from ...tables import Storage
 from .dispatcher import Dispatcher
-from .metrics import WebhookMetrics
-from .rules import Delivery, Message
+from .rules import Delivery, Message, Webhook
 from .tables import Webhooks
 
 if TYPE_CHECKING:
     from .sender import Sender
+
+
+STATES = ("active", "failing", "paused")
+
+
+class WebhookMetrics:
+    """Counts of messages, and of webhooks by state, in `registry`."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        self._messages = Counter(
+            "directory_webhook_messages", "Attempts to send a message.", ["outcome"], registry=registry
+        )
+        for outcome in ("accepted", "failed"):
+            self._messages.labels(outcome)
+
+    def count(self, is_accepted: bool) -> None:
+        """Count an attempt to send a message."""
+        self._messages.labels("accepted" if is_accepted else "failed").inc()
+
+    def watch(self, webhooks: Callable[[], Sequence[Webhook]], now: Callable[[], float]) -> None:
+        """Read the states of webhooks at each scrape. `now` returns seconds since the epoch."""
+
+        def count(state: str) -> int:
+            return sum(webhook.state(now()) == state for webhook in webhooks())
+
+        def failing_seconds() -> float:
+            since = [webhook.failing_since for webhook in webhooks() if webhook.failing_since is not None]
+            return now() - min(since) if since else 0.0
+
+        states = Gauge("directory_webhooks", "Webhooks by state.", ["state"], registry=self._registry)
+        for state in STATES:
+            states.labels(state).set_function(partial(count, state))
+        Gauge(
+            "directory_webhook_failing_seconds",
+            "Seconds since the webhook that fails for the longest time has begun to fail; 0 if none does.",
+            registry=self._registry,
+        ).set_function(failing_seconds)
+
 
 SENDER = "webhooks.sender"
 """The name of the network side among the parts that tests replace."""

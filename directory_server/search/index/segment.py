@@ -75,7 +75,6 @@ class Segment:
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Segment:
-        """Return a segment of `documents`."""
         numbers: dict[str, int] = {}
         places = [
             numbers.setdefault(term, len(numbers))

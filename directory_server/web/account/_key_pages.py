@@ -46,7 +46,6 @@ class KeyPages:
     @app.get(KEYS)
     @page("keys")
     async def get(self, sent: Sent) -> Mapping[str, object]:
-        """Return the list of keys and the form that creates a key."""
         account, now = sent.member.account, self._now()
         owned = await self._keys.list(account)
         return {
@@ -65,14 +64,12 @@ class KeyPages:
 
     @app.get("/account")
     async def get_account(self, request: Request) -> bytes:
-        """Redirect to the list of keys, the first page of an account."""
         await self._requests.member(request)
         return self._requests.redirect(request, KEYS)
 
     @app.post(KEYS)
     @form(KEYS, "label", "expires")
     async def post(self, sent: Sent) -> Next:
-        """Create a key, and go to the page that shows its secret."""
         request, account, session = sent.request, sent.member.account, sent.member.session.identifier
         expiry = sent.fields.get("expires", "never")
         self._changes.charge(account.id)
@@ -84,14 +81,12 @@ class KeyPages:
     @app.post(f"{KEYS}/{{key_id}}/rotate")
     @form(KEYS)
     async def rotate(self, sent: Sent, key_id: str) -> Next:
-        """Rotate the secret of a key, and go to the page that shows the new secret."""
         self._changes.charge(sent.member.account.id)
         key = await self._keys.rotate(sent.member.account, sent.member.session.identifier, key_id)
         return Next(_path(key.id, "secret"))
 
     @app.get(f"{KEYS}/{{key_id}}/rotate")
     async def get_rotate(self, request: Request, key_id: str) -> bytes:
-        """Redirect to the list of keys."""
         await self._requests.member(request)
         return self._requests.redirect(request, KEYS)
 
@@ -117,13 +112,11 @@ class KeyPages:
     @app.get(f"{KEYS}/{{key_id}}/rename")
     @page("rename")
     async def get_rename(self, sent: Sent, key_id: str) -> Mapping[str, object]:
-        """Return the form that changes the label of a key."""
         key = await self._keys.find(sent.member.account, key_id)
         return {"key": key, "label": key.label}
 
     @app.post(f"{KEYS}/{{key_id}}/rename")
     async def rename(self, request: Request, key_id: str) -> bytes:
-        """Change the label of a key, and redirect to the list of keys."""
         member, form = await self._requests.member_form(request)
         label = form.get("label", "")
         try:
@@ -140,13 +133,11 @@ class KeyPages:
     @app.get(f"{KEYS}/{{key_id}}/revoke")
     @page("revoke")
     async def confirm_revoke(self, sent: Sent, key_id: str) -> Mapping[str, object]:
-        """Return the page that asks to confirm the revocation of a key."""
         return {"key": await self._keys.find(sent.member.account, key_id)}
 
     @app.post(f"{KEYS}/{{key_id}}/revoke")
     @form(KEYS)
     async def revoke(self, sent: Sent, key_id: str) -> Next:
-        """Revoke a key and go to the list of keys."""
         await self._keys.revoke(sent.member.account, key_id)
         return Next(KEYS, "key_revoked")
 
@@ -207,7 +198,6 @@ class ConnectPage:
 
     @app.get("/account/connect")
     async def get(self, request: Request) -> bytes:
-        """Return the editor configurations with a placeholder for the key."""
         session = await self._session(request)
         values = {"setups": self.setups(request), "endpoint": PATH.decode(), "is_open": self._is_open}
         return self._requests.page(request, session, "connect", values)

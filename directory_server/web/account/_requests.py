@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode
@@ -14,10 +14,14 @@ from twisted.python.failure import Failure
 
 from ...domain.accounts import Account, check_not_auditor
 from ...domain.audit import Actor
-from ...domain.errors import Forbidden
+from ...domain.errors import DirectoryError, Forbidden
+from ...domain.requests import EventKind, unknown_request
 from ...http import Request
+from ...http import Request as HttpRequest
 from ...http.errors import HttpError
 from ...http.headers import cookie
+from ...tables import Requests
+from ..audit import Values, changing
 from ..error_responses import error_response, note_error
 from ..forms import MAX_FORM, same_site_fields
 from ..pages import Layout
@@ -215,3 +219,34 @@ def delete(request: Request, *, secure: bool) -> None:
 def _mark(path: str) -> str:
     """Return a digest of a path. The path of an invitation is secret."""
     return sha256(path.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+ACTIONS: Mapping[str, EventKind] = {"answer": "answer", "withdraw": "withdrawn"}
+
+
+@frozen
+class OwnRequests:
+    """Handles the forms for the requests `stored` of a member; `_path` shows them. The macro `talk` has the forms."""
+
+    _requests: AccountRequests
+    stored: Requests
+    _now: Callable[[], float]
+    _path: str
+
+    async def change(self, request: HttpRequest, request_id: str, action: str) -> bytes:
+        """Answer a question or withdraw, and go back."""
+        member, fields = await self._requests.member_form(request)
+        text = fields.get("text", "")
+        try:
+            own = await self.stored.find(request_id)
+            if action not in ACTIONS or own.account != member.account.id:
+                raise unknown_request()
+            async with changing(request, lambda: self._state(request_id)):
+                await self.stored.record(own.id, ACTIONS[action], own.account, text, self._now())
+        except DirectoryError:
+            return self._requests.form_error(request, self._path, reason=text)
+        return self._requests.redirect(request, self._path, action)
+
+    async def _state(self, request_id: str) -> Values:
+        own = await self.stored.find(request_id)
+        return {"subject": own.subject, "state": own.state}

@@ -35,7 +35,6 @@ class SettingsPages:
     @app.get(PASSWORD)
     @page("password")
     async def get_password(self, sent: Sent) -> Mapping[str, Any]:
-        """Return the page of the account with the form that changes the password."""
         account = sent.member.account
         has_password = await self._accounts.has_password(account)
         return {"created": account.created_at, "has_password": has_password, **PASSWORD_LENGTHS}
@@ -62,7 +61,6 @@ class SettingsPages:
     @app.post(DELETE)
     @form(DELETE)
     async def post_delete(self, sent: Sent) -> Next:
-        """Delete the account with its keys and sessions, and go to the sign-in form."""
         request, account = sent.request, sent.member.account
         if sent.fields.get("confirmed") != "yes":
             raise BadInput("confirmed: must be yes.", code="not_confirmed")

@@ -41,7 +41,6 @@ class SignInPages:
 
     @app.get(SIGN_IN)
     async def get(self, request: Request) -> bytes:
-        """Return the sign-in form."""
         session = await self._requests.cookies.load_or_create(request)
         next_path = parse_qs(query(request).decode("latin-1")).get("next", [KEYS])[-1]
         values = {
@@ -70,7 +69,6 @@ class SignInPages:
 
     @app.post("/account/sign-out")
     async def sign_out(self, request: Request) -> bytes:
-        """End the session and redirect to the sign-in form."""
         member, _ = await self._requests.member_form(request, of_sign_in=True)
         await self._accounts.sign_out(member.session.identifier)
         self._requests.cookies.set(request, "", max_age=0)

@@ -47,7 +47,6 @@ class Methods:
         return self._tools.instructions
 
     def list_tools(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the list of tools."""
         return self._only_page("tools", self._tools.listed, params)
 
     async def list_resources(self, params: Mapping[str, Any], authenticated: AuthenticatedRequest) -> dict[str, Any]:

@@ -39,7 +39,6 @@ class MetricsHandlers:
 
     @app.get("/metrics")
     async def get(self, request: Request) -> bytes:
-        """Respond with the metrics."""
         accept = header(request, "Accept") or ""
         environ = {
             "REQUEST_METHOD": "GET",

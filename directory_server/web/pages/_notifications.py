@@ -26,7 +26,6 @@ class AnonymousOwners:
     """Owners of streams without a key. They stay valid."""
 
     async def live(self, owners: Collection[str]) -> set[str]:
-        """Return all of `owners`."""
         return set(owners)
 
     async def ended(self, within: float) -> set[str]:

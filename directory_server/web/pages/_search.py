@@ -76,7 +76,6 @@ class SearchPage:
 
     @app.get("/")
     async def get(self, request: Request) -> bytes:
-        """Return the start page, or a list of entries."""
         viewer = await self._access.authenticate(request)
         directory, scope = self._catalogue.of(request), self._catalogue.scope_of(request)
         given = parameters(request)

@@ -17,10 +17,10 @@ from directory_server.domain.errors import Unavailable
 from directory_server.feature import server as registering
 from directory_server.features.audit.chain import AuditRecord, verify
 from directory_server.features.audit.head_file import read_head
-from directory_server.features.audit.sentences import sentence
 from directory_server.features.audit.service import FLUSH, run
 from directory_server.features.audit.settings import UPKEEP, AuditConfig
 from directory_server.features.audit.tables import DELETED, AuditLog
+from directory_server.features.audit.web import sentence
 from directory_server.runtime.run_sync import inline, run_sync
 
 from ...web.browsers import Browser

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from markupsafe import escape
 
-from directory_server.features.docs import pages
+from directory_server.features.docs import web
 from directory_server.features.docs.search import Contents, contents, find
 from directory_server.web.account import input_prefix
 
@@ -169,13 +169,13 @@ def test_documentation_has_the_rate_limit_of_pages(server: Server) -> None:
 
 
 def test_a_package_without_pages_has_the_api_only(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "contents", lambda: Contents({}, {}))
+    monkeypatch.setattr(web, "contents", lambda: Contents({}, {}))
     assert page(server, "/docs").status == page(server, "/docs/api").status == 200
     assert page(server, "/docs/start").status == 404
 
 
 def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "contents", lambda: Contents({}, {"plot.svg": b"<svg/>"}))
+    monkeypatch.setattr(web, "contents", lambda: Contents({}, {"plot.svg": b"<svg/>"}))
     response = page(server, "/docs/plot.svg")
     assert (response.headers["Content-Type"], response.body) == ("image/svg+xml", b"<svg/>")
 

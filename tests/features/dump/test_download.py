@@ -15,8 +15,8 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+from directory_server.features.dump.builder import open_draft
 from directory_server.features.dump.download import Download
-from directory_server.features.dump.files import open_draft
 from directory_server.runtime.run_sync import inline, run_sync
 
 from ...web.conftest import MAIL, POSTGRES, Response, Server, entry, parse_response

@@ -12,10 +12,18 @@ from attrs import define, field
 from twisted.internet.task import Clock
 
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.features.embeddings.builder import INTERVAL, LEASE, LONGEST_RETRY, RETRY, VectorBuilder
+from directory_server.features.embeddings.builder import (
+    INTERVAL,
+    LEASE,
+    LONGEST_RETRY,
+    MAX_TEXT,
+    RETRY,
+    VectorBuilder,
+    model_id,
+    text_of,
+)
 from directory_server.features.embeddings.settings import EmbeddingsConfig
 from directory_server.features.embeddings.tables import Embeddings
-from directory_server.features.embeddings.texts import MAX_TEXT, model_id, text_of
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.runtime.timers import Timer
 from directory_server.sqlite import Database, SqliteTables, sqlite_store

@@ -11,9 +11,9 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.circuit import FAILURES, LONGEST, SHORTEST, Circuit
 from directory_server.domain.search import Likeness, Position, Query
-from directory_server.features.embeddings import queries
+from directory_server.features.embeddings import service
 from directory_server.features.embeddings.endpoint import EndpointFailed
-from directory_server.features.embeddings.queries import MAX_RUNNING, MAX_TEXT, QueryLikeness, QueryVectors
+from directory_server.features.embeddings.service import MAX_RUNNING, MAX_TEXT, QueryLikeness, QueryVectors
 from directory_server.features.embeddings.vectors import Vectors
 from directory_server.search import entry_key
 from tests.logs import captured_lines
@@ -82,7 +82,7 @@ def test_a_vector_is_cached_and_equal_until_vectors_change() -> None:
 
 
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "CACHED", 2)
+    monkeypatch.setattr(service, "CACHED", 2)
     harness = Harness()
     for text in ("a b", "c d", "a b", "e f", "a b", "c d"):
         harness.likeness(Query(text))

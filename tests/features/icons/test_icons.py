@@ -9,9 +9,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from directory_server.domain.errors import NotFound
-from directory_server.features.icons import service, web
-from directory_server.features.icons.service import FAILED, FRESH, MAX_WAITING, Icons
-from directory_server.features.icons.web import MAX_ICONS, icon_url
+from directory_server.features.icons import web
+from directory_server.features.icons.web import FAILED, FRESH, MAX_ICONS, MAX_WAITING, Icons, icon_url
 from directory_server.http_client import BadResponse
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.runtime.threads import OwnThreads
@@ -100,7 +99,7 @@ def test_a_failed_fetch_is_not_repeated_for_an_hour(body: bytes) -> None:
 
 def test_kept_icons_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(png(32, 32))
-    monkeypatch.setattr(service, "MAX_KEPT_BYTES", 3 * len(site.body))
+    monkeypatch.setattr(web, "MAX_KEPT_BYTES", 3 * len(site.body))
     icons = Icons(site.fetch, Clock().seconds)
     for number in range(5):
         run_sync(icons.get(f"{URL}?{number}"))
@@ -187,6 +186,6 @@ def test_icons_are_for_those_who_may_see_the_pages(site: Site, server: Server) -
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "169.254.169.254"])
 def test_only_public_addresses_are_requested(host: str) -> None:
     # A Clock cannot connect: a request to an address that is refused does not come so far.
-    icons = service.icons_of(Clock(), inline, Clock().seconds)
+    icons = web.icons_of(Clock(), inline, Clock().seconds)
     with pytest.raises(NotFound):
         run_sync(icons.get(f"https://{host}/icon.png"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.features.icons.service import media_type
+from directory_server.features.icons.web import media_type
 from directory_server.http_client import BadResponse
 
 

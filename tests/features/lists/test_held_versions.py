@@ -10,9 +10,8 @@ import pytest
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.domain.versions import VersionFilter
-from directory_server.features.lists.documents import approval_of
 from directory_server.features.lists.keeper import differences
-from directory_server.features.lists.request_tables import ListRequests
+from directory_server.features.lists.requests import ListRequests, approval_of
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
 from directory_server.serialization import encode_entry

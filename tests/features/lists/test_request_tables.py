@@ -11,10 +11,8 @@ from directory_server.domain.accounts import Identity, subject_digest
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.features.lists.approvers import Approvers
-from directory_server.features.lists.documents import MAX_DIFFERENCES, approval_of, differences
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.request_tables import ListRequests
-from directory_server.features.lists.requests import KINDS
+from directory_server.features.lists.requests import KINDS, MAX_DIFFERENCES, ListRequests, approval_of, differences
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists

@@ -18,11 +18,9 @@ from directory_server.domain.requests import STATES
 from directory_server.feature.server import SERVICES
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.request_tables import ListRequests
-from directory_server.features.lists.requests import KINDS, LISTING
+from directory_server.features.lists.requests import KINDS, LISTING, ListRequests
 from directory_server.features.lists.rules import new_list
-from directory_server.features.requests.mail import Smtp
-from directory_server.features.requests.service import MEASURE
+from directory_server.features.requests.service import MEASURE, Smtp
 from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Requests
 from directory_server.tables._roster import StoredRoster

@@ -10,9 +10,9 @@ from attrs import evolve
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.domain.flags import FLAGS
 from directory_server.features.lookalikes import check
+from directory_server.features.lookalikes.flagged import FOLLOWER, INTERVAL
 from directory_server.features.lookalikes.names import Name
 from directory_server.features.lookalikes.rules import is_like
-from directory_server.features.lookalikes.tracker import INTERVAL, NAME
 
 from ...web.conftest import Server, entry
 from ...web.pages.conftest import GetPage
@@ -29,7 +29,7 @@ allowing = pytest.mark.parametrize(
 
 def find_lookalikes(server: Server) -> None:
     for service in server.application.background:
-        if service.name == NAME:
+        if service.name == FOLLOWER:
             service.startService()
             server.clock.advance(INTERVAL)
             service.stopService()
@@ -163,4 +163,4 @@ def test_an_operator_allows_names(server: Server) -> None:
 
 @pytest.mark.parametrize("server", [{"lookalikes.enabled": False}], indirect=True, ids=["off"])
 def test_nothing_runs_when_it_is_off(server: Server) -> None:
-    assert not [each for each in server.application.background if each.name == NAME]
+    assert not [each for each in server.application.background if each.name == FOLLOWER]

@@ -11,8 +11,8 @@ from twisted.internet.task import Clock
 
 from directory_server.domain.entries import Entry
 from directory_server.domain.flags import LOOKALIKE
-from directory_server.features.lookalikes import tracker as tracker_module
-from directory_server.features.lookalikes.tracker import Tracker
+from directory_server.features.lookalikes import flagged as tracker_module
+from directory_server.features.lookalikes.flagged import Tracker
 from directory_server.runtime import follower as follower_module
 from directory_server.runtime.follower import Follower
 from directory_server.runtime.run_sync import inline, run_sync

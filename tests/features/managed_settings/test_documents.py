@@ -15,7 +15,7 @@ from directory_server import serialization
 from directory_server.client_config import install_options
 from directory_server.client_config._keys import MAX_KEY, deployed_key
 from directory_server.domain.entries import PUBLISHER, Entry, mcp_id_of
-from directory_server.features.managed_settings.documents import MESSAGES, Policy, PolicyBuilder
+from directory_server.features.managed_settings.selection import MESSAGES, Policy, PolicyBuilder
 
 from .matchers import check_format, claude_code, is_registered, others, vs_code
 

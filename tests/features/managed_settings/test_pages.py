@@ -14,9 +14,8 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.versions import LOCAL
 from directory_server.domain.withholding import entry_marks
 from directory_server.features.lists.tables import Lists
-from directory_server.features.managed_settings.documents import Policy
-from directory_server.features.managed_settings.handlers import FRESH
-from directory_server.features.managed_settings.selection import Selection
+from directory_server.features.managed_settings.selection import Policy, Selection
+from directory_server.features.managed_settings.web import FRESH
 from directory_server.features.text_marks.tables import AcceptedMarks
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.web.authentication import WAIT

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from directory_server.domain.entries import Entry
-from directory_server.features.marketplace.repository import COMMIT, REFS, TEXT, upload_pack
+from directory_server.features.marketplace.web import COMMIT, REFS, TEXT, upload_pack
 from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import restore_entry
 
@@ -135,7 +135,7 @@ def test_hostile_entries_stay_inside_of_their_strings(server: Server) -> None:
 
 
 def test_the_size_is_bounded(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("directory_server.features.marketplace.documents.MAX_BYTES", 500)
+    monkeypatch.setattr("directory_server.features.marketplace.web.MAX_BYTES", 500)
     server.publish(REMOTE, KEYED)
     assert len(plugins(server)) == 1
 
@@ -166,7 +166,7 @@ def test_the_name_of_a_plugin_depends_on_the_name_of_its_entry_only(server: Serv
 def test_a_document_is_read_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
     monkeypatch.setattr(
-        "directory_server.features.marketplace.documents.restore_entry",
+        "directory_server.features.marketplace.web.restore_entry",
         lambda body: read.append(body) or restore_entry(body),  # type: ignore[func-returns-value]
     )
     server.publish(REMOTE, KEYED, INCOMPLETE)
@@ -177,7 +177,7 @@ def test_a_document_is_read_once(server: Server, monkeypatch: pytest.MonkeyPatch
     server.publish(Entry({**REMOTE.server, "version": "2.0.0"}))
     assert plugins(server)[MAIL]["version"] == "2.0.0"
     assert len(read) == first + 1
-    monkeypatch.setattr("directory_server.features.marketplace.documents.MAX_CACHED", 1)
+    monkeypatch.setattr("directory_server.features.marketplace.web.MAX_CACHED", 1)
     assert plugins(server).keys() >= {MAIL, DATABASE}
 
 

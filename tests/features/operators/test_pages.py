@@ -17,8 +17,7 @@ from directory_server.config import Config, describe
 from directory_server.domain.accounts import Account
 from directory_server.domain.work import BACKUP
 from directory_server.feature.server import SERVICES
-from directory_server.features.operators.recent_errors import DAY, RecentErrors
-from directory_server.features.operators.web import BACKUP_AGE, _expiry, _open_settings
+from directory_server.features.operators.web import BACKUP_AGE, DAY, RecentErrors, _expiry, _open_settings
 from directory_server.runtime.run_sync import run_sync
 
 from ...process._certificates import certificate

@@ -9,9 +9,9 @@ import pytest
 
 from directory_server.config import ConfigError
 from directory_server.domain.entries import Entry, mcp_id_of
-from directory_server.features.lookalikes.tracker import INTERVAL
-from directory_server.features.lookalikes.tracker import NAME as LOOKALIKES
-from directory_server.features.policy import applier as policy_applier
+from directory_server.features.lookalikes.flagged import FOLLOWER as LOOKALIKES
+from directory_server.features.lookalikes.flagged import INTERVAL
+from directory_server.features.policy import tables as policy_tables
 from directory_server.features.policy.tables import RuledNames
 from directory_server.runtime.run_sync import run_sync
 from directory_server.storage import Storage
@@ -127,12 +127,12 @@ def test_entries_that_an_operator_hides_are_not_checked(server: Server) -> None:
 def test_new_rules_apply_at_the_start(server: Server) -> None:
     publish(server, BAD, GOOD)
     with open_server(server.folder, {"policy.require": ("flag:none",)}) as ruled:
-        start(ruled, policy_applier.NAME, 0)
+        start(ruled, policy_tables.NAME, 0)
         names = RuledNames(storage_of(ruled).tables, ["imported"])
         assert run_sync(names.counts()) == {"require flag:none": 1}
         assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 404
     # This server has no rules, and shows all entries again.
-    start(server, policy_applier.NAME, 0)
+    start(server, policy_tables.NAME, 0)
     assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 200
 
 

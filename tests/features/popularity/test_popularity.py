@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from directory_server.feature.server import LOADS
-from directory_server.features.popularity.counter import INTERVAL, PERIOD
-from directory_server.features.popularity.tables import FLOOR, Sketches
+from directory_server.features.popularity.counter import FLOOR, INTERVAL, PERIOD, Sketches
 from directory_server.postgres import Database, PostgresTables
 from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import SeparateTables

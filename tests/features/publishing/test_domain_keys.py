@@ -15,7 +15,7 @@ from twisted.names.client import Resolver
 from twisted.names.dns import DNSDatagramProtocol, Message, Record_A, Record_TXT, RRHeader
 
 from directory_server.domain.errors import InvalidToken
-from directory_server.features.publishing.domain_keys import DNS_DEADLINE, TextRecords, well_known_file
+from directory_server.features.publishing.login_methods import DNS_DEADLINE, TextRecords, well_known_file
 from directory_server.runtime.run_sync import inline
 from tests.contract import awaited
 

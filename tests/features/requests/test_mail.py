@@ -17,7 +17,7 @@ from twisted.test.iosim import FakeTransport, connect
 from zope.interface import implementer
 
 from directory_server.config import ConfigError
-from directory_server.features.requests.mail import DEADLINE, MAX_WAITING, Mailer, Smtp, message_of
+from directory_server.features.requests.service import DEADLINE, MAX_WAITING, Mailer, Smtp, message_of
 from directory_server.features.requests.settings import RequestsConfig
 
 from ...logs import captured_lines

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, succeed
 from directory_server.domain.accounts import Account
 from directory_server.feature.server import SERVICES
 from directory_server.features.quota_requests.resource import QUOTA
-from directory_server.features.requests.mail import Smtp
+from directory_server.features.requests.service import Smtp
 from directory_server.runtime.run_sync import run_sync
 from directory_server.runtime.timers import Timer
 from directory_server.tables import Requests

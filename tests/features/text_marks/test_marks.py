@@ -10,8 +10,8 @@ import pytest
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.domain.marks import WITHHELD
-from directory_server.features.text_marks.operator_pages import OperatorPages
 from directory_server.features.text_marks.tables import MAX_ACCEPTED, AcceptedMarks
+from directory_server.features.text_marks.web import OperatorPages
 from directory_server.runtime.run_sync import run_sync
 
 from ...cli.conftest import CommandLine

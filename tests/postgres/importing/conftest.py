@@ -21,7 +21,7 @@ from directory_server.domain.notes import Note
 from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
-from directory_server.features.popularity.tables import Sketches
+from directory_server.features.popularity.counter import Sketches
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.quota_requests.resource import QUOTA
 from directory_server.features.removals.osv import Advisory

@@ -9,8 +9,16 @@ import pytest
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry, mcp_id_of
 from directory_server.domain.search import Query
 from directory_server.web.pages._entries import all_tags
-from directory_server.web.pages._entry_page import MAX_SIMILAR, MAX_VERSIONS, SIMILAR_WORDS, similar_words
-from directory_server.web.pages._tools import MAX_ALL_PARAMETERS, MAX_PARAMETERS, MAX_TOOLS, tools_of
+from directory_server.web.pages._entry_page import (
+    MAX_ALL_PARAMETERS,
+    MAX_PARAMETERS,
+    MAX_SIMILAR,
+    MAX_TOOLS,
+    MAX_VERSIONS,
+    SIMILAR_WORDS,
+    similar_words,
+    tools_of,
+)
 
 from ..conftest import Server, entry
 from .conftest import Document, GetPage

@@ -204,13 +204,13 @@ def test_the_sitemap_lists_the_pages(get_page: GetPage, server: Server) -> None:
 def test_parts_of_the_sitemap_are_bounded_and_have_each_entry_once(
     get_page: GetPage, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("directory_server.features.feeds.sitemap.USUAL_URLS", 10)
+    monkeypatch.setattr("directory_server.features.feeds.web.USUAL_URLS", 10)
     server.publish(*(entry(f"io.example.map/{number}") for number in range(100)))
     parts = [each for each in locations(get_page("/sitemap.xml")) if not each.endswith("docs")]
     listed = [each for part in parts for each in locations(get_page(part.removeprefix(URL)))]
     assert len(parts) > 9
     assert len(listed) == len(set(listed)) > 100
-    monkeypatch.setattr("directory_server.features.feeds.sitemap.MAX_URLS", 3)
+    monkeypatch.setattr("directory_server.features.feeds.web.MAX_URLS", 3)
     assert max(len(locations(get_page(part.removeprefix(URL)))) for part in parts) == 3
 
 
