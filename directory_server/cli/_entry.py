@@ -129,8 +129,8 @@ def show(context: CommandContext, name: str) -> None:
     if shown is None:
         raise NotFound(f"No visible entry is called {name!r}.")
     detail = serialization.decode(serialization.encode_detail(detail_of(shown)))
-    preferred = wait_for(store.preferred(shown.name))
-    print_json({"source": preferred and preferred[0], **detail})
+    source, _ = wait_for(store.preferred([shown.name])).get(shown.name, (None, ""))
+    print_json({"source": source, **detail})
 
 
 @entry.command()

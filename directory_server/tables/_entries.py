@@ -53,11 +53,11 @@ _OTHERS = """
 
 _WRITTEN = "SELECT body FROM record WHERE name = :name AND record.written = :number"
 
-_PREFERRED = "SELECT source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = :name"
+_PREFERRED = """
+    SELECT entry.name, source, version FROM entry JOIN record ON record.id = preferred_id WHERE entry.name = ANY(:names)
+"""
 
 _HEAD = "SELECT seq, change.mark FROM change ORDER BY seq DESC LIMIT 1"
-
-_LOG = "SELECT id FROM log"
 
 _OLDEST = "SELECT coalesce(min(seq), 0) FROM change"
 
@@ -124,8 +124,7 @@ class StoredEntries:
         return [serialization.restore_entry(bodies[mcp_id]) for mcp_id in mcp_ids if mcp_id in bodies]
 
     async def ids(self, after: str, before: str, limit: int) -> Sequence[str]:
-        rows = await self._visible.select(_IDS, after=after, before=before, limit=limit)
-        return [mcp_id for (mcp_id,) in rows]
+        return [mcp_id for (mcp_id,) in await self._visible.select(_IDS, after=after, before=before, limit=limit)]
 
     async def published(self, name: str) -> Sequence[Entry]:
         bodies = await self._visible.select(_PUBLISHED, name=name, source=PUBLISHED)
@@ -144,9 +143,9 @@ class StoredEntries:
         body = await self._visible.read(read)
         return None if body is None else serialization.restore_entry(body)
 
-    async def preferred(self, name: str) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = await self._visible.one(_PREFERRED, name=name)
-        return row
+    async def preferred(self, names: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+        rows = await self._visible.select(_PREFERRED, names=names)
+        return {name: (source, version) for name, source, version in rows}
 
     async def head(self) -> int:
         row = await self._visible.one(_HEAD)
@@ -159,7 +158,7 @@ class StoredEntries:
         return await self._tables.read(lambda rows: has_changes(rows, after, self._lists))
 
     async def log_id(self) -> str:
-        return str((await self._visible.one(_LOG))[0])
+        return str((await self._visible.one("SELECT id FROM log"))[0])
 
     async def oldest(self) -> int:
         return int((await self._visible.one(_OLDEST))[0])

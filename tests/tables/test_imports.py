@@ -27,8 +27,8 @@ TOTALS = """
 
 async def source_of(store: Store, name: str) -> str | None:
     """Return the source that represents `name`."""
-    preferred = await store.preferred(name)
-    return preferred and preferred[0]
+    source, _ = (await store.preferred([name])).get(name, (None, ""))
+    return source
 
 
 class TestImports(WithStore):

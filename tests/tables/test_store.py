@@ -181,7 +181,7 @@ class TestStore(WithStore):
             assert await store.versions(NAME, text) == []
             assert await store.version(text, "latest") is None
             assert list(await store.published(text)) == []
-            assert await store.preferred(text) is None
+            assert await store.preferred([text]) == {}
             assert await store.version(NAME, text) is None
             assert list(await store.listing(("", ""), 9, versions=text)) == []
             assert list(await store.listing((text, ""), 9)) == []

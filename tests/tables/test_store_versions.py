@@ -147,15 +147,15 @@ class TestStoreVersions(WithStore):
     async def test_published_entries_precede_upstreams_and_follow_local_ones(self) -> None:
         store = await self.store(["up"])
         await store.publish("up", [entry(version="9.0.0", brief="upstream", isLatest=True)])
-        assert await store.preferred(NAME) == ("up", "9.0.0")
+        assert await store.preferred([NAME]) == {NAME: ("up", "9.0.0")}
         await store.publish("published", [entry(brief="published")], new=True)
         await store.publish("up", [entry(version="9.1.0", brief="upstream", isLatest=True)])
-        assert await store.preferred(NAME) == ("published", "1.0.0")
+        assert await store.preferred([NAME]) == {NAME: ("published", "1.0.0")}
         assert await store.entry(mcp_id_of(NAME)) == entry(brief="published")
         await store.publish("local", [entry(brief="local")])
-        assert await store.preferred(NAME) == ("local", "1.0.0")
+        assert await store.preferred([NAME]) == {NAME: ("local", "1.0.0")}
         assert [each.brief for each in await store.published(NAME)] == ["published"]
-        assert await store.preferred("x/unknown") is None
+        assert await store.preferred(["x/unknown"]) == {}
         assert list(await store.published("x/unknown")) == []
 
     @awaited
@@ -170,7 +170,7 @@ class TestStoreVersions(WithStore):
         await store.publish("published", [entry(status="deleted")])
         # An upstream does not take the name over.
         assert await store.entry(mcp_id_of(NAME)) is None
-        assert await store.preferred(NAME) == ("published", "1.1.0")
+        assert await store.preferred([NAME]) == {NAME: ("published", "1.1.0")}
 
     @awaited
     async def test_chooses_the_visible_record_again_after_an_upgrade(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from ..changes import Change, Outcome
@@ -158,5 +158,5 @@ class Store(Protocol):
     async def without(self, name: str, source: str) -> Entry | None:
         """Return the entry that would be visible for `name` without the records of `source`, None if none would."""
 
-    async def preferred(self, name: str) -> tuple[str, str] | None:
-        """Return the source and the version that represent `name`, None if no source has it."""
+    async def preferred(self, names: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+        """Return the source and the version that represent each of `names`, hidden or not, that any source has."""

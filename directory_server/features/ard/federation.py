@@ -219,13 +219,14 @@ async def own_identifiers(store: Store, foreign: Iterable[Results], host: str) -
 
     An operator has hidden an entry for a reason.
     """
-    own = set()
+    names = {}
     for identifier in {result["identifier"] for results in foreign for result in results}:
         # Domains are equal in any letter case.
         _, _, publisher, rest = identifier.split(":", 3)
-        names = names_of(f"urn:air:{publisher.lower()}:{rest}", host)
-        if publisher.lower() == host or any(
-            [await store.version(name, "latest", include_hidden=True) for name in names]
-        ):
-            own.add(identifier)
-    return own
+        names[identifier] = names_of(f"urn:air:{publisher.lower()}:{rest}", host)
+    known = await store.preferred([name for of_identifier in names.values() for name in of_identifier])
+    return {
+        identifier
+        for identifier, of_identifier in names.items()
+        if identifier.split(":")[2].lower() == host or not known.keys().isdisjoint(of_identifier)
+    }

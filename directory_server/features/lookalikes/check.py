@@ -62,7 +62,7 @@ class NameCheck:
         name = entry.name
         if any(fnmatchcase(name, pattern) for pattern in self._allowed):
             return
-        if await self._store.preferred(name) is not None:
+        if await self._store.preferred([name]):
             # Only the first version brings a new name.
             return
         newcomer = subject_of(entry)

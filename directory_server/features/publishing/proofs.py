@@ -71,8 +71,8 @@ class ProvenNamespaces(EntryAdditions):
 
     async def add_all(self, detail: Detail, accepted: Collection[str]) -> Detail:
         """Return `detail` with the proofs of its namespace, if a publisher token has published it."""
-        preferred = await self._store.preferred(detail.server_name)
-        if preferred is None or preferred[0] != PUBLISHED:
+        source, _ = (await self._store.preferred([detail.server_name])).get(detail.server_name, ("", ""))
+        if source != PUBLISHED:
             return detail
         return evolve(detail, identity=(*detail.identity, *await self.facts(detail.server_name)))
 

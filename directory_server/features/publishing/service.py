@@ -221,9 +221,9 @@ class PublishingService:
             if outcome != DONE:
                 await finished
         # At the same time, in one round trip.
-        preferred = Deferred.fromCoroutine(self._store.preferred(name))
+        preferred = Deferred.fromCoroutine(self._store.preferred([name]))
         await finished
-        latest = await preferred
+        latest = (await preferred).get(name)
         return [PublishedVersion(entry, (PUBLISHED, entry.version) == latest) for entry in entries]
 
     async def _finish(self, number: int, outcome: str) -> None:

@@ -207,7 +207,7 @@ class TestLists(TablesTest):
             assert [name for name in names if await within.version(name, "latest") is not None] == seen
             assert [name for name in names if await within.version(name, "1") is not None] == seen
             assert [name for name in names if await within.versions(name)] == seen
-            assert [name for name in names if await within.preferred(name) is not None] == seen
+            assert sorted(await within.preferred(names)) == sorted(seen)
             assert [each.name for each in await within.of_source("local")] == seen
             assert sorted(await within.newest(9, lambda each: each.name)) == seen
             assert sorted(await within.ids("", "g", 9)) == sorted(map(mcp_id_of, seen))
