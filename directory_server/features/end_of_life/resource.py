@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from attrs import asdict
+from attrs import asdict, evolve
 
 from ...domain.endings import MAX_MESSAGE, Ending, new_ending
 from ...domain.entries import MAX_NAME, mcp_id_of
@@ -31,12 +31,9 @@ async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
     return Done(mcp_id_of(next(iter(moved))), line="\n".join(f"{old} is now {new}." for old, new in moved.items()))
 
 
-async def _list(parts: Parts, asked: Asked) -> Sequence[Ending]:
-    return [ending for ending in await StoredEndings(parts.storage.tables).list() if ending.state != "moved"]
-
-
-async def _list_moves(parts: Parts, asked: Asked) -> Sequence[Ending]:
-    return [ending for ending in await StoredEndings(parts.storage.tables).list() if ending.state == "moved"]
+async def _list(parts: Parts, asked: Asked, *, moved: bool) -> Sequence[Ending]:
+    endings = await StoredEndings(parts.storage.tables).list()
+    return [ending for ending in endings if (ending.state == "moved") == moved]
 
 
 async def _find(parts: Parts, record_id: str) -> Ending:
@@ -55,6 +52,8 @@ def _argument(name: str, help: str) -> Field:
     return Field(name, help, longest=MAX_NAME, is_required=True, is_argument=True)
 
 
+_MESSAGE = Field("message", "Reason and advice.", "long", MAX_MESSAGE)
+
 ENDINGS = Resource(
     name="end-of-life",
     command="end-of-life",
@@ -62,7 +61,7 @@ ENDINGS = Resource(
     group="entries",
     about="Set, list and remove the ends of life of entries.",
     texts="end_of_life",
-    list=_list,
+    list=partial(_list, moved=False),
     find=_find,
     facts=lambda parts, ending: {"id": ending.mcp_id, **asdict(ending)},
     columns=("name", "date", "replaced_by", "message", "setter"),
@@ -76,25 +75,22 @@ ENDINGS = Resource(
             _argument("name", "Name of the entry."),
             Field("date", "The last day, such as 2027-01-31.", longest=10, is_required=True),
             Field("replaced_by", "Name of the entry that replaces it.", longest=MAX_NAME, option="replaced-by"),
-            Field("message", "Reason and advice.", "long", MAX_MESSAGE),
+            _MESSAGE,
         ),
     ),
     actions=(Action("remove", "Remove the end of life of an entry.", _remove, done="is removed", ends=True),),
 )
 
-MOVES = Resource(
+MOVES = evolve(
+    ENDINGS,
     name="moves",
     command="move",
     noun="move",
-    group="entries",
     about="Move entries to other names, list and take back moves.",
     texts="end_of_life.moves",
-    list=_list_moves,
-    find=_find,
+    list=partial(_list, moved=True),
     facts=lambda parts, ending: {"id": ending.mcp_id, **asdict(ending), "state": "active"},
     columns=("name", "replaced_by", "date", "message", "setter"),
-    links={"name": "/servers/{id}"},
-    is_named=True,
     add=Action(
         "add",
         "Move an entry or a namespace to another name.",
@@ -102,7 +98,7 @@ MOVES = Resource(
         fields=(
             _argument("name", "Name, or a namespace such as com.acme/*."),
             _argument("new_name", "The new name or namespace."),
-            Field("message", "Reason and advice.", "long", MAX_MESSAGE),
+            _MESSAGE,
         ),
     ),
     actions=(Action("remove", "Take a move back; the new entry stays.", _remove, done="is back", ends=True),),
