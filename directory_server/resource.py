@@ -234,16 +234,13 @@ class Resource:
 
     @property
     def path(self) -> str:
-        """The path of the list."""
         return f"/admin/{self.name}"
 
     def path_of(self, record_id: str) -> str:
-        """Return the path of the page of a record."""
         return f"{self.path}/{quote(record_id, safe='')}"
 
     @property
     def shown_actions(self) -> Sequence[Action]:
-        """The actions of pages."""
         return [action for action in self.actions if action.place != "command"]
 
 

@@ -64,7 +64,6 @@ def _followed(config: Config, name: str | None) -> list[str]:
 
 
 def configured_upstreams(config: Config) -> list[mirror.Upstream]:
-    """Return the upstreams of `config`."""
     from .. import mirror
 
     return [mirror.Upstream(**attrs.asdict(upstream)) for upstream in config.upstream]

@@ -60,7 +60,6 @@ def log(context: CommandContext, name: str | None) -> Iterable[Record]:
 
 
 def upstream_record(state: UpstreamState) -> dict[str, Any]:
-    """Return the record of an upstream in listings."""
     return {
         "name": state.name,
         "entries": state.entries,

@@ -13,5 +13,4 @@ NOTICES: Mapping[str, Mapping[str, str]] = {table: _DATA[table] for table in ("r
 
 
 def words(name: str) -> frozenset[str]:
-    """Return the words of a list."""
     return frozenset(_DATA["words"][name].split())

@@ -187,7 +187,6 @@ def build(
 
 
 def _upstreams(core: Core) -> list[UpstreamService]:
-    """Return a service for each configured upstream."""
     if not core.server.config.upstream:
         return []
     # The HTTP client takes 3 MB and .1 seconds.

@@ -79,8 +79,6 @@ def account_pages(
     people: People,
     endpoint: mcp.McpEndpoint,
 ) -> list[App]:
-    """Return the applications of the pages of an account."""
-
     async def read_parts(key_ids: Sequence[str]) -> pages.KeyPartValues:
         return await pages.read_key_parts(core.server.all(pages.KEY_PARTS), storage, core.runtime.now(), key_ids)
 

@@ -143,7 +143,6 @@ def _apps(core: Core, publishers: Publishers, people: People) -> list[App]:
 
 
 def _search_page(core: Core, people: People) -> pages.SearchPage:
-    """Return the search page."""
     return pages.SearchPage(
         people.pages.layout,
         people.pages.access,
@@ -157,7 +156,6 @@ def _search_page(core: Core, people: People) -> pages.SearchPage:
 
 
 def _entry_page(core: Core, people: People) -> pages.EntryPage:
-    """Return the page of an entry."""
     return pages.EntryPage(
         people.pages.layout,
         people.pages.access,

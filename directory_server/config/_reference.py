@@ -61,7 +61,6 @@ class ShownSetting:
 
 
 def describe(config: AttrsInstance, section: str = "") -> Iterator[ShownSetting]:
-    """Yield each setting."""
     for field in attrs.fields(attrs.resolve_types(type(config))):
         value = getattr(config, field.name)
         if attrs.has(type(value)):
@@ -135,7 +134,6 @@ def typed_settings(texts: Mapping[str, str], sections: Sections) -> dict[str, ob
 
 
 def _table_settings(field: Setting) -> dict[Name, Setting]:
-    """Return the settings of the tables that are the value of a setting."""
     cls = table_class(field.type)
     return dict(all_settings(cls)) if cls else {}
 

@@ -277,5 +277,4 @@ def as_mapping(value: object) -> Mapping[str, Any]:
 
 
 def as_mappings(value: object) -> tuple[Mapping[str, Any], ...]:
-    """Return the objects in the list `value`."""
     return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()

@@ -189,7 +189,6 @@ def filters_of(keywords: str) -> Sequence[Filter]:
 
 
 def words_beside_filters(keywords: str) -> str:
-    """Return `keywords` without filters."""
     return " ".join(PIECE.sub(lambda piece: " " if piece["filter"] else piece[0], keywords).split())
 
 
@@ -200,7 +199,6 @@ def with_filter(keywords: str, name: str, value: str) -> str:
 
 
 def without_filter(keywords: str, filter: Filter) -> str:
-    """Return `keywords` without one of its filters."""
     return " ".join(f"{keywords[: filter.start]} {keywords[filter.end :]}".split())
 
 

@@ -103,7 +103,6 @@ class DetailFields:
         return found
 
     def first(self, name: str, items: Sequence[T], most: int) -> Sequence[T]:
-        """Return the first `most` items."""
         if len(items) <= most:
             return items
         self.omitted[name] = None

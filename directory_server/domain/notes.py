@@ -60,5 +60,4 @@ def accepted_marks(notes: Iterable[Note]) -> Sequence[str]:
 
 
 def missing_packages(notes: Iterable[Note]) -> Sequence[str]:
-    """Return the packages that a note of MISSING among `notes` has."""
     return [line for note in notes if note.kind == MISSING for line in (note.body or b"").decode().splitlines()]

@@ -42,6 +42,5 @@ class NamePatterns:
         return " ".join((*(f"+{pattern}" for pattern in self.include), *(f"-{pattern}" for pattern in self.exclude)))
 
     def selects(self, name: str) -> bool:
-        """Return whether `name` is selected."""
         included = not self.include or any(fnmatchcase(name, pattern) for pattern in self.include)
         return included and not any(fnmatchcase(name, pattern) for pattern in self.exclude)

@@ -159,12 +159,10 @@ def inside(path: str, name: str) -> str:
 
 
 def as_texts(value: object) -> list[str]:
-    """Return the texts in the list `value`."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def as_objects(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects in the list `value`."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

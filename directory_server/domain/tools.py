@@ -87,7 +87,6 @@ def title_of(tool: Mapping[str, Any]) -> str:
 
 
 def hints_of(tool: Mapping[str, Any]) -> Mapping[str, bool]:
-    """Return the hints of a tool."""
     annotations = _annotations(tool)
     return {name: value for name in HINTS if isinstance(value := annotations.get(name), bool)}
 

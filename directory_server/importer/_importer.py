@@ -76,7 +76,6 @@ class ImportReport(PublishReport):
         return self.published + self.rejected
 
     def reject(self, entry: RejectedEntry) -> None:
-        """Add a rejected entry."""
         self.rejected += 1
         if len(self.rejections) < DETAILS:
             self.rejections.append(entry)

@@ -27,7 +27,6 @@ class LastRead:
     mark: int | None = None
 
     def record(self, seq: int, mark: int | None) -> None:
-        """Record a change that was read."""
         if mark is not None and seq > self.seq:
             self.seq, self.mark = seq, mark
 

@@ -240,7 +240,6 @@ def _page(query: Query, plan: Plan, view: View, docs: Longs, scores: Doubles) ->
 
 
 def _tools_of(query: Query, plan: Plan, view: View) -> Sequence[ToolHit]:
-    """Return the best tools of a query."""
     best = best_tools(plan, view, query.limit)
     records = view.items("hits", np.array([doc for doc, _ in best], np.int64))
     return [ToolHit(decode_hit(record), tool) for record, (_, tool) in zip(records, best, strict=True)]

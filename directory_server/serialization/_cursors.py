@@ -26,7 +26,6 @@ MAX_TEXT = 2_000
 
 
 def encode_array(values: Sequence[Any]) -> str:
-    """Return the cursor of `values`."""
     return urlsafe_b64encode(encode(values)).rstrip(b"=").decode()
 
 

@@ -74,7 +74,6 @@ def encode_hit(hit: Hit, name: str) -> bytes:
 
 
 def decode_hit(record: bytes) -> Hit:
-    """Return the hit in a record."""
     fields = orjson.loads(b"{%s%s}" % tuple(record.split(b"\n")[:2])) | _others(record)
     name = fields.pop("registered", fields["name"])
     runs, flags = tuple(fields.pop("runs", ())), tuple(fields.pop("flags", ()))
@@ -86,7 +85,6 @@ def decode_hit(record: bytes) -> Hit:
 
 
 def registered_name(record: bytes) -> str:
-    """Return the registered name in a record."""
     name: str | None = _others(record).get("registered")
     return orjson.loads(b"{%s}" % record.partition(b"\n")[0])["name"] if name is None else name
 

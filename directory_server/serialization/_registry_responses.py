@@ -83,7 +83,6 @@ def registry_entry(version: Version, added: Mapping[str, object] = NO_META) -> b
 
 
 def registry_page(entries: list[bytes], cursor: str | None = None) -> bytes:
-    """Return a page of encoded entries."""
     metadata = {"count": len(entries), **({"nextCursor": cursor} if cursor else {})}
     return encode({"servers": [raw(entry) for entry in entries], "metadata": metadata})
 

@@ -135,7 +135,6 @@ def matching_tools_schema(tool: Schema) -> Schema:
 
 
 def identified(hit: Hit) -> dict[str, str]:
-    """Return the IDENTIFIED fields of `hit`."""
     return {"mcp_id": hit.mcp_id, "name": hit.name, "brief": hit.brief, "website_url": hit.website_url}
 
 

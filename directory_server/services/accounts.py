@@ -55,7 +55,6 @@ class AccountService:
         return await self._open(account_id, client)
 
     async def sign_out(self, session: str) -> None:
-        """End a session."""
         await self._sessions.close(session)
 
     async def linked_account(self, token: str) -> Account:

@@ -24,7 +24,6 @@ class KnownNotes:
     """The notes that name an entry as the other one, by its id and the id of the entry with the note."""
 
     def of(self, mcp_id: str) -> Notes:
-        """Return the notes on an entry."""
         return self._notes.get(mcp_id, ())
 
     def naming(self, mcp_id: str) -> Notes:

@@ -250,7 +250,6 @@ class Hub(Service):
         self._end_streams(keys - await self._keys.live(keys))
 
     def _end_streams(self, ended: set[str]) -> None:
-        """End the streams of the keys `ended`."""
         if ended:
             for stream in [stream for slot in self._wheel for stream in slot if stream.key_id in ended]:
                 stream.end()

@@ -43,7 +43,6 @@ def notes_of_kinds(rows: Rows, kinds: Sequence[str], *, visible: bool = False) -
 
 
 def note_of(rows: Rows, mcp_id: str, kind: str) -> Note | None:
-    """Return the note of `kind` on an entry, None if it has none."""
     row = rows.one(_OF_ENTRY, mcp_id=mcp_id, kinds=[kind])
     return row and Note(*row)
 

@@ -241,7 +241,6 @@ def record_event(
 
 
 def request_of(row: Row) -> Request:
-    """Return the request in a row."""
     kind, subject, place, account, details, state, created_at, updated_at, request_id = row
     known = decode_stored(details.encode())
     return Request(kind, subject, place, account, known, state, created_at, updated_at, request_id)

@@ -92,7 +92,6 @@ def respond_with_error(
 
 
 def rest_error_body(error: ErrorResponse) -> ErrorBody:
-    """Return the body of an error response in the REST format."""
     return ErrorBody(error.code, error.message)
 
 

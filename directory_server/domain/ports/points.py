@@ -42,6 +42,5 @@ class Points:
         self._set.setdefault(single, value)
 
     def get(self, single: Single[T]) -> T:
-        """Return the value of a single."""
         value: T = self._set.get(single, single.default)
         return value

@@ -71,7 +71,6 @@ _CODES = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429
 
 
 def error_body(error: ErrorResponse) -> dict[str, Any]:
-    """Return the body of an error response of ARD."""
     code = _CODES.get(error.status, "INTERNAL_ERROR" if error.status >= 500 else "INVALID_ARGUMENT")
     return {"errorCode": code, "message": error.message}
 

@@ -246,7 +246,6 @@ async def _count(directory: Directory, query: Query, media_type: str) -> int:
 
 
 def _facets(summary: Summary | None, asked: Sequence[Facet]) -> dict[str, Any]:
-    """Return the buckets of each facet that is asked for."""
     found: dict[str, Any] = {}
     for facet in asked:
         values = [value for value in _counted(summary, facet.field) if value.count >= facet.min_count]

@@ -169,7 +169,6 @@ class Contents:
     images: Mapping[str, bytes]
 
     def sections(self, parent: str) -> Sequence[Document]:
-        """Return the pages of the document at `parent`."""
         return [page for page in self.pages.values() if page.parent == parent]
 
     def documents(self, part: str) -> Sequence[Document]:

@@ -156,7 +156,6 @@ MCP_PATH = "/api/open/mcp"
 
 
 def paths() -> Sequence[str]:
-    """Return the paths of all pages."""
     return ["/docs", *(f"/docs/{path}" for path in (API, _OBJECTS, _PUBLISHING, *contents().pages))]
 
 

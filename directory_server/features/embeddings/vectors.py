@@ -61,7 +61,6 @@ class Vectors:
         return table.rows.nbytes + table.keys.nbytes + table.places.nbytes + table.sample.nbytes
 
     def clear(self) -> None:
-        """Remove all vectors."""
         self._table = _Table(np.empty((0, 0), np.int8))
         self.revision += 1
 

@@ -54,7 +54,6 @@ class Channels:
     _tables: Tables
 
     async def list(self, list_name: str, limit: int = MAX_CHANNELS) -> Sequence[Channel]:
-        """Return the first `limit` channels of a list, by name."""
         return [Channel(*row) for row in await self._tables.select(_CHANNELS, list=list_name, limit=limit)]
 
     @transaction

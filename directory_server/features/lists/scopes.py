@@ -82,7 +82,6 @@ class ReaderScopes:
         return dict(await self._tables.all(_VISIBLE, reader=reader, groups=await self._groups(rows)))
 
     async def _groups(self, rows: Sequence[_AccountRow]) -> Sequence[str]:
-        """Return the groups that an account is in by claims."""
         groups: list[str] = []
         for _, _, issuer, stored in rows:
             if issuer is not None and stored is not None and (claims := decode_stored(stored.encode())):

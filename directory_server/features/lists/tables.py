@@ -89,7 +89,6 @@ class Lists:
 
     @snapshot
     def all(self, rows: Rows) -> Sequence[EntryList]:
-        """Return all lists, by name."""
         return _all(rows)
 
     @snapshot

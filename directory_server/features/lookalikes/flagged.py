@@ -57,7 +57,6 @@ class Tracker:
     """The new names of entries that have moved: these are no look-alikes of them."""
 
     def follower(self, storage: Followed, clock: Any, announce: Callable[[], None]) -> Follower:
-        """Return the service."""
         return Follower(
             storage,
             clock,

@@ -29,7 +29,6 @@ class UsedKey:
 
     @property
     def number(self) -> int:
-        """The number of the key in the list of all."""
         return self.listed.number
 
 

@@ -35,7 +35,6 @@ class RuledNames:
 
     @classmethod
     def of(cls, tables: Tables, config: Config) -> RuledNames:
-        """Return the names in `tables`, with the sources of `config`."""
         return cls(tables, [upstream.name for upstream in config.upstream])
 
     async def names(self, after: str, limit: int) -> Sequence[str]:

@@ -69,7 +69,6 @@ class Remover:
     _log = Logger()
 
     def follower(self, storage: Followed, clock: Any, announce: Callable[[], None]) -> Follower:
-        """Return the service."""
         follower = Follower(
             storage,
             clock,

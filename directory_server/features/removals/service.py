@@ -25,7 +25,6 @@ def remover_of(
     offload: Offload,
     now: Callable[[], float],
 ) -> Remover:
-    """Return the remover of a process."""
     return Remover(
         settings=config.of(RemovalsConfig),
         store=storage.store,

@@ -68,5 +68,4 @@ def read_attempt(request: Request, *, secure: bool) -> Attempt | None:
 
 
 def delete_attempt(request: Request, *, secure: bool) -> None:
-    """Delete the cookie."""
     request.add_cookie(SECURE if secure else PLAIN, "", max_age=0, secure=secure)

@@ -116,7 +116,6 @@ async def _run(
 
 
 async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Collection[TargetKind]) -> Work:
-    """Return the targets of `entries`."""
     by_entry = {entry.mcp_id: targets_of(entry) for entry in entries}
     await verifications_of(context.storage).put_targets(by_entry)
     left = [target for targets in by_entry.values() for target in targets if target.kind in kinds]
@@ -137,7 +136,6 @@ async def _named(context: CommandContext, entries: Sequence[Entry], kinds: Colle
 
 
 async def _due(reactor: Any, context: CommandContext, holder: str, kinds: Collection[TargetKind]) -> Work:
-    """Return all targets that are due."""
     from .service import planner_of
 
     verifications = verifications_of(context.storage)

@@ -139,7 +139,6 @@ _PACKAGES = (
 
 
 def status_of(state: TargetState) -> VerifiedStatus:
-    """Return the status of one target."""
     match state.check:
         case RemoteCheck(status=RemoteStatus.WORKS):
             return VerifiedStatus.WORKS

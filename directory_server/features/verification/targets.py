@@ -118,7 +118,6 @@ class TargetState:
     tool_changes: tuple[ToolChange, ...] = ()
 
     def after(self, check: Check, settings: VerifyConfig) -> TargetState:
-        """Return the state after `check`."""
         latency = check.latency if isinstance(check, RemoteCheck) else None
         past = (PastCheck(check.checked_at, check.status, latency), *self.history)[: settings.history]
         good = check if isinstance(check, RemoteCheck) and check.status is RemoteStatus.WORKS else self.good

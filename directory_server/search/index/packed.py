@@ -33,7 +33,6 @@ class Packed:
 
     @classmethod
     def of(cls, items: Sequence[bytes]) -> Packed:
-        """Return `items`, packed."""
         lengths = np.fromiter(map(len, items), np.int64, len(items))
         return cls(np.frombuffer(b"".join(items), np.uint8), np.concatenate([[0], np.cumsum(lengths)]))
 

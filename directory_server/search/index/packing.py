@@ -83,14 +83,12 @@ _INDEX_LIBRARIES = "directory-server", "numpy", "orjson"
 
 @cache
 def analysis_version() -> str:
-    """Return the version of the analysis of entries."""
     parts = ANALYSIS, ANALYSED_SAMPLE, rules().version, unicodedata.unidata_version
     return _digest(*parts, *map(version, _TEXT_LIBRARIES))
 
 
 @cache
 def file_version() -> str:
-    """Return the version of the file of an index."""
     return _digest(FILE, INDEXED_SAMPLE, analysis_version(), byteorder, *map(version, _INDEX_LIBRARIES))
 
 

@@ -23,7 +23,6 @@ MAX_SEGMENTS = 100
 
 
 def to_columns(snapshot: Snapshot) -> tuple[Mapping[str, int], dict[str, NDArray[Any]]]:
-    """Return the facts and columns of `snapshot`."""
     columns = {"pinned": np.frombuffer(orjson.dumps(sorted(snapshot.pinned)), np.uint8)}
     for number, part in enumerate(snapshot.parts):
         columns[f"{number}.live"] = part.live.view(np.uint8)

@@ -41,7 +41,6 @@ class LiveSegment:
 
     @classmethod
     def of(cls, segment: Segment) -> LiveSegment:
-        """Return `segment` with all documents live."""
         return cls(segment, np.ones(len(segment), bool), len(segment))
 
     def without(self, mcp_ids: Sequence[str]) -> LiveSegment:

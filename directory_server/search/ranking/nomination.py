@@ -48,7 +48,6 @@ def with_nominees(ranking: Ranking) -> Ranking:
 
 
 def _claims_plan(plan: Plan, view: View) -> Plan:
-    """Return a plan for the words of `plan` in claims."""
     terms = {word.text: CLAIM + row[0] for word in plan.words for row in word.rows[:1] if row[0] == row[1]}
     terms |= {word: CLAIM + stem(word) for word in plan.parsed.spaced if word not in terms}
     counts = view.frequencies([*terms.values()])

@@ -212,7 +212,6 @@ def read(request: Request) -> Flash | None:
 
 
 def delete(request: Request, *, secure: bool) -> None:
-    """Delete the cookie."""
     request.add_cookie(COOKIE, "", max_age=0, secure=secure)
 
 

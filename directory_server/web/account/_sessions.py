@@ -49,7 +49,6 @@ class Session:
         return urlsafe_b64encode(digest(self.identifier.encode(), b"csrf", "sha256")).rstrip(b"=").decode()
 
     def has_csrf(self, token: str) -> bool:
-        """Return whether `token` is the CSRF token of the session."""
         return compare_digest(token.encode("utf-8", "replace"), self.csrf.encode())
 
 

@@ -36,7 +36,6 @@ class RpcError(Exception):
         return code if isinstance(code, str) else _NAMES[self.code]
 
     def response(self, identity: Id | None) -> dict[str, Any]:
-        """Return the error response to the message with this id."""
         return error_object(self.code, self.message, identity, self.data)
 
 

@@ -183,7 +183,6 @@ def schemas() -> dict[str, Schema]:
 
 
 def reference(of: type) -> Schema:
-    """Return a reference to the schema of `of` in the document."""
     return {"$ref": f"#/components/schemas/{_NAMES[of]}"}
 
 

@@ -75,7 +75,6 @@ KeyPartValues = Sequence[tuple[str, Mapping[str, object]]]
 async def read_key_parts(
     parts: Sequence[KeyPart], storage: Storage, now: float, key_ids: Sequence[str]
 ) -> KeyPartValues:
-    """Return the parts of keys."""
     return [(part.template, await part.read(storage, now, key_ids)) for part in parts]
 
 

@@ -116,7 +116,6 @@ class SimilarServers:
     _found: dict[tuple[Scope, str], Sequence[Hit]] = field(factory=dict, init=False)
 
     async def of(self, directory: Directory, scope: Scope, entry: Entry) -> Sequence[Hit]:
-        """Return the servers within `scope` that are similar to `entry`."""
         generation, key = self._generation(), (scope, entry.mcp_id)
         if self._found_at != generation:
             self._found.clear()

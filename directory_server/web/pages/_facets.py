@@ -111,7 +111,6 @@ def filter_name(filter: Filter, texts: Translations) -> Markup:
 
 
 def list_url(keywords: str, order: Order, page: int = 1) -> str:
-    """Return the URL of a page of the list for `keywords` in an order."""
     # The start page is no list: a list of all entries has an order.
     sort = order if order != DEFAULT_ORDER or not keywords else ""
     return search_url(keywords, sort=sort, page=str(page) if page > 1 else "")

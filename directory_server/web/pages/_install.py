@@ -87,7 +87,6 @@ def vscode_link(scheme: str, server: Mapping[str, Any]) -> str:
 
 
 def cursor_link(name: str, server: Mapping[str, Any]) -> str:
-    """Return the link that installs `server` in Cursor."""
     return _link_with_config("cursor://anysphere.cursor-deeplink/mcp/install", name, server)
 
 

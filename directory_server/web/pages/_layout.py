@@ -182,7 +182,6 @@ class Layout:
         return self.url or f"{scheme}://{header(request, 'Host')}"
 
     def error_page(self, request: Request, error: ErrorResponse) -> bytes:
-        """Return the page of an error response."""
         for name, text in error.headers.items():
             request.setHeader(name, text)
         return self.page(

@@ -24,7 +24,6 @@ def publisher(name: str) -> str:
 
 
 def publisher_url(namespace: str) -> str:
-    """Return the URL of the page of a publisher."""
     return f"{PUBLISHERS}{namespace}"
 
 
@@ -37,6 +36,5 @@ def website_of(namespace: str) -> str:
 
 
 def title_of_hit(hit: Hit) -> str:
-    """Return the title of a hit for people."""
     title = "" if hit.name == hit.server_name else hit.name
     return plain(display_title(title, hit.server_name), 100) or hit.mcp_id

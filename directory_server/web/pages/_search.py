@@ -156,7 +156,6 @@ class SearchPage:
     async def _list(
         self, directory: Directory, keywords: str, order: Order, number: int, page: Page, summary: Summary
     ) -> Mapping[str, object]:
-        """Return the values of a list."""
         cards = await _cards(directory, page)
         ids = [entry.mcp_id for entry, _, _ in cards]
         return {

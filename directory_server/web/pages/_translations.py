@@ -62,7 +62,6 @@ class Translations:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The keys of all texts."""
         return frozenset(self._texts)
 
     def template(self, key: str) -> str:

@@ -141,7 +141,6 @@ class EventReader(Protocol):
 
 
 def events_of(response: IResponse) -> EventReader:
-    """Return the reader of the events of `response`."""
     reader = EventReader()
     response.deliverBody(reader)
     return reader

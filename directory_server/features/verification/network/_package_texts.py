@@ -133,7 +133,6 @@ def _words(line: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Return `text` without HTML comments."""
     parts, start = [], 0
     while (begin := text.find("<!--", start)) >= 0:
         parts.append(text[start:begin])
