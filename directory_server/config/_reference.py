@@ -160,7 +160,9 @@ def settings_tables(sections: Sections) -> str:
     names = re.compile("|".join(re.escape(".".join(name)) for name in known if len(name) > 1))
     parts = ["### Start here\n", _table(daily, names), "### Rarely needed\n"]
     for section, settings in groups.items():
-        title, doc = (f"Section [{section}]", _summary(classes[section])) if section else ("Top of the file", "")
+        title = f"Section [{section}]" if section else "Top of the file"
+        # The summary of a single setting would repeat its meaning.
+        doc = _summary(classes[section]) if section and len(settings) > 1 else ""
         parts += [f"#### {title}\n", *([f"{doc}\n"] if doc else []), _table(settings, names)]
     for name, field in known.items():
         if cls := table_class(field.type):
@@ -183,7 +185,7 @@ def _table(settings: Mapping[Name, Setting], names: re.Pattern[str]) -> str:
                 f"`{'.'.join(name)}`",
                 _type_name(field),
                 f"`{default}`" if default else "",
-                names.sub(lambda match: f"`{match[0]}`", field.metadata["doc"]),
+                names.sub(lambda match: f"`{match[0]}`", field.metadata["doc"]).replace("|", "\\|"),
             ]
         )
     head = "| setting | type | default | meaning |\n|---|---|---|---|\n"

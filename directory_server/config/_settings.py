@@ -33,8 +33,8 @@ class HttpConfig:
 
     allowed_hosts: tuple[str, ...] = setting(
         (),
-        "Names accepted in Host; if empty: localhost, 127.0.0.1, [::1] and the host of web.url when all "
-        "endpoints are bound to loopback, else any.",
+        "Names accepted in Host; if empty: when all endpoints are bound to loopback, localhost, 127.0.0.1, "
+        "[::1] and the host of web.url, else any.",
         each_matches(r"[^\s/,]+", "hosts such as directory.example.org, without scheme or path"),
     )
     allowed_origins: tuple[str, ...] = setting(
@@ -44,8 +44,7 @@ class HttpConfig:
     )
     trusted_proxies: tuple[str, ...] = setting(
         (),
-        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, networks, and unix for "
-        "a UNIX socket.",
+        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: addresses, networks, unix for a UNIX socket.",
         proxies,
     )
     connections: int = setting(10_000, "Limit of open connections, streams excluded.", AtLeast(1))
@@ -56,14 +55,14 @@ class HttpConfig:
     )
     queued: Bytes = setting(
         67_108_864,
-        "Limit of responses for slow clients, and of incomplete requests; above it, the client that is slow "
-        "or incomplete for the longest time is disconnected.",
+        "Limit of responses for slow clients, and of incomplete requests; above it, the longest waiting "
+        "client is disconnected.",
         AtLeast(1_000_000),
     )
     failed_keys: int = setting(30, "Requests with invalid keys per minute and address.", AtLeast(1))
     health: Literal["minimal", "full"] = setting(
         "minimal",
-        "Content of /healthz: status and number of entries, or also version, upstreams, issuers, faults.",
+        "Content of /healthz: status and number of entries; or also version, upstreams, issuers, faults.",
     )
 
 
@@ -74,7 +73,7 @@ class QuotaConfig:
     limit: int | None = setting(20, "Requests in any 60 minutes for a new key.", AtLeast(1), daily=True)
     synchronous: Literal["normal", "full"] = setting(
         "normal",
-        "Whether a charge survives a process crash (normal), or also power loss but is slower (full).",
+        "Whether a charge survives a process crash, or also power loss but is slower.",
     )
 
 
@@ -88,7 +87,7 @@ class StreamsConfig:
     rotation: Seconds = setting(
         600.0, "Approximate time after which a stream ends and its client reconnects.", above_zero
     )
-    stall: Seconds = setting(30.0, "Time after which a stream is closed whose client reads nothing.", above_zero)
+    stall: Seconds = setting(30.0, "Time after which a stream whose client does not read is closed.", above_zero)
     grace: Seconds = setting(10.0, "Time that a stopping server waits for requests and streams.", above_zero)
 
 
@@ -99,8 +98,7 @@ class KeysConfig:
     grace: Seconds = setting(86_400.0, "Time for which the old secret is valid after a rotation.", AtLeast(0))
     last_use: Seconds = setting(
         7_776_000.0,
-        "Time for which time, network and client of the last use of a key are stored; 0: none, and stored "
-        "ones are deleted.",
+        "Time for which time, network and client of the last use are stored; 0: none, and stored ones are deleted.",
         AtLeast(0),
     )
 
@@ -110,7 +108,7 @@ class LogConfig:
     """Logging."""
 
     access: Literal["text", "json", "off"] = setting("text", "Format of the access log.")
-    access_file: str = setting("", "File of the access log, one per process; -: standard output; if empty: server log.")
+    access_file: str = setting("", "File of the access log; -: standard output; if empty: server log.")
 
 
 @frozen
@@ -118,7 +116,7 @@ class MetricsConfig:
     """Prometheus metrics."""
 
     listen: str = setting(
-        "", "Twisted endpoint of /metrics, without authentication; if empty: no metrics.", endpoint, daily=True
+        "", "Twisted endpoint of /metrics, without authentication; if empty: none.", endpoint, daily=True
     )
 
 
@@ -129,25 +127,25 @@ class AccountsConfig:
     registration: Literal["invite", "open"] = setting(
         "invite", "Who may create an account: invited people, or everybody.", daily=True
     )
-    keys: int = setting(5, "Limit of keys of an account; an ended key counts for one more hour.", AtLeast(0))
+    keys: int = setting(5, "Limit of keys of an account; an ended key counts for an hour.", AtLeast(0))
     pending_keys: int = setting(
         2,
-        "Limit of keys of an account that is not approved; they share one quota.limit.",
+        "Limit of keys of an account that is not approved, with one quota.limit.",
         AtLeast(0),
     )
     pending_total: int = setting(
         1_000, "Limit of accounts that wait for approval; above it, registration is closed.", AtLeast(0)
     )
     unused: Seconds = setting(
-        1_209_600.0, "Time without use after which an account that is not approved is deleted.", AtLeast(86_400)
+        1_209_600.0, "Time after which an unused account that is not approved is deleted.", AtLeast(86_400)
     )
     per_address: int = setting(3, "Registrations of an address (IPv6: /64 network) in 24 hours.", AtLeast(1))
     per_network: int = setting(10, "Registrations of a network (IPv4 /24, IPv6 /48) in 24 hours.", AtLeast(1))
     idle: Seconds = setting(86_400.0, "Time without a request after which a session ends.", AtLeast(60))
     absolute: Seconds = setting(604_800.0, "Time after which a session ends in any case.", AtLeast(60))
-    session_clients: bool = setting(True, "Whether network and browser are stored with each browser session.")
+    session_clients: bool = setting(True, "Whether sessions are stored with network and browser.")
     link: Seconds = setting(259_200.0, "Time for which a link to set a password is valid.", AtLeast(60))
-    passwords: bool = setting(True, "Whether passwords are used; else the links of the command account sign in.")
+    passwords: bool = setting(True, "Whether passwords are used; else links sign in.")
 
 
 @frozen
@@ -175,17 +173,17 @@ class WebConfig:
     )
     logo: str = setting(
         "",
-        "File of a square logo: PNG, JPEG, WebP or SVG, at most 256 KiB; if empty: our own.",
+        "File of a square logo: PNG, JPEG, WebP or SVG, at most 256 KiB.",
     )
     accent: str = setting(
         "",
-        "Colour of links and buttons, such as #0b6670, adapted where hard to read; if empty: teal.",
+        "Colour of links and buttons, such as #0b6670; if empty: teal.",
         color,
     )
     per_minute: int = setting(300, "Page requests per minute, of each account and each other address.", AtLeast(1))
     streams: int = setting(
         1_000,
-        "Limit of open pages with live notices of new servers, 8 per address; at most a tenth of streams.total.",
+        "Limit of open pages with live notices, 8 per address; at most a tenth of streams.total.",
         AtLeast(0),
     )
 
@@ -200,19 +198,19 @@ class Config:
         listen_endpoints,
         daily=True,
     )
-    reuse_port: bool = setting(False, "Whether processes of the same user may listen on the same ports.")
-    data_dir: Path = setting(Path("data"), "Directory of all stored data, below the working directory if relative.")
+    reuse_port: bool = setting(False, "Whether processes of one user may share the ports.")
+    data_dir: Path = setting(Path("data"), "Directory of all stored data.")
     database: str = setting(
         "",
-        "PostgreSQL database of several machines, as a connection string of libpq: host=db.example.org "
-        "dbname=directory; password in PGPASSFILE; if empty: SQLite in data_dir.",
+        "PostgreSQL database, a connection string of libpq such as host=db.example.org dbname=directory, "
+        "with the password in PGPASSFILE; if empty: SQLite.",
         connection_string,
         secret=True,
     )
     database_connections: int = setting(3, "Limit of connections of a process to the database.", AtLeast(3))
     index_dir: str = setting(
         "",
-        "Directory of the file of the search index; if empty: data_dir, and no file with database.",
+        "Directory of the file of the search index; if empty: data_dir, with database none.",
     )
     http: HttpConfig = HttpConfig()
     quota: QuotaConfig = QuotaConfig()
@@ -226,7 +224,7 @@ class Config:
     web: WebConfig = WebConfig()
     upstream: tuple[UpstreamConfig, ...] = setting(
         (),
-        "Upstreams to follow; in the environment and in options also URLs, or official for the official registry.",
+        "Upstreams to follow; as text URLs, or official for the official registry.",
         unique_names,
         daily=True,
         table_of_text=upstream_of_text,

@@ -52,25 +52,23 @@ class UpstreamConfig:
     """An upstream: a registry, a file of entries, or a catalog of ARD, that the directory follows."""
 
     name: str = setting("", "Name of the source; earlier upstreams take precedence.", source_name)
-    url: str = setting(
-        "", "A registry with the official API, the URL or path of a file, or of a catalog or its domain.", url_or_path
-    )
+    url: str = setting("", "A registry with the official API, a file, or a catalog or its domain.", url_or_path)
     kind: Literal["registry", "catalog"] = setting(
         "registry",
         "A registry or file of entries, or a manifest of ARD.",
     )
     publishers: tuple[str, ...] = setting(
         (),
-        "Other domains whose servers a catalog may list, such as example.org or *.example.org; *: all.",
+        "Other domains whose servers a catalog may list, such as *.example.org; *: all.",
         each_matches(r"[A-Za-z0-9.*-]+", "domains such as example.org or *.example.org"),
     )
     allowed_networks: tuple[str, ...] = setting(
         (),
-        "Networks that are not public in which documents of a catalog may be, such as 10.0.0.0/8.",
+        "Networks that are not public and may have documents of a catalog, such as 10.0.0.0/8.",
         networks,
     )
     interval: Seconds = setting(3600.0, "Time between two sync runs.", AtLeast(60))
-    start: str = setting("", "URL or path of a dump, with which the first sync run begins.", url_or_path)
+    start: str = setting("", "URL or path of a dump with which the first sync run begins.", url_or_path)
     headers: tuple[str, ...] = setting(
         (),
         "Request headers, such as Authorization: env:TOKEN, or Authorization: file:/run/secrets/token.",
@@ -85,16 +83,15 @@ class UpstreamConfig:
     exclude: tuple[str, ...] = setting((), "Patterns of names to leave out.", name_patterns)
     floor: float = setting(
         0.85,
-        "Share of the entries of the last full sync; if a full sync finds fewer, nothing is removed.",
+        "Share of the last full sync; if one finds fewer entries, nothing is removed.",
         fraction,
     )
     official: bool = setting(
         False,
         "Whether to believe this source, such as a mirror, about what the official registry lists; else "
-        "publisher:verified and official:true find none of it. The official registry by https needs no "
-        "setting.",
+        "publisher:verified and official:true find none of it.",
     )
-    versions: Literal["latest", "all"] = setting("all", "Stored versions of a name: the latest at each sync, or all.")
+    versions: Literal["latest", "all"] = setting("all", "Stored versions: the latest at each sync, or all.")
     max_entries: int = setting(100_000, "Limit of stored names, deleted ones included.", AtLeast(1))
     max_bytes: Bytes = setting(1_000_000_000, "Limit of the size of stored entries.", AtLeast(1_000_000))
 
@@ -105,7 +102,7 @@ class RegistryConfig:
 
     access: Literal["off", "public", "secret-path", "key"] = setting(
         "off",
-        "Who may read the registry API: nobody, everybody, clients that know a path, clients with an API key.",
+        "Who may read the registry API: nobody, everybody, clients with a path, with an API key.",
         daily=True,
     )
     listed: Literal["all", "curated"] = setting(
@@ -118,6 +115,4 @@ class RegistryConfig:
 class McpConfig:
     """The MCP endpoint."""
 
-    search_tools: bool = setting(
-        False, "Whether the endpoint offers search_tools, which searches the tools of all servers."
-    )
+    search_tools: bool = setting(False, "Whether to offer the tool search_tools, which searches the tools of servers.")

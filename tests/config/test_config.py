@@ -219,6 +219,7 @@ def test_tables_have_every_setting_once_with_its_type_and_default() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| [^|]+ \| (?:`([^`]*)`)? ?\|", tables, re.MULTILINE)
     listed = dict(rows)
     assert len(rows) == len(listed)
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables.splitlines() if line.startswith("| `")} == {5}
     described = [*describe(DEFAULTS), *describe(UpstreamConfig(), "upstream.")]
     settings = {setting.name: setting.value for setting in described}
     # `config` shows the tables of an upstream, not the list.

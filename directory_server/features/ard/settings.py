@@ -35,14 +35,14 @@ class ArdConfig:
         "key", "Who may use the ARD registry: nobody, everybody, clients with an API key."
     )
     manifest_entries: int = setting(
-        0, "Entries in the manifest of a public registry, the best known, at most 100.", _check_number
+        0, "Best known entries in the manifest of a public registry, at most 100.", _check_number
     )
     referrals: tuple[str, ...] = setting(
         (), "Base URLs of other ARD registries that a search names on request.", _registry_urls
     )
     federation: tuple[str, ...] = setting(
         (),
-        "Base URLs of at most 8 other ARD registries that are searched too, unless a client forbids it.",
+        "Base URLs of at most 8 other ARD registries that are searched too.",
         _check_federation,
     )
     federation_timeout: Seconds = setting(1.0, "Time that a search waits for other registries.", above_zero)

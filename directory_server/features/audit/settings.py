@@ -21,16 +21,14 @@ class AuditConfig:
     enabled: bool = setting(False, "Whether actions are recorded.", step="admin.step_audit")
     reads: tuple[str, ...] = setting(
         (),
-        "Beginnings of paths whose reads are recorded as well, such as /admin.",
+        "Beginnings of paths whose reads are recorded, such as /admin.",
         each_matches(r"/\S*", "paths such as /admin or /api/open/v1/entries"),
     )
     keep: Seconds = setting(31_536_000.0, "Time for which a record is stored.", above_zero)
     max_records: int = setting(1_000_000, "Limit of records; the oldest are deleted first.", AtLeast(1_000))
-    key_file: str = setting(
-        "", "File with a key of 32 bytes or more that signs checkpoints (HMAC-SHA-256); if empty: unsigned."
-    )
+    key_file: str = setting("", "File with a key of 32 bytes or more that signs checkpoints (HMAC-SHA-256).")
 
-    head_file: str = setting("", "File outside of the database for the signed head of the log; if empty: in data_dir.")
+    head_file: str = setting("", "File for the signed head of the log; if empty: in data_dir.")
 
     def key(self) -> bytes:
         """Return the key of checkpoints, empty without one. Raises ConfigError."""

@@ -13,6 +13,6 @@ class IconsConfig:
 
     fetch: bool = setting(
         False,
-        "Whether the server fetches icons of entries from their URLs when a page shows them.",
+        "Whether the server fetches icons of entries from their URLs.",
         step="admin.step_icons",
     )

@@ -11,9 +11,9 @@ from ...config import setting
 class ListsConfig:
     """Lists of entries, and the groups that see them."""
 
-    enabled: bool = setting(False, "Whether readers see only the entries of their lists; without any list, none.")
+    enabled: bool = setting(False, "Whether readers see the entries of their lists only.")
     catalogue: bool = setting(
         False,
-        "Whether the search page also shows signed-in members entries outside of their lists, as servers "
-        "that need approval.",
+        "Whether searches on the pages also show members entries outside of their lists, as servers that "
+        "need approval.",
     )

@@ -11,5 +11,5 @@ from ...config import name_patterns, setting
 class LookalikesConfig:
     """Entries whose names imitate others."""
 
-    enabled: bool = setting(True, "Whether to flag entries that resemble others, and to reject to publish them.")
+    enabled: bool = setting(True, "Whether to flag look-alikes, and to reject to publish them.")
     allow: tuple[str, ...] = setting((), "Patterns of names that are not flagged, * for any characters.", name_patterns)

@@ -11,4 +11,4 @@ from ...config import setting
 class ManagedSettingsConfig:
     """Managed settings of editors, generated from the curated entries."""
 
-    enabled: bool = setting(False, "Whether clients with an API key may read them.")
+    enabled: bool = setting(False, "Whether clients with an API key may read managed settings of editors.")

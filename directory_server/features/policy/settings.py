@@ -38,10 +38,10 @@ class PolicyConfig:
     """Rules that hide entries from all readers; entries that are pinned, allowed or local are never hidden by rules."""
 
     require: tuple[str, ...] = setting(
-        (), "Queries such as publisher:verified; entries that do not match all are hidden.", queries
+        (), "Queries such as publisher:verified; entries that do not match are hidden.", queries
     )
     hide: tuple[str, ...] = setting(
-        (), "Queries such as flag:instructions|secrets; entries that match any are hidden.", queries
+        (), "Queries such as flag:instructions|secrets; entries that match are hidden.", queries
     )
 
     @property

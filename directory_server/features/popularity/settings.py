@@ -13,5 +13,5 @@ class PopularityConfig:
 
     enabled: bool = setting(
         True,
-        "Whether to count the accounts that open an entry, from three on, by hashes that are deleted after two months.",
+        "Whether to count accounts that open an entry, from three on, by hashes for two months.",
     )

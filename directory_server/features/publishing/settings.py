@@ -48,26 +48,27 @@ class PublishConfig:
 
     github_namespaces: tuple[str, ...] = setting(
         (),
-        "Namespaces that GitHub Actions publish without a token, such as io.github.acme/*; *: that of any owner.",
+        "Namespaces that GitHub Actions publish, such as io.github.acme/*; *: that of any owner.",
         proven_namespaces,
     )
-    github_audience: str = setting("", "Audience of these tokens; if empty: web.url.")
-    github_issuer: str = setting("https://token.actions.githubusercontent.com", "Issuer of these tokens.", issuer_url)
+    github_audience: str = setting("", "Audience of tokens of GitHub; if empty: web.url.")
+    github_issuer: str = setting(
+        "https://token.actions.githubusercontent.com", "Issuer of tokens of GitHub.", issuer_url
+    )
     github_claims: tuple[str, ...] = setting(
         (),
-        "Claims that these tokens must have, such as repository=acme/servers and ref=refs/heads/main; of "
-        "several values of a claim one is enough. Without event_name: push, release, schedule, "
-        "workflow_dispatch.",
+        "Claims of tokens of GitHub, such as repository=acme/servers and ref=refs/heads/main; one value of a "
+        "claim is enough. Without event_name: push, release, schedule, workflow_dispatch.",
         _claims,
     )
     dns_namespaces: tuple[str, ...] = setting(
-        (), "Namespaces that a TXT record of their domain proves, such as com.acme.*/*; *: any.", proven_namespaces
+        (), "Namespaces that their domain's TXT record proves, such as com.acme.*/*; *: any.", proven_namespaces
     )
     http_namespaces: tuple[str, ...] = setting(
-        (), "Namespaces that a file on the web server of their domain proves; *: any.", proven_namespaces
+        (), "Namespaces that a file on their domain's web server proves; *: any.", proven_namespaces
     )
     http_networks: tuple[str, ...] = setting(
-        (), "Networks that are not public and may be asked for this file, such as 10.0.0.0/8.", networks
+        (), "Networks that are not public and may be asked for that file, such as 10.0.0.0/8.", networks
     )
     oidc_issuer: str = setting(
         "",

@@ -19,7 +19,7 @@ class RemovalsConfig:
 
     sources: tuple[str, ...] = setting(
         (),
-        "Files, folders, zip archives or URLs of OSV records of malicious packages; if empty: nothing is removed.",
+        "Files, folders, zip archives or URLs of OSV records of malicious packages.",
         sources,
     )
     interval: Seconds = setting(86_400.0, "Time between two readings of the sources.", AtLeast(600))

@@ -13,16 +13,14 @@ class RequestsConfig:
     """Requests of all kinds, such as for entries on lists and for a larger quota, and e-mails about them."""
 
     age: Seconds = setting(
-        7_776_000.0, "Time after which an open request expires, and a decided one is deleted.", above_zero
+        7_776_000.0, "Time after which open requests expire, and decided ones are deleted.", above_zero
     )
-    mail_host: str = setting(
-        "", "Mail server for e-mails to members and approvers; if empty: none are sent.", line(253)
-    )
+    mail_host: str = setting("", "Mail server; if empty: no e-mails.", line(253))
     mail_port: int = setting(587, "Port of the mail server.", AtLeast(1))
-    mail_tls: bool = setting(True, "Whether the mail server must offer STARTTLS with a valid certificate.")
+    mail_tls: bool = setting(True, "Whether STARTTLS with a valid certificate is required.")
     mail_sender: str = setting("", "Address that e-mails are from, such as directory@example.org.", line(254))
     mail_user: str = setting("", "User at the mail server.", line(200))
-    mail_password_file: str = setting("", "File with the password of the user.")
+    mail_password_file: str = setting("", "File with the password of the mail user.")
 
     def check(self, config: Config) -> None:
         """Raise ConfigError for mail without a sender or links, and for a user without TLS or without a password."""

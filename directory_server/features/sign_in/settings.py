@@ -61,42 +61,42 @@ class IssuerConfig:
 
     name: str = setting("", "Name in the paths of the directory, such as keycloak.", _name)
     title: str = setting("", "Name on the button; if empty: the name.", line(40))
-    url: str = setting("", "URL, exactly as in the discovery document; https://github.com for GitHub.", issuer_url)
+    url: str = setting("", "URL as in the discovery document; https://github.com for GitHub.", issuer_url)
     kind: Literal["oidc", "github"] = setting("oidc", "OpenID Connect, or GitHub's OAuth API.")
-    client_id: str = setting("", "Id of the directory at the issuer; if empty: nobody signs in.", line(500))
-    client_secret_file: str = setting("", "File with the secret of the directory at the issuer; if empty: PKCE only.")
+    client_id: str = setting("", "Id of the directory at the issuer; if empty: no sign-in.", line(500))
+    client_secret_file: str = setting("", "File with the secret of the directory; if empty: PKCE only.")
     scopes: tuple[str, ...] = setting(
         ("openid", "email", "profile"),
         "Scopes of a sign-in.",
         each_matches(r"[!#-\[\]-~]+", "scopes such as openid and email"),
     )
-    trust_email: bool = setting(False, "Whether addresses without the claim email_verified count as verified.")
+    trust_email: bool = setting(False, "Whether addresses without email_verified count as verified.")
     domains: tuple[str, ...] = setting(
         (), "Domains of e-mail addresses that may sign in; if empty: all.", each_matches(r"[^\s@,]+", "domains")
     )
     require: tuple[str, ...] = setting(
         (),
-        "Claims of people who may sign in, such as groups=mcp-users; of several values of a claim one is enough.",
+        "Claims of people who may sign in, such as groups=mcp-users; one value of a claim is enough.",
         each_matches(r"[^=\s]+=[^\0]+", "claims such as groups=mcp-users"),
     )
-    groups: str = setting("groups", "Claim with the groups of a person; dots lead into objects: realm_access.roles.")
+    groups: str = setting("groups", "Claim with a person's groups, such as realm_access.roles.")
     operators: tuple[str, ...] = setting((), "Groups whose members are operators.")
     auditors: tuple[str, ...] = setting(
-        (), "Groups whose members, if no operators, are auditors; if both are empty: claims decide no role."
+        (), "Groups whose members, unless operators, are auditors; if both are empty: claims decide no role."
     )
     renew: Seconds = setting(
         0.0,
-        "Time after a sign-in for which keys, sessions, groups and role count, such as 1d; 0: always.",
+        "Time for which keys, sessions, groups and role count after a sign-in, such as 1d; 0: always.",
         AtLeast(0),
     )
-    create: bool = setting(True, "Whether a first sign-in creates an account; else an operator invites people.")
-    tokens: bool = setting(False, "Whether its access tokens authenticate requests in place of API keys.")
+    create: bool = setting(True, "Whether a first sign-in creates an account.")
+    tokens: bool = setting(False, "Whether access tokens authenticate in place of API keys.")
     audiences: tuple[str, ...] = setting((), "Audiences of its access tokens besides the URLs of the directory.")
     read_scope: str = setting(READ_SCOPE, "Scope of tokens that may read; if empty: each may.", line(200))
     write_scope: str = setting(WRITE_SCOPE, "Scope of tokens that may publish; if empty: each may.", line(200))
     publish: tuple[str, ...] = setting(
         (),
-        "Namespaces that access tokens with a claim publish, such as groups=publishers io.acme/*.",
+        "Namespaces of access tokens with a claim, such as groups=publishers io.acme/*.",
         _publish_rules,
     )
 

@@ -22,17 +22,11 @@ def _is_share(_: object, attribute: object, value: float) -> None:
 class TracesConfig:
     """Traces of requests, sent to a collector of OpenTelemetry; they need the extra `traces`."""
 
-    endpoint: str = setting(
-        "", "URL for OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces; if empty: no traces.", endpoint_url
-    )
+    endpoint: str = setting("", "URL for OTLP/HTTP, such as http://127.0.0.1:4318/v1/traces.", endpoint_url)
     sample: float = setting(1.0, "Share of traces that is recorded, from 0 to 1.", _is_share)
-    follow: bool = setting(
-        False, "Whether the sampled flag of a client's `traceparent` decides instead; for trusted clients."
-    )
+    follow: bool = setting(False, "Whether the client's `traceparent` decides instead; for trusted clients.")
     service: str = setting("directory-server", "Name of the service in traces.")
-    headers_file: str = setting(
-        "", "File with headers for the collector, a line such as `Authorization: Bearer ...` each."
-    )
+    headers_file: str = setting("", "File with headers, a line such as `Authorization: Bearer ...` each.")
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers for the collector. Raises ConfigError."""

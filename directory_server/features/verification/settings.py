@@ -29,16 +29,14 @@ class VerifyConfig:
     )
     packages: bool = setting(
         False,
-        "Whether the server checks packages of entries, at npm, PyPI, NuGet and OCI registries.",
+        "Whether the server checks packages, at npm, PyPI, NuGet and OCI registries.",
         daily=True,
     )
     remotes_interval: Seconds = setting(86_400.0, "Time between two checks of a remote.", AtLeast(3_600))
     packages_interval: Seconds = setting(604_800.0, "Time between two checks of a package.", AtLeast(3_600))
-    retry: Seconds = setting(
-        21_600.0, "Time from a failed check to the next one, until the server is down.", AtLeast(600)
-    )
+    retry: Seconds = setting(21_600.0, "Time from a failed check to the next, until the server is down.", AtLeast(600))
     down_after: Seconds = setting(
-        259_200.0, "Time of failed checks, at least 3, after which a server is down.", AtLeast(3_600)
+        259_200.0, "Time of failed checks, at least 3, until a server is down.", AtLeast(3_600)
     )
     per_minute: int = setting(60, "Limit of checks per minute.", AtLeast(1))
     concurrency: int = setting(8, "Limit of checks at a time, one per host.", AtLeast(1))
@@ -47,7 +45,7 @@ class VerifyConfig:
         (), "Patterns of names to check, * for any characters; if empty: all.", name_patterns
     )
     exclude: tuple[str, ...] = setting((), "Patterns of names not to check.", name_patterns)
-    contact: str = setting("", "E-mail address or URL in the User-Agent of checks; if empty: web.url.", contact)
+    contact: str = setting("", "Address or URL in the User-Agent of checks; if empty: web.url.", contact)
     allowed_networks: tuple[str, ...] = setting(
         (),
         "Networks that are not public and may be checked, such as 10.0.0.0/8.",

@@ -13,6 +13,6 @@ class WebhooksConfig:
 
     allowed_networks: tuple[str, ...] = setting(
         (),
-        "Networks that are not public and may receive messages, such as 10.0.0.0/8; URLs of http are then allowed too.",
+        "Networks that are not public and may receive messages, also by http, such as 10.0.0.0/8.",
         networks,
     )

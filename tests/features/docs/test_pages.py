@@ -202,7 +202,7 @@ def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.Monk
         ("audit log", "operations/audit-log"),
         ("webhook", "operations/webhooks"),
         ("quota 401", "protocol/keys"),
-        ("postgres", "operations/several-machines/set-up-from-an-empty-postgresql"),
+        ("postgres", "operations/several-machines"),
     ],
 )
 def test_a_question_has_its_answer_first(question: str, path: str) -> None:
