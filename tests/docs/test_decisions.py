@@ -7,8 +7,8 @@ import re
 from ._examples import ROOT
 
 MAX_DECISIONS = 40
-MAX_WORDS = 600
-MAX_WORDS_IN_ALL = 18_000
+MAX_WORDS = 500
+MAX_WORDS_IN_ALL = 15_200
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 
