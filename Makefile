@@ -110,7 +110,7 @@ define install
 endef
 
 # A development environment runs the server, too: it is installed at once.
-.venv/run .venv/dev: setup.py pyproject.toml $(wildcard docs/*.md docs/decisions/*.md docs/render.py)
+.venv/run .venv/dev: setup.py pyproject.toml $(wildcard docs/*.md docs/*.svg docs/decisions/*.md docs/render.py)
 	@test -x .venv/bin/python || { $(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' \
 	    && $(PYTHON) -m venv .venv; } > /dev/null 2>&1 || { \
 	    echo '$(PYTHON) is not Python 3.11 or later with venv: name one that is, as in make run PYTHON=python3.12.' >&2; exit 1; }

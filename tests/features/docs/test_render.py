@@ -8,6 +8,7 @@ import runpy
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -33,13 +34,17 @@ class Links(HTMLParser):
                 self.ids.append(value or "")
 
 
+RENDERED: Any = RENDER["render"]()
+IMAGES: dict[str, str] = RENDERED["files"]
+
+
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     """Return the HTML of the project's documents by path."""
-    return {page["path"]: page["html"] for page in RENDER["render"]()["pages"]}
+    return {page["path"]: page["html"] for page in RENDERED["pages"]}
 
 
-def test_every_link_leads_to_a_page_and_an_anchor(pages: dict[str, str]) -> None:
+def test_every_link_leads_to_a_page_and_an_anchor_or_an_image(pages: dict[str, str]) -> None:
     anchors = {path: set(Links(html).ids) for path, html in pages.items()}
     for path, html in pages.items():
         for link in Links(html).links:
@@ -47,7 +52,7 @@ def test_every_link_leads_to_a_page_and_an_anchor(pages: dict[str, str]) -> None
                 continue
             target, _, anchor = link.removeprefix("/docs/").partition("#")
             assert link.startswith("/docs/"), (path, link)
-            assert target in pages or target.endswith(".svg"), (path, link)
+            assert target in pages or target in IMAGES, (path, link)
             assert not anchor or anchor in anchors[target], (path, link)
 
 
@@ -57,6 +62,17 @@ def test_pages_are_small_and_have_one_main_heading(pages: dict[str, str]) -> Non
         assert len(html.encode()) < 26_000, path
         assert "style=" not in html, path
         assert "<script" not in html, path
+        assert "language-mermaid" not in html, path
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_an_image_has_a_title_a_description_and_nothing_active(name: str, pages: dict[str, str]) -> None:
+    image = ElementTree.fromstring(IMAGES[name])
+    tags = [element.tag.rpartition("}")[2] for element in image.iter()]
+    assert tags[:3] == ["svg", "title", "desc"]
+    assert set(tags) <= {"svg", "title", "desc", "style", "defs", "marker", "path", "rect", "text"}
+    assert not re.search(r"href|url\((?!#)|@import", IMAGES[name])
+    assert any(f'src="/docs/{name}"' in html for html in pages.values())
 
 
 def write(folder: Path, **documents: str) -> Path:
