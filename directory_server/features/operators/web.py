@@ -15,6 +15,7 @@ from zope.interface import implementer
 from ... import __version__
 from ...config import Config, ShownSetting, describe, endpoints
 from ...domain.roster import MAX_COUNTED, RosterCounts
+from ...domain.upstreams import FinishedRun
 from ...domain.work import BACKUP, Work, sync_of
 from ...feature import parts
 from ...feature.parts import WebPart
@@ -118,6 +119,7 @@ class ServerPages:
             "max_error": MAX_ERROR,
             "errors": self._errors.of_last_day(),
             "upstreams": [upstream.state for upstream in self._server.all(parts.UPSTREAMS)],
+            "notes": {name: runs[0].note for name, runs in (await self._runs()).items() if runs},
             "running": [row for row in work.values() if row.is_active],
             "backup": work.get(BACKUP),
             "free": await self._server.offload(lambda: _free_bytes(self._server.config)),
@@ -152,16 +154,19 @@ class ServerPages:
     @app.get(UPSTREAMS)
     @page("upstreams")
     async def get_upstreams(self, sent: Sent) -> Mapping[str, Any]:
-        names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
-        runs = {name: await self._server.storage.mirrors.runs(name) for name in names}
-        work = await self._server.storage.work.all()
-        running = {name: row for name in names if (row := work.get(sync_of(name))) and row.is_active}
+        runs, work = await self._runs(), await self._server.storage.work.all()
+        running = {name: row for name in runs if (row := work.get(sync_of(name))) and row.is_active}
         return {
             "upstreams": self._server.all(parts.UPSTREAMS),
             "runs": runs,
             "running": running,
             "max_error": MAX_ERROR,
         }
+
+    async def _runs(self) -> Mapping[str, Sequence[FinishedRun]]:
+        """Return the last sync runs of each upstream, the newest first."""
+        names = [upstream.state.name for upstream in self._server.all(parts.UPSTREAMS)]
+        return {name: await self._server.storage.mirrors.runs(name) for name in names}
 
     @app.post(f"{UPSTREAMS}/sync")
     @form(UPSTREAMS)

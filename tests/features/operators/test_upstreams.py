@@ -39,10 +39,14 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
             failing, run=FinishedRun(1_700_000_000.0, 1_700_000_065.0, True, 4_321, error=HOSTILE)
         )
     )
-    run_sync(registered.storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False)))
+    note = "Our clock is 300 seconds behind that of the upstream."
+    run_sync(
+        registered.storage.mirrors.put(failing, run=FinishedRun(1_700_003_600.0, 1_700_003_601.0, False, note=note))
+    )
     registered.add(UPSTREAMS, upstream)
     operator.get("/admin")
     assert "The upstream a/b é fails." in operator.text
+    assert note in operator.text
     operator.get("/admin/upstreams")
     assert "1,234" in operator.text
     assert "2023-11-14 22:13 UTC" in operator.text
@@ -50,7 +54,7 @@ def test_shows_upstreams_and_syncs_on_request(server: Server, operator: Browser)
     rows = [row.partition("</tr>")[0] for row in operator.page.split("<tr>")[2:]]
     assert len(rows) == 2
     assert "2023-11-14 23:13 UTC" in rows[0]
-    assert "<td>Done</td>" in rows[0]
+    assert "<td>Done <bdi>Our clock" in rows[0]
     assert "<td>65</td><td>Yes</td><td>4,321</td>" in rows[1]
     operator.follow(operator.post("/admin/upstreams/sync", {"name": "a/b é"}))
     assert "Sync run started." in operator.text
