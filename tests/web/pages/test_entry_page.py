@@ -103,6 +103,17 @@ def test_tools_and_parameters_are_bounded() -> None:
     assert {len(parameters) + more for _, parameters, more in views} == {1_000}
 
 
+def test_a_website_and_a_package_are_named_once(get_page: GetPage, server: Server) -> None:
+    package = {"registryType": "npm", "identifier": "@acme/mail", "version": "1.0.0", "transport": {"type": "stdio"}}
+    repository = {"url": "https://github.com/acme/mail.git", "source": "github"}
+    values = {"repository": repository, "websiteUrl": "https://github.com/acme/mail/", "packages": [package, package]}
+    mail = entry("io.github.acme/mail", "Reads mail.", **values)
+    server.publish(mail)
+    facts = Document(get_page(f"/servers/{mail.mcp_id}")).text.partition("Source code")[2]
+    assert facts.count("@acme/mail 1.0.0") == 1
+    assert "Website" not in facts
+
+
 def test_versions_are_listed_latest_first(get_page: GetPage, server: Server) -> None:
     server.publish(*(version(number) for number in range(1, 4)), version(4, isLatest=True))
     page = Document(get_page(f"/servers/{version(1).mcp_id}")).text
