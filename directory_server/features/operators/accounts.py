@@ -201,6 +201,13 @@ ACCOUNTS = Resource(
     ),
     actions=(
         Action(
+            "approve",
+            "Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted.",
+            _approve,
+            done="is approved",
+            allows=_is("pending"),
+        ),
+        Action(
             "link",
             "Create a one-time link to set the password.",
             _link,
@@ -215,13 +222,6 @@ ACCOUNTS = Resource(
             _reset,
             fields=(Field("revoke_keys", "Revoke all keys and end the password and all sessions now.", kind="flag"),),
             place="command",
-        ),
-        Action(
-            "approve",
-            "Approve the registered account EMAIL: each key gets its own quota, and the account is not deleted.",
-            _approve,
-            done="is approved",
-            allows=_is("pending"),
         ),
         Action(
             "enable",
