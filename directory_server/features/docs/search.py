@@ -50,6 +50,7 @@ _ALIKE: Mapping[str, Sequence[str]] = {
 """Other texts of the documents for a word of a query."""
 
 _ABOUT = {
+    "offline": "offline mirror air gap dump without internet",
     "connect": "cursor vscode vs code claude editor editors connect",
     "operations/accounts": "invite users members forgot forgotten password reset",
     "operations/back-up": "restore a backup",
@@ -57,7 +58,7 @@ _ABOUT = {
     "operations/curate": "hide unhide pin allow an entry server",
     "operations/follow-other-registries": "follow the official registry sync upstream",
     "operations/single-sign-on-sso": "sso oidc openid connect sign in login entra azure okta keycloak google github",
-    "operations/keys": "raise increase change the limit quota of a key rotate revoke delete",
+    "operations/keys": "raise increase change the limit quota of a key rotate rotation revoke delete",
 }
 """Words that pages are about beside those of their titles."""
 

@@ -203,6 +203,18 @@ def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.Monk
         ("webhook", "operations/webhooks"),
         ("quota 401", "protocol/keys"),
         ("postgres", "operations/several-machines"),
+        ("several machines", "operations/several-machines"),
+        ("high availability", "operations/several-machines"),
+        ("first day", "operations/first-day"),
+        ("smtp", "operations/accounts"),
+        ("personal data", "operations/accounts"),
+        ("alerts", "operations/metrics"),
+        ("tls certificate", "operations/tls-and-proxies"),
+        ("reverse proxy", "operations/tls-and-proxies"),
+        ("disk full", "operations/storage-faults"),
+        ("limits", "operations/limits-and-sizing"),
+        ("kubernetes", "operations/containers"),
+        ("offline mirror", "offline"),
     ],
 )
 def test_a_question_has_its_answer_first(question: str, path: str) -> None:
