@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 from urllib.parse import unquote
 
 from attrs import evolve, frozen
 from twisted.python.failure import Failure
 
-from ..domain.errors import DirectoryError, NotFound
+from ..domain.errors import BadInput, DirectoryError, NotFound
 from ..domain.keys import NewSecret
 from ..domain.ports.requests import MAIL
 from ..http import Request
 from ..resource import MAX_ROWS, Action, Asked, Done, Facts, Field, Parts, Resource, field_of
+from ..serialization import encode
 from ..tables import Storage
 from ..web.account import Member, local_path, shown_once
 from ..web.audit import changing
@@ -72,6 +74,11 @@ class ResourcePages:
         parts = self._parts(request, member)
         try:
             facts = await self._facts(parts, record_id)
+            if sent.get(SHOWN, "") not in ("", _shown_digest(action, parts, facts)):
+                raise BadInput(
+                    "The values have changed since the page was loaded. Send the form again to replace them.",
+                    code="changed_meanwhile",
+                )
             async with changing(request, lambda: self._audited(parts, record_id)):
                 done = await action.run(parts, facts["id"], **action.read(sent)) or Done()
         except DirectoryError as error:
@@ -147,6 +154,7 @@ class ResourcePages:
             "rows": {action.name: await action.rows(parts, facts["id"]) for action in actions if action.rows},
             "most": MAX_ROWS,
             "forms": {action.name: action.values(parts, facts) for action in actions},
+            "digests": {action.name: _shown_digest(action, parts, facts) for action in actions},
             "choices": await _choices(parts, [field for action in actions for field in action.fields]),
             "log": await resource.log(parts, facts["id"], resource.longest_log) if resource.log else (),
         }
@@ -176,6 +184,9 @@ class ResourcePages:
         return f"{self.resource.name}/{record_id}"
 
 
+SHOWN = "shown"
+"""The field of a form with the digest of the values that it had."""
+
 NOTHING_SENT: Mapping[str, Any] = {"message": "", "about": "", "wrong": "", "failed": "", "values": {}}
 """What a page of a form shows of an error if there is none."""
 
@@ -196,6 +207,16 @@ def form_error(
         "wrong": field_of(error, fields),
         "values": sent,
     }
+
+
+def _shown_digest(action: Action, parts: Parts, facts: Facts) -> str:
+    """Return a digest of the values in the form of an action; empty if it shows none.
+
+    A form that is sent has that of its page, so that of two operators neither replaces what she has not seen.
+    """
+    values = action.values(parts, facts)
+    shown = [str(values.get(field.name, "")) for field in action.fields]
+    return blake2b(encode(shown), digest_size=8).hexdigest() if values else ""
 
 
 async def _choices(parts: Parts, fields: Sequence[Field]) -> Mapping[str, Collection[str]]:

@@ -283,6 +283,27 @@ def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_inpu
     assert run_sync(listed.lists.find("staff-tools")).groups == ()
 
 
+def test_of_two_operators_neither_replaces_what_she_has_not_seen(listed: Listed, operator_of_lists: Browser) -> None:
+    operator, path = operator_of_lists, "/admin/lists/red"
+    operator.get(path)
+    before = shown_values_of(operator.page)
+    # The other one takes the list away from its group.
+    run_sync(listed.lists.set_groups("red", ()))
+    assert operator.submit(f"{path}/save", {**before, "title": "Vaults"}) == "changed_meanwhile"
+    red = run_sync(listed.lists.find("red"))
+    assert (red.title, red.groups) == ("red", ())
+    # What was sent is still there, to be sent again or not.
+    again = shown_values_of(operator.page)
+    assert (again["title"], again["groups"]) == ("Vaults", "red")
+    assert operator.submit(f"{path}/save", again) == ""
+    assert run_sync(listed.lists.find("red")).groups == ("red",)
+
+
+def shown_values_of(page: str) -> dict[str, str]:
+    (shown,) = re.findall(r'name="shown" value="([^"]*)"', page)
+    return {**values_of(page), "shown": shown}
+
+
 def test_the_command_defines_lists_and_groups(directory: CommandLine) -> None:
     directory.succeed("key", "create", "--label", "agent")
     key = json.loads(directory.succeed("key", "list", "--json"))[0]["id"]
