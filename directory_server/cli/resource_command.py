@@ -44,9 +44,14 @@ def _list(resource: Resource) -> click.Command:
 
 
 def _records(resource: Resource, parts: Parts, state: str) -> Iterator[Facts]:
-    """Yield the facts of all records; those of `Resource.every` page by page."""
+    """Yield the facts of all records, page by page."""
     if resource.every is None or state:
-        yield from (resource.facts(parts, one) for one in wait_for(resource.list(parts, Asked(PAGE, state=state))))
+        asked = Asked(PAGE, state=state)
+        while facts := [resource.facts(parts, one) for one in wait_for(resource.list(parts, asked))]:
+            yield from facts
+            if not resource.has_pages or len(facts) < PAGE:
+                break
+            asked = evolve(asked, after=facts[-1]["id"])
         return
     after = 0
     while page := wait_for(resource.every(parts, after, PAGE)):

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from attrs import evolve, frozen
 
 from ..domain.changes import Cause
 from ..domain.endings import Ending, Setter, ending_of, unknown_entry
-from ..domain.entries import mcp_id_of
+from ..domain.entries import is_storable, mcp_id_of
 from ..domain.errors import BadInput, NotFound
 from ..domain.notes import ENDING, FORMER, Note
 from ._listing import mark_updated
 from ._locking import PUBLISHERS
-from ._notes import note_of, notes_of_kinds, put_notes
+from ._notes import note_of, notes_of, notes_of_kinds, put_notes
 from ._tables import Rows, Tables, transaction
 
+MAX_FORMER = 20
+"""Former names of an entry, by whose words searches find it."""
+
 _IS_VISIBLE = "SELECT 1 FROM entry WHERE mcp_id = :mcp_id AND name = :name AND visible_id IS NOT NULL"
+
+_VISIBLE = """
+    SELECT kind, reason, since, other, body, body_id, name FROM note INNER JOIN entry ON entry.mcp_id = note.mcp_id
+    WHERE kind = :kind AND visible_id IS NOT NULL
+"""
+
+_FIND = f"{_VISIBLE} AND note.mcp_id IN (:mcp_id, :of_name)"
+
+_PAGE = f"""
+    {_VISIBLE} AND (reason LIKE :moved) = CAST(:is_moved AS boolean)
+        AND (reason > :reason OR reason = :reason AND note.mcp_id > :after)
+    ORDER BY reason, note.mcp_id LIMIT :limit
+"""
 
 _NAMES = """
     SELECT name FROM entry WHERE name > :first AND name < :last AND visible_id IS NOT NULL ORDER BY name LIMIT :limit
@@ -29,11 +46,26 @@ class StoredEndings:
 
     _tables: Tables
 
-    async def list(self) -> Sequence[Ending]:
-        """Return all of visible entries, the earliest first."""
-        stored = await self._tables.read(lambda rows: notes_of_kinds(rows, [ENDING], visible=True))
-        endings = filter(None, [ending_of(notes[0].name, notes) for notes in stored.values()])
-        return sorted(endings, key=lambda ending: (ending.date, ending.name))
+    async def page(self, limit: int, after: str = "", *, moved: bool) -> Sequence[Ending]:
+        """Return at most `limit` of visible entries, the earliest first, after that of the entry with the id `after`.
+
+        They are moves, or others.
+        """
+
+        def read(rows: Rows) -> Sequence[Ending]:
+            last = note_of(rows, after, ENDING)
+            reason = "" if last is None else last.reason
+            values = {"moved": "% moved", "is_moved": moved, "reason": reason, "after": after, "limit": limit}
+            return [_of_row(row) for row in rows.all(_PAGE, kind=ENDING, **values)]
+
+        return await self._tables.read(read)
+
+    async def find(self, name_or_id: str) -> Ending | None:
+        """Return that of the visible entry with a name or an id, None if it has none."""
+        if not is_storable(name_or_id):
+            return None
+        rows = await self._tables.select(_FIND, kind=ENDING, mcp_id=name_or_id, of_name=mcp_id_of(name_or_id))
+        return next(map(_of_row, rows), None)
 
     async def names(self, namespace: str, limit: int) -> Sequence[str]:
         """Return the names of the first `limit` visible entries of a namespace."""
@@ -49,7 +81,9 @@ class StoredEndings:
         target = _ending(rows, new)
         if target is not None and target.state == "moved":
             raise BadInput(f"new_name: {new[:200]!r} has moved itself.", code="move_new_name_moved")
-        notes = notes_of_kinds(rows, [FORMER]).get(mcp_id_of(new), [])
+        notes = notes_of(rows, mcp_id_of(new), FORMER)
+        if len(notes) >= MAX_FORMER and all(note.other != ending.name for note in notes):
+            raise BadInput(f"new_name: at most {MAX_FORMER} names move to one.", code="move_new_name_full")
         put_notes(rows, [FORMER], {mcp_id_of(new): [*notes, Note(FORMER, other=ending.name)]})
 
     @transaction
@@ -64,6 +98,8 @@ class StoredEndings:
         if before is not None and before.date == ending.date and ending.state != "moved":
             # What was announced for this date is not announced again.
             ending = evolve(ending, state=before.state)
+        if before is not None and before.replaced_by != ending.replaced_by:
+            _forget_former(rows, before)
         _put(rows, ending.mcp_id, [ending.note()], "ending" if ending.state == "moved" else "judgement")
 
     @transaction
@@ -73,10 +109,7 @@ class StoredEndings:
         if before is None:
             raise NotFound(f"No end of life of {name[:200]!r} is set.")
         _put(rows, mcp_id_of(name), [], "judgement")
-        if before.state == "moved":
-            new = mcp_id_of(before.replaced_by)
-            others = [note for note in notes_of_kinds(rows, [FORMER]).get(new, ()) if note.other != name]
-            put_notes(rows, [FORMER], {new: others})
+        _forget_former(rows, before)
 
     @transaction
     def advance(self, rows: Rows, now: float, seconds: float) -> int:
@@ -98,6 +131,21 @@ class StoredEndings:
         if before is not None:
             before.check_setter(setter)
         return before
+
+
+def _of_row(row: Sequence[Any]) -> Ending:
+    *note, name = row
+    ending = ending_of(name, [Note(*note)])
+    assert ending is not None
+    return ending
+
+
+def _forget_former(rows: Rows, moved: Ending) -> None:
+    """Remove the former name of an entry, whose move is `moved`, from the one that it moved to."""
+    if moved.state == "moved":
+        new = mcp_id_of(moved.replaced_by)
+        others = [note for note in notes_of(rows, new, FORMER) if note.other != moved.name]
+        put_notes(rows, [FORMER], {new: others})
 
 
 def _check_visible(rows: Rows, field: str, name: str) -> None:

@@ -43,8 +43,12 @@ def notes_of_kinds(rows: Rows, kinds: Sequence[str], *, visible: bool = False) -
 
 
 def note_of(rows: Rows, mcp_id: str, kind: str) -> Note | None:
-    row = rows.one(_OF_ENTRY, mcp_id=mcp_id, kinds=[kind])
-    return row and Note(*row)
+    return next(iter(notes_of(rows, mcp_id, kind)), None)
+
+
+def notes_of(rows: Rows, mcp_id: str, kind: str) -> list[Note]:
+    """Return the notes of `kind` on an entry."""
+    return [Note(*row) for row in rows.all(_OF_ENTRY, mcp_id=mcp_id, kinds=[kind])]
 
 
 def put_notes(rows: Rows, kinds: Sequence[str], notes: Mapping[str, Iterable[Note]], cause: Cause = "judgement") -> int:

@@ -32,16 +32,14 @@ async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
 
 
 async def _list(parts: Parts, asked: Asked, *, moved: bool) -> Sequence[Ending]:
-    endings = await StoredEndings(parts.storage.tables).list()
-    return [ending for ending in endings if (ending.state == "moved") == moved]
+    return await StoredEndings(parts.storage.tables).page(asked.limit, asked.after, moved=moved)
 
 
 async def _find(parts: Parts, record_id: str) -> Ending:
-    endings = await StoredEndings(parts.storage.tables).list()
-    named = [ending for ending in endings if record_id in (ending.mcp_id, ending.name)]
-    if not named:
+    ending = await StoredEndings(parts.storage.tables).find(record_id)
+    if ending is None:
         raise NotFound(f"No end of life of {record_id[:200]!r} is set.")
-    return named[0]
+    return ending
 
 
 async def _remove(parts: Parts, record_id: str) -> None:
@@ -67,6 +65,7 @@ ENDINGS = Resource(
     columns=("name", "date", "replaced_by", "message", "setter"),
     links={"name": "/servers/{id}"},
     is_named=True,
+    has_pages=True,
     add=Action(
         "set",
         "Set the end of life of an entry, in place of the present one.",

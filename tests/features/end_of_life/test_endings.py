@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -189,6 +191,22 @@ def test_operators_set_and_remove_it_on_pages(ending: Server, operator: Browser)
     operator.post(f"{path}/{OLD_ID}/remove")
     operator.get(path)
     assert OLD not in operator.page
+
+
+def test_the_list_has_pages(ending: Server, operator: Browser) -> None:
+    names = [f"io.acme/mail-{number:02}" for number in range(45)]
+    ending.publish(*(entry(name) for name in names))
+    for name in names:
+        put(ending, "2031-01-31", "", name)
+    path, seen = "/admin/end-of-life", list[str]()
+    while path:
+        operator.get(path)
+        rows = re.findall(r"<bdi>(io[.]acme/mail[-0-9]*)</bdi>", operator.page)
+        assert len(rows) <= 20
+        seen += rows
+        path = unescape(next(iter(re.findall(r'href="(/admin/end-of-life[?][^"]*after=[^"]*)"', operator.page)), ""))
+    assert seen[0] == OLD
+    assert sorted(seen) == [OLD, *names]
 
 
 def test_readers_get_no_name_of_an_entry_that_they_may_not_see(tmp_path: Path) -> None:

@@ -132,6 +132,24 @@ def test_a_name_that_has_moved_is_no_new_name_until_it_is_taken_back(publisher: 
 
 
 @publishing
+def test_a_name_that_moves_again_is_found_at_its_last_place_only(publisher: Publisher) -> None:
+    other = "com.acmecorp/post"
+    move(publisher, OLD, NEW)
+    assert move(publisher, OLD, other) == {OLD: other}
+    hits = publisher.server.call("search_mcp", {"keywords": OLD})["structuredContent"]["data"]
+    assert {hit["mcp_id"] for hit in hits} == {OLD_ID, mcp_id_of(other)}
+
+
+@publishing
+def test_few_names_move_to_one(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.tables._endings.MAX_FORMER", 1)
+    publisher.publish(server_json("io.acme/news"))
+    move(publisher, OLD, NEW)
+    assert move(publisher, "io.acme/news", NEW) == 400
+    assert move(publisher, OLD, NEW) == {OLD: NEW}
+
+
+@publishing
 def test_the_new_entry_is_no_look_alike_of_the_old_one(publisher: Publisher) -> None:
     server = publisher.server
     move(publisher, OLD, NEW)
