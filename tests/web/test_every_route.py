@@ -21,7 +21,7 @@ MCP = "/api/open/mcp"
 ANY = "*"
 ALL = "/**"
 
-_ROW = re.compile(r"\| (?P<names>.*?) \| (?P<api>\w+) \| (?P<key>yes|no|token) \| (?P<units>\d+) \|")
+_ROW = re.compile(r"^\| (?P<names>.*?) \| (?P<api>\w+)(?:, (?P<need>key|token))?(?P<cost>, 1)? \|", re.MULTILINE)
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>\[?/[^`]*)`")
 _OPTIONAL = re.compile(r"\[(.*?)\]")
 
@@ -90,9 +90,9 @@ def documented_rows() -> Iterator[Endpoint]:
                     path,
                     row["api"],
                     what.replace("`", ""),
-                    row["key"] == "yes",
-                    row["key"] == "token",
-                    int(row["units"]),
+                    row["need"] == "key",
+                    row["need"] == "token",
+                    1 if row["cost"] else 0,
                     404 if path.startswith(SECRET) else int(status[1]) if status else 200,
                 )
 
