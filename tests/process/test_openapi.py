@@ -58,4 +58,4 @@ def test_responses_to_publishers_conform_to_the_openapi_document(installation: I
         select = ("--include-path-regex", "^/v0.1/", "--suppress-health-check", "filter_too_much")
         # It warns that most generated documents are rejected.
         assert "Tested: 14" in run_schemathesis(server, token, tmp_path, *select)
-        assert "Traceback" not in server.stop()
+        server.stop()

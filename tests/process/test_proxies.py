@@ -175,7 +175,7 @@ def server_behind_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
     ]
     with installation.serve(*(text for each in settings for text in ("--set", each))) as server:
         yield installation, server
-        assert "Traceback" not in server.stop()
+        server.stop()
 
 
 INSTALLED = [

