@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from twisted.python.failure import Failure
@@ -165,10 +166,9 @@ _ERRORS: list[tuple[str, errors.DirectoryError]] = [
 ]
 
 
-def _operation(
-    name: str, summary: str, description: str, body: str, response: str, *, needs_token: bool = False, path: str = ""
-) -> dict[str, Any]:
-    """Return an operation. `path` has the names of its parameters in the path."""
+def _path(path: str, name: str, summary: str, description: str, bodies: str, method: str = "post") -> dict[str, Any]:
+    """Return an operation by path and method. `bodies` are the schemas of the request and the response."""
+    body, response = bodies.split()
     errors = {}
     for meaning, error in _ERRORS:
         example = error_response(Failure(error))
@@ -182,13 +182,13 @@ def _operation(
             "description": f"{parameter.capitalize()}, percent-encoded.",
             "schema": {"type": "string", "minLength": 1},
         }
-        for parameter in path.split()
+        for parameter in re.findall(r"{(\w+)}", path)
     ]
-    return {
+    operation = {
         "operationId": name,
         "summary": summary,
         "description": f"{description} Exists with `publish.enabled`.",
-        "security": [{"publisher": []}] if needs_token else [],
+        "security": [{"publisher": []}] if path.startswith(("/publish", "/servers/")) else [],
         **({"parameters": parameters} if parameters else {}),
         "requestBody": {
             "required": True,
@@ -203,89 +203,55 @@ def _operation(
             },
         },
     }
+    return {f"/v0.1{path}": {method: operation}}
 
 
-_PATHS: dict[str, Any] = {
-    "/v0.1/publish": {
-        "post": _operation(
-            "publish",
-            "Publish a version",
-            "Stores a new version. Versions are immutable.",
-            "Publication",
-            "ServerVersion",
-            needs_token=True,
-        )
-    },
-    "/v0.1/servers/{name}/end-of-life": {
-        "put": _operation(
-            "setEndOfLife",
-            "Set the end of life",
-            "Sets or removes the last day of a name, and what replaces it.",
-            "Ending",
-            "LifeOfName",
-            needs_token=True,
-            path="name",
-        )
-    },
-    "/v0.1/servers/{name}/move": {
-        "post": _operation(
-            "move",
-            "Move a name",
-            "Moves a name, or a namespace with `/*`. The token must permit the old and the new names.",
-            "Move",
-            "LifeOfName",
-            needs_token=True,
-            path="name",
-        )
-    },
-    "/v0.1/servers/{name}/versions/{version}/status": {
-        "patch": _operation(
-            "changeStatus",
-            "Change the status of a version",
-            "Deprecates, deletes or restores a published version.",
-            "StatusChange",
-            "ServerVersion",
-            needs_token=True,
-            path="name version",
-        )
-    },
-    "/v0.1/servers/{name}/status": {
-        "patch": _operation(
-            "changeAllStatus",
-            "Change the status of all versions",
-            "Deprecates, deletes or restores all published versions of a name.",
-            "StatusChange",
-            "StatusChanges",
-            needs_token=True,
-            path="name",
-        )
-    },
-    "/v0.1/validate": {
-        "post": _operation(
-            "validate", "Validate a document", "Checks a document. Needs no token.", "Publication", "Validation"
-        )
-    },
-    "/v0.1/auth/github-at": {
-        "post": _operation(
-            "login",
-            "Log in with `mcp-publisher`",
-            "Returns the publisher token that is sent, for `mcp-publisher login github --token`.",
-            "Login",
-            "RegistryToken",
-        )
-    },
+def _login(method: str, body: str, proof: str) -> dict[str, Any]:
+    about = f"Returns a publisher token for 5 minutes for {proof}. 404 unless the operator has allowed it."
+    name = f"login{method.partition('-')[0].capitalize()}"
+    return _path(f"/auth/{method}", name, f"Log in by `{method}`", about, f"{body} RegistryToken")
+
+
+_NAME = "/servers/{name}"
+
+_STATUS = "Deprecates, deletes or restores"
+
+_PATHS = {
+    **_path(
+        *("/publish", "publish", "Publish a version", "Stores a new version. Versions are immutable."),
+        "Publication ServerVersion",
+    ),
+    **_path(
+        *(f"{_NAME}/end-of-life", "setEndOfLife", "Set the end of life"),
+        *("Sets or removes the last day of a name, and what replaces it.", "Ending LifeOfName", "put"),
+    ),
+    **_path(
+        *(f"{_NAME}/move", "move", "Move a name"),
+        "Moves a name, or a namespace with `/*`. The token must permit the old and the new names.",
+        "Move LifeOfName",
+    ),
+    **_path(
+        *(f"{_NAME}/versions/{{version}}/status", "changeStatus", "Change the status of a version"),
+        *(f"{_STATUS} a published version.", "StatusChange ServerVersion", "patch"),
+    ),
+    **_path(
+        *(f"{_NAME}/status", "changeAllStatus", "Change the status of all versions"),
+        *(f"{_STATUS} all published versions of a name.", "StatusChange StatusChanges", "patch"),
+    ),
+    **_path(
+        *("/validate", "validate", "Validate a document", "Checks a document. Needs no token."),
+        "Publication Validation",
+    ),
+    **_path(
+        *("/auth/github-at", "login", "Log in with `mcp-publisher`"),
+        "Returns the publisher token that is sent, for `mcp-publisher login github --token`.",
+        "Login RegistryToken",
+    ),
+    **_login("github-oidc", "OidcLogin", "a token of GitHub Actions (`id-token: write`)"),
+    **_login("oidc", "OidcLogin", "a token of the issuer that the operator has chosen"),
+    **_login("dns", "DomainLogin", "a signature by a key in a TXT record of the domain"),
+    **_login("http", "DomainLogin", "a signature by a key in `/.well-known/mcp-registry-auth` of the domain"),
 }
-
-for _method, _name, _body, _proof in (
-    ("github-oidc", "Github", "OidcLogin", "a token of GitHub Actions (`id-token: write`)"),
-    ("oidc", "Oidc", "OidcLogin", "a token of the issuer that the operator has chosen"),
-    ("dns", "Dns", "DomainLogin", "a signature by a key in a TXT record of the domain"),
-    ("http", "Http", "DomainLogin", "a signature by a key in `/.well-known/mcp-registry-auth` of the domain"),
-):
-    _about = f"Returns a publisher token for 5 minutes for {_proof}. 404 unless the operator has allowed it."
-    _PATHS[f"/v0.1/auth/{_method}"] = {
-        "post": _operation(f"login{_name}", f"Log in by `{_method}`", _about, _body, "RegistryToken")
-    }
 
 
 PART = OpenApiPart(
