@@ -10,7 +10,6 @@ from attrs import frozen
 
 from ...domain.errors import BadInput
 from ...feature.parts import WebPart
-from ...feature.server import Server
 from ...http.headers import value
 from ...http.proxies import Proxies
 from ...web.account import Sent, page
@@ -52,11 +51,9 @@ class ClientChecksPage:
         return {"public_url": url, "secret_path": path, "results": results, "proxy": proxy}
 
 
-def _serve(server: Server) -> None:
-    server.add(APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor), server.proxies).app)
-
-
 PART = WebPart(
-    serve=_serve,
+    serve=lambda server: server.add(
+        APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor), server.proxies).app
+    ),
     extension=Extension(NAME, "directory_server.features.client_checks", tabs=(("server", PAGE, f"{NAME}.tab"),)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from ...domain.scopes import MAX_LIST_NAME
-from ...resource import MAX_ROWS, Action, Asked, Done, Facts, Field, Parts, Resource, Row
+from ...resource import MAX_ROWS, Action, Done, Facts, Field, Parts, Resource, Row
 from .groups import Groups, name_of, reader_of
 from .rules import MAX_NAMES, MAX_VALUE, Group
 
@@ -65,14 +65,6 @@ def _of_group(claims: str) -> tuple[Field, ...]:
     )
 
 
-async def _all_groups(parts: Parts, asked: Asked) -> Sequence[Group]:
-    return await _groups(parts).all()
-
-
-async def _find_group(parts: Parts, name: str) -> Group:
-    return await _groups(parts).find(name)
-
-
 def _facts_of_group(parts: Parts, group: Group) -> Facts:
     return {"id": group.name, "name": group.name, "members": list(group.members), "claims": list(group.claims)}
 
@@ -84,8 +76,8 @@ GROUPS = Resource(
     group="rules",
     about="Define groups of readers, who see lists and decide on requests for them.",
     texts="lists.group",
-    list=_all_groups,
-    find=_find_group,
+    list=lambda parts, asked: _groups(parts).all(),
+    find=lambda parts, name: _groups(parts).find(name),
     facts=_facts_of_group,
     columns=("name", "members", "claims"),
     hidden=("id", "members", "claims"),

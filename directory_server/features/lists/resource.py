@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -99,10 +100,6 @@ async def _put(parts: Parts, name: str, **values: Any) -> Done:
     return Done(name, line=f"List {name} is stored. A running server finds its entries.")
 
 
-async def _save(parts: Parts, name: str, **values: Any) -> None:
-    await _store(parts, name, is_new=False, **values)
-
-
 async def _pick(parts: Parts, name: str, entry: Sequence[str]) -> None:
     for entry_name in entry:
         await _lists(parts).pick(name, entry_name)
@@ -191,7 +188,7 @@ LISTS = Resource(
         fields=(Field("name", longest=MAX_LIST_NAME, is_required=True, is_argument=True), *_DEFINITION),
     ),
     actions=(
-        Action("save", "", _save, fields=_DEFINITION, values=_values, place="page"),
+        Action("save", "", partial(_store, is_new=False), fields=_DEFINITION, values=_values, place="page"),
         Action(
             "approver",
             "Let APPROVER decide on requests for the list: e-mail addresses of accounts, and names of groups.",

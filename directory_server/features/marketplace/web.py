@@ -244,12 +244,8 @@ def _limit(text: str) -> int:
     return int(text)
 
 
-def _serve(server: Server) -> None:
-    server.add(APPS, MarketplaceHandlers(server).app)
-
-
 PART = WebPart(
-    serve=_serve,
+    serve=lambda server: server.add(APPS, MarketplaceHandlers(server).app),
     openapi=OpenApiPart(
         paths={
             f"{PATH}/marketplace.json": registry_read(

@@ -122,10 +122,6 @@ async def _list(parts: Parts, asked: Asked) -> Sequence[ListedAccount]:
     )
 
 
-async def _every(parts: Parts, after: int, limit: int) -> Sequence[ListedAccount]:
-    return await parts.storage.people.roster.all_accounts(after=after, limit=limit)
-
-
 async def _find(parts: Parts, name: str) -> ListedAccount:
     account = await parts.storage.people.accounts.find(normalized_email(name)) if "@" in name else None
     listed = await parts.storage.people.roster.account(account.id if account else name)
@@ -179,7 +175,7 @@ ACCOUNTS = Resource(
     "Accounts create their own keys.",
     texts="operators.account",
     list=_list,
-    every=_every,
+    every=lambda parts, after, limit: parts.storage.people.roster.all_accounts(after=after, limit=limit),
     find=_find,
     facts=_facts,
     columns=("email", "state", "keys", "created_at", "role"),

@@ -42,15 +42,12 @@ async def _used(parts: Parts, listed: ListedKey) -> UsedKey:
 
 
 async def _list(parts: Parts, asked: Asked) -> Sequence[UsedKey]:
-    return [
-        UsedKey(key) for key in await parts.storage.people.roster.keys(asked.text, after=asked.after, limit=asked.limit)
-    ]
+    return [*map(UsedKey, await parts.storage.people.roster.keys(asked.text, after=asked.after, limit=asked.limit))]
 
 
 async def _every(parts: Parts, after: int, limit: int) -> Sequence[UsedKey]:
-    return [
-        await _used(parts, listed) for listed in await parts.storage.people.roster.all_keys(after=after, limit=limit)
-    ]
+    keys = await parts.storage.people.roster.all_keys(after=after, limit=limit)
+    return [await _used(parts, listed) for listed in keys]
 
 
 async def _find(parts: Parts, key_id: str) -> UsedKey:
@@ -110,10 +107,6 @@ async def _set_limit(parts: Parts, key_id: str, limit: str) -> Done:
     return Done(line=f"Key {key_id} has the limit {limit}.")
 
 
-async def _revoke(parts: Parts, key_id: str) -> None:
-    await parts.storage.people.keys.revoke(key_id)
-
-
 async def _rotate(parts: Parts, key_id: str, grace: str | None) -> Done:
     if grace and grace != "0" and not DURATION.fullmatch(grace):
         raise BadInput("grace: must be a duration such as 30d, 12h, 15m or 30s, or 0.")
@@ -171,7 +164,7 @@ KEYS = Resource(
         Action(
             "revoke",
             "Revoke a key. A running server rejects it and ends its streams within a second.",
-            _revoke,
+            lambda parts, key_id: parts.storage.people.keys.revoke(key_id),
             done="is revoked",
             confirms=True,
             ends=True,

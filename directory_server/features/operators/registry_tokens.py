@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from attrs import asdict
 
 from ...domain.errors import NotFound
 from ...domain.keys import RegistryToken
-from ...resource import Action, Asked, Done, Facts, Field, Parts, Resource
+from ...resource import Action, Done, Field, Parts, Resource
 
 _OFF = "The token has no effect yet: set registry.access to secret-path."
 
@@ -20,19 +18,11 @@ async def _create(parts: Parts, label: str) -> Done:
     return Done(token.id, secret=f"{parts.url()}/r/{secret}", line=line, hint=hint)
 
 
-async def _list(parts: Parts, asked: Asked) -> Sequence[RegistryToken]:
-    return await parts.storage.people.registry_tokens.list()
-
-
 async def _find(parts: Parts, token_id: str) -> RegistryToken:
     for token in await parts.storage.people.registry_tokens.list():
         if token.id == token_id:
             return token
     raise NotFound(f"No token has the id {token_id[:20]!r}.")
-
-
-def _facts(parts: Parts, token: RegistryToken) -> Facts:
-    return {**asdict(token), "state": "revoked" if token.revoked_at else "valid"}
 
 
 REGISTRY_TOKENS = Resource(
@@ -42,9 +32,9 @@ REGISTRY_TOKENS = Resource(
     group="access",
     about='Create, list and revoke the tokens in its secret paths (registry.access = "secret-path").',
     texts="operators.registry_tokens",
-    list=_list,
+    list=lambda parts, asked: parts.storage.people.registry_tokens.list(),
     find=_find,
-    facts=_facts,
+    facts=lambda parts, token: {**asdict(token), "state": "revoked" if token.revoked_at else "valid"},
     columns=("label", "last_four", "created_at", "state"),
     add=Action(
         "create",

@@ -184,7 +184,7 @@ def _path(path: str, name: str, summary: str, description: str, bodies: str, met
         }
         for parameter in re.findall(r"{(\w+)}", path)
     ]
-    operation = {
+    operation: dict[str, Any] = {
         "operationId": name,
         "summary": summary,
         "description": f"{description} Exists with `publish.enabled`.",
@@ -216,7 +216,7 @@ _NAME = "/servers/{name}"
 
 _STATUS = "Deprecates, deletes or restores"
 
-_PATHS = {
+_PATHS: dict[str, Any] = {
     **_path(
         *("/publish", "publish", "Publish a version", "Stores a new version. Versions are immutable."),
         "Publication ServerVersion",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import asdict
 
-from ...resource import EXPIRES, Action, Asked, Done, Facts, Field, Parts, Resource, expiry
+from ...resource import EXPIRES, Action, Done, Field, Parts, Resource, expiry
 from .settings import PublishConfig
 from .tables import PublisherTokens
 from .tokens import MAX_NAMESPACES, PublisherToken, unknown_publisher_token
@@ -27,19 +27,11 @@ async def _create(parts: Parts, label: str, namespaces: Sequence[str], expires: 
 _OFF = "The token has no effect yet: set publish.enabled to true."
 
 
-async def _list(parts: Parts, asked: Asked) -> Sequence[PublisherToken]:
-    return await _tokens(parts).list()
-
-
 async def _find(parts: Parts, token_id: str) -> PublisherToken:
     for token in await _tokens(parts).list():
         if token.id == token_id:
             return token
     raise unknown_publisher_token(token_id[:20])
-
-
-def _facts(parts: Parts, token: PublisherToken) -> Facts:
-    return {**asdict(token), "state": token.state(parts.now())}
 
 
 PUBLISHER_TOKENS = Resource(
@@ -49,9 +41,9 @@ PUBLISHER_TOKENS = Resource(
     group="access",
     about="Create, list and revoke publisher tokens, and show what they published.",
     texts="publishing.tokens",
-    list=_list,
+    list=lambda parts, asked: _tokens(parts).list(),
     find=_find,
-    facts=_facts,
+    facts=lambda parts, token: {**asdict(token), "state": token.state(parts.now())},
     columns=("label", "namespaces", "last_four", "created_at", "expires_at", "state"),
     add=Action(
         "create",

@@ -40,11 +40,7 @@ class RemovalPage:
         return server.layout.page(request, f"{NAME}/list.html", values, account=viewer, address=address)
 
 
-def _serve(server: Server) -> None:
-    server.add(APPS, RemovalPage(server).app)
-
-
 PART = WebPart(
     extension=Extension(NAME, "directory_server.features.removals", list_parts=("link.html",)),
-    serve=_serve,
+    serve=lambda server: server.add(APPS, RemovalPage(server).app),
 )
