@@ -33,8 +33,8 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
+from directory_server.domain.details import repository_key
 from directory_server.domain.entries import PUBLISHER, Entry, as_mapping, as_text
-from directory_server.domain.identity import repository_key
 from directory_server.texts.sanitize import shorten
 
 from .catalogue.files import REAL, Judged, read_entries

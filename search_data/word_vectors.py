@@ -34,7 +34,7 @@ from bench.engines.encoder import embedded
 from directory_server.domain.entries import Entry
 from directory_server.features.embeddings.builder import text_of
 from directory_server.search.index.claims import meaning
-from directory_server.search.tables.hashed import HashedTexts
+from directory_server.search.tables.files import HashedTexts
 from directory_server.search.tables.stop_words import STOP_WORDS
 from directory_server.search.tables.word_vectors import DIMENSIONS, KEY_BYTES, WordVectors
 from directory_server.search.text import is_unspaced, runs, stem

@@ -8,8 +8,7 @@ from typing import Literal
 from attrs import define, frozen
 
 from .endings import Ending, ending_of
-from .flags import ENTRY_FLAGS
-from .notes import CHECKS, TEXTS, Note, accepted_marks
+from .notes import CHECKS, ENTRY_FLAGS, TEXTS, Note, accepted_marks
 
 ChangeKind = Literal["added", "changed", "removed", "tools_changed"]
 """Kinds of changes of visible entries. `tools_changed`: a remote lists other tools, or describes them otherwise."""

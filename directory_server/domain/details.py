@@ -1,17 +1,70 @@
-"""Full views of entries."""
+"""Full views of entries, and what proves who publishes them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
 from ..client_config import installations
-from ..texts.sanitize import Cleaner
+from ..texts.sanitize import Cleaner, clean_line
+from .check_views import PackageView
 from .checks import VerifiedStatus
 from .entries import Entry, as_mapping, as_mappings, as_text
 from .facts import auth_of, facts_of, is_configurable, is_vendors_own, runs_of
-from .identity import entry_identity
 from .licenses import UNKNOWN
-from .limits import BRIEF, LONG, NAME, SERVER, TOOLS, DetailFields
-from .namespaces import VERIFIED
-from .views import ACTIVE, Detail, Tool
+from .limits import BRIEF, LONG, NAME, SERVER, TOOLS, WORD, DetailFields
+from .namespaces import VERIFIED, is_proven
+from .views import ACTIVE, Detail, IdentityView, Tool
+
+OFFICIAL_REGISTRY = "official registry"
+
+
+def entry_identity(entry: Entry, *, is_vendor: bool) -> Sequence[IdentityView]:
+    """Return the facts that the registries of `entry` state. `is_vendor` is whether its product is of its publisher."""
+    published = entry.official.get("publishedAt")
+    date = clean_line(published, WORD) if isinstance(published, str) else None
+    namespace = clean_line(entry.name.rpartition("/")[0], NAME)
+    found = []
+    if is_proven(entry.name, entry.is_official):
+        found.append(IdentityView("namespace_proven", OFFICIAL_REGISTRY, date, namespace))
+    if is_vendor:
+        found.append(IdentityView("vendor", OFFICIAL_REGISTRY, date, namespace))
+    if any(label.casefold() == "archived" for label in entry.categories):
+        found.append(IdentityView("archived", "lists of servers", None, ""))
+    elif entry.is_retired and entry.status == "active":
+        found.append(IdentityView("archived", "publisher", None, ""))
+    return found
+
+
+def package_identity(packages: Sequence[PackageView], repository: str) -> Sequence[IdentityView]:
+    """Return the facts that checks of packages have found. `repository` is the URL that the entry states."""
+    found = []
+    for package in packages:
+        name = f"{package.identifier} {package.version}".strip()
+        facts: list[tuple[str, str | None, str]] = []
+        if package.names_server is not None:
+            mark = "package_names_server" if package.names_server else "package_names_other"
+            facts.append((mark, package.checked_at, name))
+        if package.provenance:
+            is_same = repository_key(package.provenance) == repository_key(repository)
+            mark = "provenance" if is_same or not repository else "provenance_of_other"
+            facts.append((mark, package.checked_at, package.provenance))
+        if package.deprecation:
+            facts.append(("package_deprecated", package.checked_at, package.deprecation))
+        if package.released_at is not None:
+            facts.append(("released", package.released_at, f"{package.identifier} {package.latest_version}".strip()))
+        found += [IdentityView(mark, package.registry_type, date, detail) for mark, date, detail in facts]
+    return found
+
+
+def repository_key(url: str) -> str:
+    """Return host, owner and name of the repository at `url`, in lower case; empty if it is no URL of one."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    path = parts.path.strip("/").removesuffix(".git").split("/")
+    return f"{parts.netloc}/{'/'.join(path[:2])}".lower() if len(path) >= 2 else ""
 
 
 def detail_of(entry: Entry) -> Detail:

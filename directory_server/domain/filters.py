@@ -11,12 +11,12 @@ from .categories import CATEGORIES
 from .checks import VerifiedStatus
 from .ending_views import STATES
 from .errors import BadInput
-from .flags import FLAGS, NO_FLAG
 from .kinds import KINDS as KINDS_OF_ENTRIES
 from .kinds import SERVER, TYPES, value_of
 from .kinds import VALUES as KIND_VALUES
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
+from .notes import FLAGS, NO_FLAG
 
 PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
 """The package types of the official registry, which the filter `package` is offered with."""

@@ -11,10 +11,10 @@ from ..client_config import Installation
 from .check_views import VerificationView
 from .checks import VerifiedStatus
 from .ending_views import EndingView
-from .flags import FLAGS, FlagView
 from .kinds import KINDS, SERVER, Use, kind_of
 from .limits import BRIEF, LONG, MAX_STARS, NAME, SUMMARY, TOOLS, URL
 from .marks import MAX_MARKS, MarkView
+from .notes import FLAGS, FlagView
 
 MCP_ID = {
     "format": "uuid",

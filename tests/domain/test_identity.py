@@ -8,9 +8,8 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.check_views import PackageView
-from directory_server.domain.details import detail_of
+from directory_server.domain.details import detail_of, package_identity, repository_key
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.domain.identity import package_identity, repository_key
 
 PACKAGE = PackageView(
     registry_type="npm",

@@ -12,8 +12,7 @@ import pytest
 
 from directory_server.domain.checks import RemoteStatus
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import ENTRY_FLAGS, LOOKALIKE
-from directory_server.domain.notes import Note
+from directory_server.domain.notes import ENTRY_FLAGS, LOOKALIKE, Note
 from directory_server.features.text_marks.tables import AcceptedMarks
 from directory_server.features.verification.results import RemoteCheck
 from directory_server.features.verification.settings import VerifyConfig

@@ -11,7 +11,7 @@ from attrs import evolve
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, PackageStatus, VerifiedStatus
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.domain.flags import LOOKALIKE
+from directory_server.domain.notes import LOOKALIKE
 from directory_server.search import TextAnalysis
 from directory_server.search.index.document import (
     MAX_STARS,

@@ -17,8 +17,7 @@ import pytest
 from attrs import frozen
 
 from directory_server.search.tables.conditions import conditions
-from directory_server.search.tables.files import Lazy
-from directory_server.search.tables.hashed import NOTHING, HashedTexts
+from directory_server.search.tables.files import NOTHING, HashedTexts, Lazy
 from directory_server.search.tables.lexicon import lexicon
 from directory_server.search.tables.stop_words import STOP_WORDS
 from directory_server.search.tables.thesaurus import Thesaurus, read_thesaurus, singular, thesaurus

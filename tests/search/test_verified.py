@@ -11,7 +11,7 @@ from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, PackageTexts, VerifiedStatus
 from directory_server.domain.details import detail_of
 from directory_server.domain.entries import Entry
-from directory_server.domain.flags import LOOKALIKE
+from directory_server.domain.notes import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
 from directory_server.runtime.run_sync import run_sync
 from directory_server.search import ImpactIndex, percolate

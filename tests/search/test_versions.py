@@ -19,7 +19,7 @@ from directory_server.domain import facts
 from directory_server.domain.changes import Change
 from directory_server.domain.checks import IndexedVerification, VerifiedStatus
 from directory_server.domain.entries import OFFICIAL, Entry
-from directory_server.domain.flags import LOOKALIKE
+from directory_server.domain.notes import LOOKALIKE
 from directory_server.domain.tools import OfferedTool
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import ImpactIndex, TextAnalysis, file_version

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE
-from directory_server.domain.notes import ACCEPTED, CHECKS, Note
+from directory_server.domain.notes import ACCEPTED, CHECKS, LOOKALIKE, Note
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.services.known_notes import KnownNotes
 from directory_server.sqlite import SqliteTables, sqlite_store

@@ -8,8 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE
-from directory_server.domain.notes import Note
+from directory_server.domain.notes import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, Note
 from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Rows, notes_of_kinds, put_notes
 

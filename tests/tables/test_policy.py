@@ -10,8 +10,7 @@ from attrs import frozen
 
 from directory_server.domain.changes import Change
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE
-from directory_server.domain.notes import Note
+from directory_server.domain.notes import LOOKALIKE, Note
 from directory_server.domain.ports.storage import Store
 from directory_server.domain.versions import LOCAL, REMOVED
 from directory_server.domain.visibility import Mark

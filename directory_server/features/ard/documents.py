@@ -21,8 +21,7 @@ from ...web.mcp import PATH as MCP_PATH
 from ...web.mcp import SERVER_INFO, STATEFUL_VERSIONS, STATELESS_VERSIONS, TOOL_NAMES
 from ...web.pages import link
 from .names import domain_of, host_name, urn
-from .requests import CARD_TYPE
-from .terms import BASE_CONTEXT
+from .requests import BASE_CONTEXT, CARD_TYPE
 
 BASE = "/api/ard/v1"
 """The path of the registry."""

@@ -9,7 +9,7 @@ import click
 
 from ...cli.context import CommandContext, in_context, wait_for
 from ...cli.output import Record, listing
-from ...domain.flags import ENTRY_FLAGS
+from ...domain.notes import ENTRY_FLAGS
 from ...serialization import rfc3339
 from ...tables import notes_of_kinds
 

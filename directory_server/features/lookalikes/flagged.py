@@ -11,9 +11,8 @@ from attrs import define, evolve, field, frozen
 
 from ...domain.changes import Change
 from ...domain.entries import mcp_id_of
-from ...domain.flags import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, FlagView
 from ...domain.limits import NAME
-from ...domain.notes import Note
+from ...domain.notes import DUPLICATE, ENTRY_FLAGS, LOOKALIKE, FlagView, Note
 from ...domain.ports.additions import ADDITIONS, PUBLISHED_CHECKS, EntryAdditions, PublishedCheck
 from ...domain.ports.runtime import Offload
 from ...domain.views import Detail

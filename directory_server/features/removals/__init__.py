@@ -9,6 +9,6 @@ FEATURE = Feature(
     web="web:PART",
     commands={"removals": "List, check and refresh the removals of entries with malicious packages."},
     command="command:removals",
-    run="service:run",
+    run="remover:run",
     runs_if="sources",
 )

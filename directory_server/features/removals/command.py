@@ -92,6 +92,6 @@ def refresh(context: CommandContext) -> None:
 
 
 def _remover(context: CommandContext, reactor: Any) -> Remover:
-    from .service import remover_of
+    from .remover import remover_of
 
     return remover_of(context.config, context.storage, reactor, inline, context.now)

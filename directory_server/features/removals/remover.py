@@ -14,18 +14,20 @@ from attrs import define, evolve, field, frozen
 from twisted.logger import Logger
 
 from ... import __version__
+from ...config import Config
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
+from ...feature.server import SERVICES, Server
 from ...runtime.follower import Followed, Follower, all_entries, unleased
 from ...serialization import restore_entry
-from ...tables import StoredCuration
+from ...tables import Storage, StoredCuration
 from .osv import Advisory, InvalidRecord, advisories_of
 from .rules import Finding, bare_server, findings_of, packages_of, removal_of, removed
 from .settings import RemovalsConfig
-from .sources import Download, SourceFailed, documents_of, is_url
+from .sources import Download, SourceFailed, documents_of, downloader, is_url
 from .tables import Advisories, Reading, key_of
 
 INTERVAL = 60.0
@@ -238,3 +240,31 @@ def _entries(changes: Sequence[Change]) -> Sequence[Entry]:
     """Return the entries of `changes` that have packages and are not removed."""
     entries = (restore_entry(change.body) for change in changes if change.body is not None)
     return [entry for entry in entries if entry.packages and removal_of(entry) is None]
+
+
+DOWNLOAD = "removals.download"
+"""The name of the download among the parts that tests replace."""
+
+
+def remover_of(
+    config: Config,
+    storage: Storage,
+    reactor: Any,
+    offload: Offload,
+    now: Callable[[], float],
+) -> Remover:
+    return Remover(
+        settings=config.of(RemovalsConfig),
+        store=storage.store,
+        curation=storage.curation,
+        advisories=Advisories(storage.background_tables),
+        download=downloader(reactor),
+        offload=offload,
+        now=now,
+    )
+
+
+def run(server: Server) -> None:
+    """Add the follower that removes entries."""
+    remover = remover_of(server.config, server.storage, server.reactor, server.offload, server.now)
+    server.add(SERVICES, remover.follower(server.storage, server.reactor, server.bus.announce))

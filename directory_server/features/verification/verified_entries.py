@@ -11,7 +11,7 @@ from attrs import evolve
 from ...domain.changes import Change
 from ...domain.check_views import VerificationView
 from ...domain.checks import VerifiedStatus, refined_auth
-from ...domain.identity import package_identity
+from ...domain.details import package_identity
 from ...domain.namespaces import VERIFIED
 from ...domain.ports.additions import EntryAdditions
 from ...domain.views import Detail

@@ -23,11 +23,10 @@ from ...domain.checks import (
 )
 from ...domain.ending_views import ENDED
 from ...domain.facts import Fact
-from ...domain.flags import NO_FLAG
 from ...domain.licenses import UNKNOWN
 from ...domain.marks import kinds_of
 from ...domain.namespaces import VERIFIED
-from ...domain.notes import FORMER
+from ...domain.notes import FORMER, NO_FLAG
 from ...domain.tools import OfferedTool
 from ...serialization import restore_entry, restore_indexed, restore_texts
 from ..text import MAX_KEY

@@ -10,7 +10,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ...domain.limits import MAX_STARS
-from ..tables.hashed import NOTHING, HashedTexts
+from ..tables.files import NOTHING, HashedTexts
 from ..tables.word_vectors import DIMENSIONS
 from .columns import ColumnFile, Unusable
 from .facets import MAX_HOURS, UNKNOWN_STARS

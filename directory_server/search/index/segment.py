@@ -11,8 +11,7 @@ from attrs import define, evolve, field
 from numpy.typing import NDArray
 
 from ...serialization import encode_hit, registered_name
-from ..tables.files import Texts
-from ..tables.hashed import NOTHING, HashedTexts
+from ..tables.files import NOTHING, HashedTexts, Texts
 from ..tables.near_words import NearWords
 from ..tables.word_vectors import DIMENSIONS
 from .arrays import Bools, Floats, Ints, Longs, Sets, Shorts, Vectors

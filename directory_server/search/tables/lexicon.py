@@ -15,8 +15,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..text import fold, stem
-from .files import Lazy, read_arrays, read_table
-from .hashed import NOTHING, HashedTexts
+from .files import NOTHING, HashedTexts, Lazy, read_arrays, read_table
 from .languages import ALPHABETS, COMPOUNDING, LANGUAGES, NAMES, UNSPACED, bases_of, forms_of
 from .near_words import NearWords
 from .thesaurus import singular

@@ -14,8 +14,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..text import Run, is_unspaced, stem
-from .files import Lazy, read_arrays
-from .hashed import NOTHING, HashedTexts
+from .files import NOTHING, HashedTexts, Lazy, read_arrays
 
 DIMENSIONS = 128
 """Numbers of a vector."""

@@ -11,9 +11,9 @@ from ...client_config import Configuration, Input, Installation, Notice
 from ...domain import errors
 from ...domain.check_views import FoundToolView, PackageView, RemoteView, ToolChangeView, VerificationView
 from ...domain.ending_views import EndingView
-from ...domain.flags import FlagView
 from ...domain.kinds import Use
 from ...domain.marks import MarkView
+from ...domain.notes import FlagView
 from ...domain.quota import Allowance
 from ...domain.views import Detail, Hit, IdentityView, Tool
 from ...serialization import (

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.features.ard.terms import BASE_CONTEXT
+from directory_server.features.ard.requests import BASE_CONTEXT
 from directory_server.search import impact_index
 
 from ...web.conftest import POSTGRES, POSTGRES_ID, Response, Server

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
-from directory_server.domain.flags import FLAGS
+from directory_server.domain.notes import FLAGS
 from directory_server.features.lookalikes import check
 from directory_server.features.lookalikes.flagged import FOLLOWER, INTERVAL
 from directory_server.features.lookalikes.names import Name

@@ -10,7 +10,7 @@ from attrs import define, field
 from twisted.internet.task import Clock
 
 from directory_server.domain.entries import Entry
-from directory_server.domain.flags import LOOKALIKE
+from directory_server.domain.notes import LOOKALIKE
 from directory_server.features.lookalikes import flagged as tracker_module
 from directory_server.features.lookalikes.flagged import Tracker
 from directory_server.runtime import follower as follower_module

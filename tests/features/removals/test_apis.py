@@ -12,8 +12,7 @@ from twisted.internet.threads import deferToThread
 
 from directory_server.config import Config
 from directory_server.domain.entries import mcp_id_of
-from directory_server.features.removals.remover import INTERVAL
-from directory_server.features.removals.service import remover_of
+from directory_server.features.removals.remover import INTERVAL, remover_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.runtime.run_sync import inline, run_sync
 

@@ -15,9 +15,8 @@ from twisted.internet.task import Clock
 from directory_server.domain.accounts import Identity
 from directory_server.domain.checks import PackageStatus, PackageTexts, RemoteStatus
 from directory_server.domain.entries import mcp_id_of
-from directory_server.domain.flags import LOOKALIKE
 from directory_server.domain.keys import Client, KeyUse, NewSecret
-from directory_server.domain.notes import Note
+from directory_server.domain.notes import LOOKALIKE, Note
 from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
 from directory_server.features.embeddings.tables import Embedding, Embeddings
