@@ -96,12 +96,12 @@ def test_an_approver_sees_who_asks_why_and_what_has_changed(catalogue: Office) -
     catalogue.request(reason="For <the> project.")
     amy = catalogue.amy
     amy.get(REQUESTS)
-    assert "Zebra vault io.github.secret/vault · team" in amy.text
+    assert "Zebra vault io.github.secret/vault · Team" in amy.text
     assert "ann@example.net : For <the> project." in amy.text
     assert "Waits for a decision" not in amy.text
     catalogue.request("io.github.none/none")
     amy.get(REQUESTS)
-    assert "io.github.none/none team" in amy.text
+    assert "io.github.none/none Team" in amy.text
     assert catalogue.decide("approve") == ""
     catalogue.listed.publish(entry(SECRET.name, "Opens the zebra gate.", title="Zebra gate", version="2.0.0"))
     amy.get(REQUESTS)
