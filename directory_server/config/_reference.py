@@ -149,7 +149,9 @@ def _typed(text: str, field: Setting | None) -> object:
 
 
 def settings_tables(sections: Sections) -> str:
-    """Return the settings as Markdown: a table of the daily ones, and a table of the others for each section."""
+    """Return the settings as Markdown: a table of the daily ones, and of the others for each section, together where
+    a section has one.
+    """
     known = known_settings(Config, sections)
     daily = {name: field for name, field in known.items() if field.metadata["daily"]}
     groups: dict[str, dict[Name, Setting]] = {}
@@ -159,11 +161,14 @@ def settings_tables(sections: Sections) -> str:
     classes = {field.name: field.type for field in attrs.fields(attrs.resolve_types(Config))} | dict(sections)
     names = re.compile("|".join(re.escape(".".join(name)) for name in known if len(name) > 1))
     parts = ["### Start here\n", _table(daily, names), "### Rarely needed\n"]
+    single: dict[Name, Setting] = {}
     for section, settings in groups.items():
-        title = f"Section [{section}]" if section else "Top of the file"
-        # The summary of a single setting would repeat its meaning.
-        doc = _summary(classes[section]) if section and len(settings) > 1 else ""
+        if section and len(settings) == 1:
+            single |= settings
+            continue
+        title, doc = (f"Section [{section}]", _summary(classes[section])) if section else ("Top of the file", "")
         parts += [f"#### {title}\n", *([f"{doc}\n"] if doc else []), _table(settings, names)]
+    parts += ["#### Sections of one setting\n", _table(single, names)]
     for name, field in known.items():
         if cls := table_class(field.type):
             parts += [f"#### Tables [[{'.'.join(name)}]]\n", f"{_summary(cls)}\n"]
