@@ -14,9 +14,9 @@ from ..domain.ports.points import Point
 from ..http import Request
 from ..tables import Storage
 from ..texts.sanitize import clean_line
-from .account import CSRF, AccountRequests, Member
+from .account import CSRF, OPERATORS, AccountRequests, Member
 
-ADMIN = "/admin"
+ADMIN = OPERATORS
 
 PER_PAGE = 20
 """Rows of a list on one page."""

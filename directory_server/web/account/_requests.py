@@ -30,6 +30,7 @@ from ._sessions import Session, SessionCookies
 
 SIGN_IN = "/account/sign-in"
 KEYS = "/account/keys"
+OPERATORS = "/admin"
 
 
 @frozen

@@ -17,7 +17,7 @@ from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
 from ...services.user_keys import UserKeys
 from ..routes import App
 from ._limits import AttemptLimits, RegistrationLimits, pending_limits
-from ._requests import KEYS, SIGN_IN, AccountRequests, local_path
+from ._requests import KEYS, OPERATORS, SIGN_IN, AccountRequests, local_path
 
 REGISTER = "/account/register"
 
@@ -92,12 +92,16 @@ class SignInPages:
         _, form = await self._requests.form(request)
         await self._attempts.charge(request)
         try:
+            account = await self._accounts.linked_account(token)
             new_session = await self._accounts.accept(
                 token, form.get("password", ""), self._requests.cookies.client(request)
             )
         except (BadInput, Unavailable):
             return self._requests.form_error(request, request.path.decode("latin-1"))
         self._requests.cookies.set(request, new_session)
+        if account.is_operator:
+            # The overview says what to do next.
+            return self._requests.redirect(request, OPERATORS)
         return self._requests.redirect(request, KEYS, "password_set" if self._accounts.has_passwords else "")
 
     @app.get("/account/register")

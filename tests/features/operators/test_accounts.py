@@ -10,7 +10,7 @@ from directory_server.domain.accounts import Account
 from directory_server.features.operators import web
 from directory_server.runtime.run_sync import run_sync
 
-from ...web.browsers import PASSWORD, Browser
+from ...web.browsers import PASSWORD, Browser, invite
 from ...web.conftest import Server
 from ._pages import MAX_BYTES
 
@@ -107,6 +107,16 @@ def test_invites_a_member(server: Server, operator: Browser, browser: Browser) -
     browser.get(path)
     assert browser.follow(browser.post(path, {"password": PASSWORD})).status == 200
     assert "API keys" in browser.text
+
+
+def test_the_link_of_an_operator_leads_to_the_overview(server: Server, browser: Browser) -> None:
+    path = invite(server, "new@example.org")
+    account = run_sync(server.accounts.find("new@example.org"))
+    assert account is not None
+    run_sync(server.accounts.set_role(account.id, "operator"))
+    browser.get(path)
+    browser.follow(browser.post(path, {"password": PASSWORD}))
+    assert "Next steps" in browser.text
 
 
 def test_a_wrong_address_is_not_invited(server: Server, operator: Browser, ann: Account) -> None:
