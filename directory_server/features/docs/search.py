@@ -52,7 +52,9 @@ _ALIKE: Mapping[str, Sequence[str]] = {
 _ABOUT = {
     "offline": "offline mirror air gap dump without internet",
     "connect": "cursor vscode vs code claude editor editors connect",
-    "operations/accounts": "invite users members forgot forgotten password reset",
+    "operations/accounts": "invite approve account users members forgot forgotten password reset",
+    "operations/access-log": "json logs journal logrotate",
+    "operations/import": "import a file of entries",
     "operations/back-up": "restore a backup",
     "operations/containers": "docker podman container",
     "operations/curate": "hide unhide pin allow an entry server",

@@ -215,6 +215,9 @@ def test_images_of_documents_are_served(server: Server, monkeypatch: pytest.Monk
         ("limits", "operations/limits-and-sizing"),
         ("kubernetes", "operations/containers"),
         ("offline mirror", "offline"),
+        ("import file", "operations/import"),
+        ("access log json", "operations/access-log"),
+        ("approve account", "operations/accounts"),
     ],
 )
 def test_a_question_has_its_answer_first(question: str, path: str) -> None:
