@@ -11,10 +11,10 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.logger import Logger
 
 from ... import serialization
-from ...domain.circuit import Circuit
 from ...domain.errors import BadInput
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
+from ...domain.throttling import Circuit
 from ...http_client import BadResponse
 from ...text_marks import scan
 from ...texts.sanitize import clean_line

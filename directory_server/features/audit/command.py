@@ -9,8 +9,9 @@ from attrs import asdict
 from attrs.filters import exclude
 
 from ...cli.context import CommandContext, in_context, wait_for
-from ...cli.expiry import duration
 from ...cli.output import Group, Record, echo, listing
+from ...config.units import parse_duration
+from ...resource import DURATION
 from ...serialization import rfc3339, text
 from ...texts.wording import counted
 from .chain import AuditRecord, Checkpoint, base_of, verify
@@ -20,6 +21,13 @@ from .tables import DELETED, PAGE, AuditLog
 
 MAX_SHOWN = 10
 """Deletions of old records in the output of a verification, the last ones."""
+
+
+def duration(text: str, option: str) -> float:
+    """Return the value of an `option` that is a duration, in seconds. Raises BadParameter."""
+    if text != "0" and not DURATION.fullmatch(text):
+        raise click.BadParameter("must be a duration such as 30d, 12h, 15m or 30s, or 0", param_hint=option)
+    return parse_duration(text)
 
 
 @click.group(cls=Group)

@@ -16,8 +16,7 @@ from ...domain.ports.runtime import Offload
 from ...runtime.follower import Followed, Follower, Later, unleased
 from .endpoint import Endpoint, EndpointFailed
 from .settings import EmbeddingsConfig
-from .tables import Embedding, Embeddings
-from .vectors import Vectors
+from .vectors import Embedding, Embeddings, Vectors
 
 FORM = 1
 """The number of the form of the texts. Another number makes all vectors again."""

@@ -13,17 +13,16 @@ from twisted.internet.defer import CancelledError, Deferred, TimeoutError
 from twisted.logger import Logger
 
 from ...config import ConfigError, read_secret
-from ...domain.circuit import Circuit
 from ...domain.ports.search import LIKENESS
 from ...domain.search import Likeness, Query
+from ...domain.throttling import Circuit
 from ...feature.server import SERVICES, Server
 from ...runtime.timers import Timer
 from ...search import topic
 from .builder import INTERVAL, VectorBuilder, model_id
 from .endpoint import Endpoint, EndpointFailed, endpoint_of
 from .settings import EmbeddingsConfig
-from .tables import Embeddings
-from .vectors import Vectors
+from .vectors import Embeddings, Vectors
 
 MAX_TEXT = 1_000
 """Characters of a query that the model reads."""

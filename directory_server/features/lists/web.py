@@ -25,7 +25,7 @@ from ...web.operator_requests import NOTICES, Notice
 from ...web.pages import ENTRY_BARS, RESULT_PARTS, EntryBar, Extension
 from ...web.routes import APPS, App
 from .approvers import Approvers
-from .notices import REQUESTS, RequestMails
+from .keeper import REQUESTS, RequestMails
 from .pages import OWN, ListBar, NeedsApproval, OwnLists, Stored
 from .requests import MAX_DIFFERENCES, VERSION, ListRequests, approval_of, differences
 from .scopes import ReaderScopes

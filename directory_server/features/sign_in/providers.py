@@ -2,21 +2,82 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
+from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from attrs import field, frozen
 
 from ...domain.errors import BadInput, DirectoryError, InvalidToken, NoAccess
+from ...domain.keys import new_token
+from ...http import Request
+from ...http.headers import cookie
 from ...http_client import BadResponse, DocumentClient
 from ...issuers import Issuer, issuer_url
 from ...serialization import decode
-from .attempts import Attempt
 from .rules import Person, has_verified_address, person_of, texts_of, with_user_info
 from .settings import IssuerConfig
+
+LIFETIME = 600
+"""Seconds for which a sign-in may take: people find a second factor."""
+
+SECURE, PLAIN = "__Host-sign-in", "sign-in"
+"""Names of the cookie with and without TLS; see SessionCookies."""
+
+_LONGEST = 4_000
+"""Characters of the cookie. Browsers accept 4,096."""
+
+
+@frozen
+class Attempt:
+    """A sign-in with the issuer `issuer` that began at `began` (seconds since the epoch); then the page `back` follows.
+
+    `state` binds the response to the browser, `nonce` the ID token to the attempt, and `verifier` the code to this
+    server (PKCE, RFC 7636).
+    """
+
+    issuer: str
+    back: str
+    began: float
+    state: str = field(factory=new_token, repr=False)
+    nonce: str = field(factory=new_token, repr=False)
+    verifier: str = field(factory=new_token, repr=False)
+
+    @property
+    def challenge(self) -> str:
+        """The challenge of the verifier (S256)."""
+        return urlsafe_b64encode(sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+    def is_answered_by(self, issuer: str, state: str, now: float) -> bool:
+        """Return whether a response of `issuer` with `state` belongs to this attempt, and is in time at `now`."""
+        given = state.encode("utf-8", "replace")
+        is_same = self.issuer == issuer and compare_digest(self.state.encode("utf-8", "replace"), given)
+        return is_same and abs(now - self.began) <= LIFETIME
+
+    def set(self, request: Request, *, secure: bool) -> None:
+        """Set the cookie."""
+        values = (self.issuer, self.back, repr(self.began), self.state, self.nonce, self.verifier)
+        text = urlencode(dict(zip("ibtsnv", values, strict=True)))
+        request.add_cookie(SECURE if secure else PLAIN, text, max_age=LIFETIME, secure=secure)
+
+
+def read_attempt(request: Request, *, secure: bool) -> Attempt | None:
+    """Return the attempt in the cookie of a request, None if there is none or it is malformed."""
+    text = cookie(request, SECURE if secure else PLAIN) or ""
+    try:
+        values = dict(parse_qsl(text[:_LONGEST], strict_parsing=True, max_num_fields=6, errors="strict"))
+        issuer, back, began, state, nonce, verifier = (values[name] for name in "ibtsnv")
+        return Attempt(issuer, back, float(began), state, nonce, verifier)
+    except (KeyError, ValueError):
+        return None
+
+
+def delete_attempt(request: Request, *, secure: bool) -> None:
+    request.add_cookie(SECURE if secure else PLAIN, "", max_age=0, secure=secure)
+
 
 MAX_DOCUMENT = 262_144
 """Bytes of a response of a token endpoint or an API. Groups make tokens long."""

@@ -32,8 +32,16 @@ from ...web.pages import Extension
 from ...web.responses import conditional_response
 from ...web.routes import APPS, OAUTH_HINT, Api, App
 from ...web.routing import no_oauth
-from .attempts import Attempt, delete_attempt, read_attempt
-from .providers import Client, GitHubProvider, OpenIdProvider, Provider, SignInFailed
+from .providers import (
+    Attempt,
+    Client,
+    GitHubProvider,
+    OpenIdProvider,
+    Provider,
+    SignInFailed,
+    delete_attempt,
+    read_attempt,
+)
 from .rules import NotAllowed, Person
 from .settings import IssuerConfig, SignInConfig
 from .tokens import METADATA, RESOURCES, metadata

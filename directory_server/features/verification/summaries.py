@@ -15,9 +15,8 @@ from ...domain.marks import WITHHELD, Mark, is_withheld
 from ...domain.tools import MAX_DESCRIPTION, OfferedTool, hinted_values, line_of
 from ...text_marks import scan
 from ...texts.sanitize import clean_line
-from .results import FoundTool, PackageCheck, RemoteCheck, bounded_tools
+from .results import MAX_CHANGES, FoundTool, PackageCheck, RemoteCheck, ToolChange, bounded_tools
 from .targets import TargetState, is_absent
-from .tool_changes import MAX_CHANGES, ToolChange
 
 T = TypeVar("T", bound=AttrsInstance)
 

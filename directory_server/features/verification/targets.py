@@ -12,9 +12,8 @@ from attrs import evolve, frozen
 
 from ...domain.checks import ABSENT, PackageStatus, RemoteStatus
 from ...domain.entries import Entry, is_storable
-from .results import PackageCheck, RemoteCheck, bounded_tools
+from .results import MAX_CHANGES, RISK, PackageCheck, RemoteCheck, ToolChange, bounded_tools, may_delete, tool_change
 from .settings import VerifyConfig
-from .tool_changes import MAX_CHANGES, RISK, ToolChange, may_delete, tool_change
 
 MAX_TARGETS = 10
 """Remotes, and packages, of one entry that are checked. Real entries have at most 30, nearly all at most 3."""

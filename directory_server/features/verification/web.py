@@ -16,8 +16,8 @@ from ...domain.views import Detail
 from ...feature.parts import WebPart
 from ...texts.sanitize import clean
 from ...web.pages import EntryPart, Extension
+from .results import may_delete
 from .summaries import found_tools
-from .tool_changes import may_delete
 from .verified_entries import VerifiedEntries
 
 MAX_TOOLS = 40

@@ -13,10 +13,9 @@ from ._additions import (
     KeyPartValues,
     read_key_parts,
 )
+from ._assets import OWN, Assets, Brand
 from ._assets import PATH as ASSETS_PATH
 from ._assets import POLICY as ASSET_POLICY
-from ._assets import Assets
-from ._brand import OWN, Brand
 from ._cards import owner, search_url
 from ._entry_page import ENTRY_LINKS, EntryLink, EntryPage, SimilarServers
 from ._filters import link, plain

@@ -28,8 +28,7 @@ from ..responses import compressed, json_response
 from . import _cards, _commands, _entries, _facets, _filters, _install, _publishers, _readme_links
 from ._access import AccessMode
 from ._additions import GROUPS, Extension
-from ._assets import Assets
-from ._brand import Brand
+from ._assets import Assets, Brand
 from ._facets import OPEN, SHOWN
 from ._translations import LANGUAGES, Translations, choose, load
 

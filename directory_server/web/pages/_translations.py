@@ -16,7 +16,7 @@ from werkzeug.http import parse_accept_header
 
 from ...client_config import NOTICES
 from ._additions import Extension
-from ._brand import OWN, Brand
+from ._assets import OWN, Brand
 
 DEFAULT = "en"
 """The language of requests that accept none of the available languages."""

@@ -12,7 +12,7 @@ from attrs import define, field
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from directory_server.domain.circuit import SHORTEST
+from directory_server.domain.throttling import SHORTEST
 from directory_server.features.ard import web
 from directory_server.features.ard.federation import FOREIGN, FRESH, MAX_RESULTS, Federation, merged, read_results
 from directory_server.http_client import BadResponse

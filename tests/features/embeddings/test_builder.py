@@ -23,7 +23,7 @@ from directory_server.features.embeddings.builder import (
     text_of,
 )
 from directory_server.features.embeddings.settings import EmbeddingsConfig
-from directory_server.features.embeddings.tables import Embeddings
+from directory_server.features.embeddings.vectors import Embeddings
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.runtime.timers import Timer
 from directory_server.sqlite import Database, SqliteTables, sqlite_store

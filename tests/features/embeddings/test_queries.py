@@ -9,8 +9,8 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from directory_server.domain.circuit import FAILURES, LONGEST, SHORTEST, Circuit
 from directory_server.domain.search import Likeness, Position, Query
+from directory_server.domain.throttling import FAILURES, LONGEST, SHORTEST, Circuit
 from directory_server.features.embeddings import service
 from directory_server.features.embeddings.endpoint import EndpointFailed
 from directory_server.features.embeddings.service import MAX_RUNNING, MAX_TEXT, QueryLikeness, QueryVectors

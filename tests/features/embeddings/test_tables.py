@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from directory_server.features.embeddings.tables import Embedding, Embeddings, Progress
+from directory_server.features.embeddings.vectors import Embedding, Embeddings, Progress
 
 from ...contract import awaited
 from ...tables.conftest import TablesTest

@@ -13,8 +13,7 @@ from directory_server.domain.entries import Entry, mcp_id_of
 from directory_server.domain.ports.requests import MAIL
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
-from directory_server.features.lists.keeper import Keeper
-from directory_server.features.lists.notices import RequestMails
+from directory_server.features.lists.keeper import Keeper, RequestMails
 from directory_server.features.lists.requests import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists

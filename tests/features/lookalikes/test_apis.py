@@ -9,7 +9,7 @@ from attrs import evolve
 
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.domain.notes import FLAGS
-from directory_server.features.lookalikes import check
+from directory_server.features.lookalikes import flagged as flagged_module
 from directory_server.features.lookalikes.flagged import FOLLOWER, INTERVAL
 from directory_server.features.lookalikes.names import Name
 from directory_server.features.lookalikes.rules import is_like
@@ -119,8 +119,8 @@ def test_a_new_name_is_compared_with_few_others(server: Server, monkeypatch: pyt
         compared.append(old.text)
         return is_like(new, old)
 
-    monkeypatch.setattr(check, "is_like", counting)
-    monkeypatch.setattr(check, "_NAMES", "not read again")
+    monkeypatch.setattr(flagged_module, "is_like", counting)
+    monkeypatch.setattr(flagged_module, "_NAMES", "not read again")
     assert publisher.publish(server_json("io.bill/another-thing")).status == 200
     assert publisher.publish(server_json(COPY)).status == 400
     assert compared == [ORIGINAL]

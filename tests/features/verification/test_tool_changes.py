@@ -12,9 +12,9 @@ from attrs import evolve
 from directory_server.domain.checks import MAX_TOOLS, RemoteStatus
 from directory_server.domain.marks import WITHHELD
 from directory_server.features.verification.network._messages import tools_page
+from directory_server.features.verification.results import list_digest
 from directory_server.features.verification.settings import VerifyConfig
 from directory_server.features.verification.targets import Target, TargetKind, TargetState
-from directory_server.features.verification.tool_changes import list_digest
 
 from ...web.conftest import Server
 from ...web.pages.conftest import Document, GetPage

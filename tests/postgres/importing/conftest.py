@@ -19,7 +19,7 @@ from directory_server.domain.keys import Client, KeyUse, NewSecret
 from directory_server.domain.notes import LOOKALIKE, Note
 from directory_server.domain.requests import Request
 from directory_server.domain.upstreams import FinishedRun, SyncProgress, UpstreamState
-from directory_server.features.embeddings.tables import Embedding, Embeddings
+from directory_server.features.embeddings.vectors import Embedding, Embeddings
 from directory_server.features.popularity.counter import Sketches
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.quota_requests.resource import QUOTA

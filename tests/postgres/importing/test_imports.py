@@ -8,7 +8,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from directory_server.domain.entries import mcp_id_of
-from directory_server.features.embeddings.tables import Embeddings
+from directory_server.features.embeddings.vectors import Embeddings
 from directory_server.features.publishing.tables import PublicationLog, PublisherTokens
 from directory_server.features.reports.resource import REPORT
 from directory_server.features.statistics.tables import Statistics

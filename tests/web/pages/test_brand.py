@@ -10,7 +10,7 @@ import pytest
 from directory_server.composition._people import brand_of
 from directory_server.config import Config, ConfigError, WebConfig, load
 from directory_server.web.pages import OWN, Assets, Brand
-from directory_server.web.pages._brand import CONTRAST, MAX_LOGO, _color, _contrast
+from directory_server.web.pages._assets import CONTRAST, MAX_LOGO, _color, _contrast
 from directory_server.web.pages._layout import templates
 from directory_server.web.pages._translations import LANGUAGES
 from directory_server.web.pages._translations import load as load_texts

@@ -13,8 +13,7 @@ from ....domain.tools import MAX_NAME, hints_of, takes_of, title_of
 from ....http_client import BadResponse
 from ....serialization import canonical, decode, encode
 from ....texts.sanitize import Cleaner, clean_line, clean_text
-from ..results import MAX_SCHEMA, FoundTool
-from ..tool_changes import digest_of
+from ..results import MAX_SCHEMA, FoundTool, digest_of
 
 MAX_ELEMENTS = 100_000
 """Commas and opening brackets of a message, a bound of its JSON values."""

@@ -12,8 +12,7 @@ from .... import __version__
 from ....domain.checks import MAX_TOOLS, RemoteStatus
 from ....domain.ports.runtime import Offload
 from ....http_client import BadResponse
-from ..results import FoundTool
-from ..tool_changes import list_digest
+from ..results import FoundTool, list_digest
 from . import _messages
 from ._ending import NETWORK_ERRORS, Ended, OtherTransport
 from ._messages import RpcError
