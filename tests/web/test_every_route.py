@@ -21,7 +21,7 @@ MCP = "/api/open/mcp"
 ANY = "*"
 ALL = "/**"
 
-_ROW = re.compile(r"^\| (?P<names>.*?) \| (?P<api>\w+)(?:, (?P<need>key|token))?(?P<cost>, 1)? \|", re.MULTILINE)
+_ROW = re.compile(r"^\| (?P<names>.*?) \| (?P<api>\w+)(?:, (?P<need>key|token))?(?P<cost>, `1`)? \|", re.MULTILINE)
 _NAME = re.compile(r"`(?:(?P<method>[A-Z]+) )?(?P<path>\[?/[^`]*)`")
 _OPTIONAL = re.compile(r"\[(.*?)\]")
 
