@@ -12,7 +12,11 @@ from ..domain.endings import Setter, new_ending, new_moves
 from ..domain.entries import Entry, check_name, mcp_id_of
 from ..domain.errors import BadInput
 from ..domain.ports.storage import Store
-from ..tables import StoredEndings
+from ..domain.visibility import Mark
+from ..tables import StoredCuration, StoredEndings
+
+CARRIED: Sequence[Mark] = ("pinned", "allowed")
+"""Curation flags that the new name has too. An entry that is hidden does not move."""
 
 MAX_MOVED = 200
 """Names that move with a namespace."""
@@ -27,6 +31,7 @@ class Moves:
 
     _endings: StoredEndings
     _store: Store
+    _curation: StoredCuration
     _now: Callable[[], float]
     _publish: Callable[[Sequence[Entry]], Awaitable[Sequence[Outcome]]]
 
@@ -58,4 +63,8 @@ class Moves:
             copies = [Entry({**version.server, "name": new}, version.meta) for version in versions]
             if copies and "over_limit" in await self._publish(copies):
                 raise BadInput("new_name: the limit of published entries is reached.", code="publish_limit")
+            flags = await self._curation.find(old)
+            for mark in CARRIED:
+                if getattr(flags, mark):
+                    await self._curation.mark(new, mark, True)
             await self._endings.put(ending)

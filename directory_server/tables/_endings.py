@@ -11,7 +11,7 @@ from ..domain.changes import Cause
 from ..domain.endings import Ending, Setter, ending_of, unknown_entry
 from ..domain.entries import is_storable, mcp_id_of
 from ..domain.errors import BadInput, NotFound
-from ..domain.notes import ENDING, FORMER, Note
+from ..domain.notes import ACCEPTED, ENDING, FORMER, Note
 from ._listing import mark_updated
 from ._locking import PUBLISHERS
 from ._notes import note_of, notes_of, notes_of_kinds, put_notes
@@ -74,7 +74,10 @@ class StoredEndings:
 
     @transaction
     def put_former(self, rows: Rows, ending: Ending) -> None:
-        """Store the former name of an entry, which may be published later. Raises BadInput and Forbidden."""
+        """Store the former name of an entry, which may be published later, and the marks accepted for that name.
+
+        Raises BadInput and Forbidden.
+        """
         self._lock(rows, ending.name, ending.setter)
         _check_visible(rows, "name", ending.name)
         new = ending.replaced_by
@@ -85,6 +88,9 @@ class StoredEndings:
         if len(notes) >= MAX_FORMER and all(note.other != ending.name for note in notes):
             raise BadInput(f"new_name: at most {MAX_FORMER} names move to one.", code="move_new_name_full")
         put_notes(rows, [FORMER], {mcp_id_of(new): [*notes, Note(FORMER, other=ending.name)]})
+        accepted = note_of(rows, ending.mcp_id, ACCEPTED)
+        if accepted is not None and note_of(rows, mcp_id_of(new), ACCEPTED) is None:
+            put_notes(rows, [ACCEPTED], {mcp_id_of(new): [Note(ACCEPTED, accepted.reason)]})
 
     @transaction
     def put(self, rows: Rows, ending: Ending) -> None:

@@ -23,7 +23,7 @@ from directory_server.postgres import (
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.runtime.threads import Offload
 from directory_server.services.directory import Directory
-from directory_server.tables import StoredEndings
+from directory_server.tables import StoredCuration, StoredEndings
 
 from ..contract import awaited
 from ..contract.store import Briefs, entry
@@ -74,6 +74,7 @@ async def test_a_publish_takes_seven_exchanges(wire: Wire, behind: Callable[...,
             log=log,
             directory=Directory(store=store, index=None, bus=_Bus()),  # type: ignore[arg-type]
             store=store,
+            curation=StoredCuration(tables),
             attempts=PostgresAttempts(database, statements=session),
             now=lambda: 1e9,
             limit=AttemptLimit("publish", 100, 100),

@@ -19,7 +19,7 @@ MESSAGES: Mapping[str, str] = {
     "failed": "{path}: {detail} Check the name, the port and the certificate of the proxy.",
     "certificate": "{path}: {detail} If an intermediate certificate is missing, give the proxy the file of the whole "
     "chain (nginx: ssl_certificate; HAProxy: crt; Caddy: tls). Install an authority of your own on each client; "
-    "clients that run on Node.js also read NODE_EXTRA_CA_CERTS.",
+    "clients that run on Node.js also read NODE_EXTRA_CA_CERTS, and git, for plugins, http.sslCAInfo.",
     "plain": "The URL has no TLS. Clients send keys and read installations unprotected; set up TLS at the proxy. If it "
     "has TLS, set web.url to the https URL.",
     "redirect": "{path} redirects to {detail}. Not all clients follow it; give them the target as the URL. If the "

@@ -25,7 +25,7 @@ async def _set(parts: Parts, name: str, date: str, replaced_by: str, message: st
 async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
     store = parts.storage.store
     publish = partial(store.publish, PUBLISHED, new=True)
-    moves = Moves(StoredEndings(parts.storage.tables), store, parts.now, publish)
+    moves = Moves(StoredEndings(parts.storage.tables), store, parts.storage.curation, parts.now, publish)
     moved = await moves.plan(name, new_name)
     await moves.move(moved, message, "operator")
     return Done(mcp_id_of(next(iter(moved))), line="\n".join(f"{old} is now {new}." for old, new in moved.items()))

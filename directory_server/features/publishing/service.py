@@ -23,7 +23,7 @@ from ...runtime.timers import Timer
 from ...services.directory import Directory
 from ...services.moves import Moves
 from ...storage import Storage
-from ...tables import StoredEndings
+from ...tables import StoredCuration, StoredEndings
 from .proofs import NamespaceProofs, ProvenNamespaces
 from .settings import PublishConfig
 from .tables import PublicationLog, PublisherTokens
@@ -57,6 +57,7 @@ class PublishingService:
     _log: PublicationLog
     _directory: Directory
     _store: Store
+    _curation: StoredCuration
     _attempts: Attempts
     _now: Callable[[], float]
     _limit: AttemptLimit
@@ -129,7 +130,7 @@ class PublishingService:
 
     async def move(self, publisher: Publisher, old: str, new: str, message: str) -> Mapping[str, str]:
         """Move a name or a namespace; return the new names by the old ones. Raises Forbidden and BadInput."""
-        moves = Moves(self._endings, self._store, self._now, self._publish_new)
+        moves = Moves(self._endings, self._store, self._curation, self._now, self._publish_new)
         moved: dict[str, str] = {}
 
         async def run() -> Sequence[Entry]:

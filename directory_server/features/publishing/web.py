@@ -55,6 +55,7 @@ def _serve(server: Server) -> None:
         log=log,
         directory=server.directory,
         store=storage.store,
+        curation=storage.curation,
         attempts=storage.people.attempts,
         now=server.now,
         limit=AttemptLimit("publish", settings.per_minute / 60, settings.per_minute),
