@@ -17,7 +17,7 @@ from directory_server.web.changes._log_pages import Watch, encode_events
 from directory_server.web.mcp import Announcements
 
 from ..kinds import AGENT, PLUGIN, SKILL, of_kind
-from .conftest import POSTGRES, POSTGRES_ID, Server
+from .conftest import POSTGRES, POSTGRES_ID, Server, entry
 
 AGENT_ENTRY, SKILL_ENTRY = of_kind(AGENT), of_kind(SKILL)
 
@@ -103,3 +103,44 @@ def test_a_change_of_an_agent_is_not_announced_to_clients_of_mcp() -> None:
     assert not clock.getDelayedCalls()
     run_sync(announcements.apply([Change(2, "added", "x", b"", None, name="a/a")]))
     assert clock.getDelayedCalls()
+
+
+@pytest.mark.parametrize("server", [{"managed_settings.enabled": True}], indirect=True)
+def test_managed_settings_allow_and_deny_servers(server: Server) -> None:
+    curation = server.application.storage.curation
+    for listed in run_sync(curation.curated()):
+        run_sync(curation.disown(listed.name))
+    server.publish(AGENT_ENTRY, SKILL_ENTRY)
+    run_sync(curation.mark(AGENT_ENTRY.name, "allowed", True))
+    run_sync(curation.mark(SKILL_ENTRY.name, "hidden", True))
+    path = "/api/open/v1/managed-settings/copilot.json"
+    # An empty allow list would block all servers.
+    assert server.get(path).status == 404
+    remote = {"type": "streamable-http", "url": "https://mail.example.org/mcp"}
+    server.publish(entry("com.acme/mail", "Reads mail.", remotes=[remote]))
+    run_sync(curation.mark("com.acme/mail", "allowed", True))
+    server.clock.advance(60)
+    document = server.get(path).json
+    assert (document["allowedMcpServers"], document["deniedMcpServers"]) == ([{"serverUrl": remote["url"]}], [])
+
+
+@public_registry
+def test_the_marketplace_has_servers(server: Server) -> None:
+    remote = {"type": "streamable-http", "url": "https://mail.example.org/mcp"}
+    server.publish(of_kind(PLUGIN), AGENT_ENTRY, entry("com.acme/mail", "Reviews mail.", remotes=[remote]))
+    for query in ("", "?q=review", "?q=review+kind:plugin", "?q=review+kind:any"):
+        plugins = server.get(f"/v0.1/claude/marketplace.json{query}").json["plugins"]
+        assert all(plugin["name"].startswith("com-acme-mail-") for plugin in plugins)
+        assert plugins or "kind:" in query
+
+
+def test_a_feed_has_other_kinds_if_its_search_asks_for_them(server: Server) -> None:
+    server.publish(AGENT_ENTRY, SKILL_ENTRY)
+    for query, has_agent in (
+        ("", False),
+        ("?q=bicycle", False),
+        ("?q=bicycle+kind:any", True),
+        ("?q=kind:skill", False),
+    ):
+        feed = server.get(f"/feed.atom{query}").body.decode()
+        assert (AGENT_ENTRY.mcp_id in feed) is has_agent

@@ -14,6 +14,7 @@ from ...domain.changes import Change
 from ...domain.endings import Ending, ending_of
 from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import BadInput, NotFound
+from ...domain.kinds import SERVER, kind_of
 from ...domain.notes import ACCEPTED, ENDING, Note, accepted_marks
 from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
@@ -87,7 +88,10 @@ class Selection:
         count = 0
 
         def convert(bodies: Sequence[bytes]) -> int:
-            entries = [entry for body in bodies if self._matches(entry := serialization.restore_entry(body), keywords)]
+            restored = map(serialization.restore_entry, bodies)
+            # Editors start servers only.
+            servers = [entry for entry in restored if kind_of(entry.name) == SERVER]
+            entries = [entry for entry in servers if self._matches(entry, keywords)]
             for entry in entries:
                 add(entry)
             return len(entries)

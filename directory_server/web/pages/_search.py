@@ -95,6 +95,7 @@ class SearchPage:
             "sort": order if order != DEFAULT_ORDER else "",
             "is_list": is_list,
             "size": await directory.count(),
+            "has_kinds": False,
             "now": self._now(),
             "offered": self._offered(),
             "error": None,
@@ -120,6 +121,7 @@ class SearchPage:
             source = "pages", self._access.client(request, viewer)
             page = await self._page(directory, keywords, order, number, source)
             summary = page.summary or Summary(0, 0, {})
+            values["has_kinds"] = "kind" in summary.facets
             if is_list:
                 values |= await self._list(directory, keywords, order, number, page, summary)
                 if keywords and number == 1:

@@ -36,6 +36,15 @@ def test_without_other_kinds_no_page_speaks_of_them(read: Callable[..., str]) ->
         page = read(path)
         assert "q=kind" not in page
         assert "mark kind" not in page
+    assert "All 2 servers" in read("/?sort=stars")
+
+
+def test_lists_count_entries_if_there_are_other_kinds(server: Server, read: Callable[..., str]) -> None:
+    server.publish(AGENT_ENTRY, SKILL_ENTRY)
+    assert "All 4 entries" in read("/?sort=stars")
+    assert "Browse all 4 entries" in read("/")
+    assert '<h2 id="results-title">1 entry</h2>' in read("/?q=kind:skill")
+    assert '<h2 id="results-title">2 servers</h2>' in read("/?q=kind:server")
 
 
 def test_the_page_of_an_agent_has_its_card_endpoint_and_skills(server: Server, read: Callable[..., str]) -> None:
