@@ -117,10 +117,16 @@ def test_filters_of_kinds_and_names() -> None:
 
 def test_other_kinds_of_entries_are_sent_to_those_who_ask_for_them() -> None:
     added = logged("added", name="com.acme/agent:routes", joined=("red",))
-    for options in ({}, {"keywords": "bicycle"}, {"list_name": "red"}, {"namespaces": ("com.acme/*",)}):
+    selections: list[dict[str, Any]] = [
+        {},
+        {"keywords": "bicycle"},
+        {"list_name": "red"},
+        {"namespaces": ("com.acme/*",)},
+    ]
+    for options in selections:
         assert webhook(**options).kinds_of(added, "active") == ()
-        asked = {**options, "keywords": "kind:agent"}
-        assert webhook(**asked).kinds_of(added, "active") == ("added",)
+        options["keywords"] = "kind:agent"
+        assert webhook(**options).kinds_of(added, "active") == ("added",)
 
 
 def test_retries_take_hours_and_a_paused_webhook_is_tried_four_times_a_day() -> None:
