@@ -24,6 +24,9 @@ from .names import IDENTIFIER, names_of
 MAX_TEXT, MAX_ITEMS, MAX_ITEM = 1_000, 32, 100
 """Characters of a text, items of a list, and characters of one."""
 
+JUDGED = frozenset({"mcpId", "verified", "publisher", "flag", "installable"})
+"""Members of metadata that say what this registry has found of its own entries. It has found nothing of others'."""
+
 _TEXTS = ("displayName", "type", "description", "version", "updatedAt")
 _LISTS = ("tags", "capabilities")
 
@@ -70,6 +73,8 @@ def _facts(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     facts: dict[str, Any] = {}
     for name, value in [*metadata.items()][:MAX_ITEMS]:
         key = _line(name, MAX_ITEM)
+        if key in JUDGED:
+            continue
         if isinstance(value, bool | int):
             facts[key] = value
         elif text := _line(value, MAX_TEXT):
@@ -77,7 +82,7 @@ def _facts(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     return facts
 
 
-MAX_BYTES, MAX_VALUES = 262_144, 20_000
+MAX_BYTES, MAX_VALUES = 131_072, 10_000
 """Bytes of the response of a registry, and JSON values in it."""
 
 MAX_RESULTS = 20
@@ -89,8 +94,8 @@ FAILURES = 2
 MAX_RUNNING = 32
 """Requests at a time."""
 
-FRESH, MAX_CACHED = 60.0, 500
-"""Seconds for which results are kept, and the number of searches whose results are."""
+FRESH, MAX_CACHED, MAX_CACHED_BYTES = 60.0, 500, 8_000_000
+"""Seconds for which results are kept, the number of searches whose results are, and the bytes of their responses."""
 
 FOREIGN = 59
 """The highest score of a result of another registry: less than that of a strong match of this one."""
@@ -129,7 +134,8 @@ class Federation:
     _timeout: float
     _peers: Sequence[Peer] = field(init=False)
     _running: int = field(default=0, init=False)
-    _cached: OrderedDict[tuple[str, bytes], tuple[float, Results]] = field(factory=OrderedDict, init=False)
+    _cached: OrderedDict[tuple[str, bytes], tuple[float, Results, int]] = field(factory=OrderedDict, init=False)
+    _cached_bytes: int = field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._peers = [Peer(f"{url.rstrip('/')}/") for url in self._urls]
@@ -141,7 +147,7 @@ class Federation:
         body = serialization.encode({"query": query, "federation": "none", "pageSize": min(size, MAX_RESULTS)})
         now, known, asked = self._clock.seconds(), list[Results](), list[Deferred[Results]]()
         for peer in self._peers:
-            at, results = self._cached.get((peer.url, body), (now - FRESH, ()))
+            at, results, _ = self._cached.get((peer.url, body), (now - FRESH, (), 0))
             if now - at < FRESH:
                 known.append(results)
             elif self._running < MAX_RUNNING and peer.circuit.allows(now):
@@ -168,10 +174,17 @@ class Federation:
             self._running -= 1
         if peer.circuit.succeed():
             self._log.info("The ARD registry {url} is searched again", url=peer.url)
-        self._cached[peer.url, body] = self._clock.seconds(), results
-        if len(self._cached) > MAX_CACHED:
-            self._cached.popitem(last=False)
+        self._keep((peer.url, body), results, len(response))
         return results
+
+    def _keep(self, key: tuple[str, bytes], results: Results, size: int) -> None:
+        """Keep the results of a response of `size` bytes in place of the oldest ones."""
+        _, _, before = self._cached.pop(key, (0.0, (), 0))
+        self._cached[key] = self._clock.seconds(), results, size
+        self._cached_bytes += size - before
+        while len(self._cached) > MAX_CACHED or self._cached_bytes > MAX_CACHED_BYTES:
+            _, (_, _, oldest) = self._cached.popitem(last=False)
+            self._cached_bytes -= oldest
 
     def _fail(self, peer: Peer, reason: str) -> None:
         if peer.circuit.fail(self._clock.seconds()):

@@ -224,6 +224,22 @@ def test_members_of_results_are_bounded() -> None:
     assert len(json.dumps(entry)) < 50_000
 
 
+def test_a_registry_does_not_judge_in_the_name_of_this_one() -> None:
+    metadata = {"verified": "works", "publisher": "verified", "mcpId": "x", "installable": True, "license": "MIT"}
+    (shown_result,) = read_results(json.dumps({"results": [result("a.example:b", metadata=metadata)]}).encode(), OWN)
+    assert shown_result["metadata"] == {"license": "MIT"}
+
+
+def test_the_kept_responses_have_few_bytes(federated: Server, peers: Peers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("directory_server.features.ard.federation.MAX_CACHED_BYTES", 1_000)
+    peers.answer("one.example", result("rain.example:a", description="rain " * 50))
+    for text in [*"abcde", *"edcba"]:
+        found(federated, query={"text": text})
+    asked = [body["query"]["text"] for url, body in peers.requests if "one.example" in url]
+    # Of responses of 350 bytes two are kept.
+    assert asked == [*"abcdecba"]
+
+
 def test_no_registry_takes_the_places_of_others() -> None:
     local = [{"identifier": "l", "score": 80}, {"identifier": "m", "score": 30}]
     loud = [result(f"loud.example:{number}", 100) for number in range(MAX_RESULTS)]
