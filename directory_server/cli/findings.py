@@ -17,6 +17,8 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 from attrs import frozen
 
+from ..texts.sanitize import clean_line
+
 TIMEOUT = 5.0
 """Seconds to wait for a peer, at each step."""
 
@@ -24,6 +26,9 @@ DEADLINE = 20.0
 """Seconds after which the checks that have not ended are given up."""
 
 MAX_BODY = 65_536
+
+MAX_REASON = 200
+"""Characters of what a peer has sent, in a message."""
 
 MAX_SKEW = 60.0
 """Seconds by which the clock may differ from that of a peer."""
@@ -78,7 +83,9 @@ def fetch(url: str) -> Answer:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
             raise Unreachable(f"has a certificate that is not valid: {reason.verify_message}") from None
-        raise Unreachable(f"cannot be reached: {getattr(reason, 'strerror', None) or reason}") from None
+        # It may quote the peer.
+        said = clean_line(str(getattr(reason, "strerror", None) or reason), MAX_REASON)
+        raise Unreachable(f"cannot be reached: {said}") from None
 
 
 def _skew(date: str) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from directory_server.cli import _doctor
-from directory_server.cli.findings import Finding, clock_findings, findings_of
+from directory_server.cli.findings import Finding, Unreachable, clock_findings, fetch, findings_of
 from directory_server.domain.keys import Client, KeyUse
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.runtime.run_sync import run_sync
@@ -47,6 +47,19 @@ def answering(answers: Answers, pem: Path | None = None) -> Iterator[int]:
 
     with http_server(Handler, pem) as port:
         yield port
+
+
+def test_a_peer_writes_no_lines_of_its_own() -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.wfile.write(b"HTTP/1.1 \x1b[31m\r\n\r\n")
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            """Write nothing."""
+
+    with http_server(Handler) as port, pytest.raises(Unreachable) as raised:
+        fetch(f"http://127.0.0.1:{port}/")
+    assert str(raised.value).isprintable()
 
 
 def findings(directory: CommandLine, *settings: str, file: Path | None = None) -> dict[str, list[dict[str, str]]]:
