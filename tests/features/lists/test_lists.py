@@ -283,6 +283,11 @@ def test_a_list_with_an_unknown_group_is_not_created_and_the_form_keeps_its_inpu
     assert run_sync(listed.lists.find("staff-tools")).groups == ()
 
 
+def test_the_page_of_groups_lists_them(operator_of_lists: Browser) -> None:
+    assert operator_of_lists.get("/admin/groups").status == 200
+    assert '<a href="/admin/groups/blue"><bdi>blue</bdi></a>' in operator_of_lists.page
+
+
 def test_of_two_operators_neither_replaces_what_she_has_not_seen(listed: Listed, operator_of_lists: Browser) -> None:
     operator, path = operator_of_lists, "/admin/lists/red"
     operator.get(path)
