@@ -25,7 +25,8 @@ _HOUR = 3_600
 
 _CLAUSE = re.compile(r"""\s*([A-Za-z.]+)\s*[=>]\s*(?:'([^']*)'|"([^"]*)")\s*""")
 
-_AND = re.compile(r"\s+AND\s+(?=[A-Za-z.]+\s*[=>])")
+# One space before: a run of spaces would be read from each of them.
+_AND = re.compile(r"(?<=\s)AND\s+(?=[A-Za-z.]+\s*[=>])")
 
 _ORDERS: Mapping[str, Order] = {
     "": DEFAULT_ORDER,
