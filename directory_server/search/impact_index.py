@@ -162,6 +162,8 @@ class ImpactIndex:
         self, search: Callable[[Query, Plan, View], T], query: Query, parsed: ParsedQuery | None, view: View
     ) -> T:
         """Return what `search` returns of the plan of `query`, a long text if it is not parsed yet."""
+        for segment in view.segments:
+            segment.make_near_words()
         if parsed is not None:
             return search(query, self._plan(parsed, view, query.likeness), view)
         parsed, beside, searched = parse_long(query.keywords, view)

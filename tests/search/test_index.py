@@ -12,9 +12,11 @@ from directory_server.domain.changes import Change
 from directory_server.domain.search import Page, Query
 from directory_server.runtime.run_sync import inline
 from directory_server.search import ImpactIndex, impact_index
+from directory_server.search.index import segment
 from directory_server.search.index.segment import Segment
 from directory_server.search.query import cost
 from directory_server.search.query.cost import load_tables
+from directory_server.search.tables.near_words import NearWords
 from tests.contract import awaited
 from tests.contract.index import IndexContract, additions, make_entry, removals, search_names
 
@@ -140,6 +142,19 @@ async def test_an_expensive_search_runs_in_a_thread(
         monkeypatch.setattr(cost, name, limit)
     assert await index.search(Query(keywords)) == expected
     assert len(offload.functions) == runs_in_thread
+
+
+@awaited
+async def test_the_tables_of_misspelt_words_are_made_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "FEW_STRINGS", 1)
+    index = ImpactIndex(inline, searches=(offload := RecordingOffload()))
+    await index.apply(additions(*(make_entry(f"org.example/{n}", "letters parcels") for n in range(9))))
+    await index.search(Query("letters"))
+    assert len(offload.functions) == 1
+    monkeypatch.setattr(NearWords, "of", None)
+    for keywords in ("lettres", "parcles", "org.example/3"):
+        await index.search(Query(keywords))
+    assert len(offload.functions) == 1
 
 
 @awaited

@@ -58,6 +58,8 @@ def is_expensive(query: Query, parsed: ParsedQuery, view: View) -> bool:
     if size > LARGE or (query.browse and size > BROWSED):
         return True
     words = [word for word in parsed.spaced if word not in STOP_WORDS]
+    if words and not all(segment.has_near_words for segment in view.segments):
+        return True
     if (parsed.phrases and not words) or ((query.after is not None or parsed.phrases) and not parsed.runs):
         return size > MAX_TEXTS
     if size <= SMALL:
