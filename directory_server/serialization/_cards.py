@@ -138,7 +138,8 @@ def catalog_server(value: Mapping[str, Any]) -> dict[str, Any]:
     if data is None and not first_text(value.get("displayName")):
         raise BadInput("displayName: is required without data.")
     name = catalog_name(match[1].lower(), match[2], kind.name)
-    return card_server(value, name, Card(media_type, "" if url is None else url, data and card_document(kind, data)))
+    document = None if data is None else card_document(kind, data)
+    return card_server(value, name, Card(media_type, "" if url is None else url, document))
 
 
 def check_card(server: Mapping[str, Any]) -> None:

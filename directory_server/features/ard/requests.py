@@ -248,8 +248,8 @@ def _facet(value: Any, where: str) -> Facet:
 
 def known(path: Any, where: str) -> str:
     """Return the path of a field that entries are filtered by. Raises BadInput, which names the place `where`."""
-    if path == TYPE or path in FIELDS:
-        return str(path)
+    if isinstance(path, str) and (path == TYPE or path in FIELDS):
+        return path
     allowed = ", ".join((TYPE, *FIELDS))
     raise BadInput(f"{where}: the field {str(path)[:100]!r} is not supported; supported: {allowed}.")
 

@@ -222,6 +222,11 @@ BAD_INPUT = [
         {"resultType": {"facets": [{"field": "type"}] * 2}},
         "resultType.facets: each field must be given once.",
     ),
+    (
+        "explore",
+        {"resultType": {"facets": [{"field": ["type"]}]}},
+        "resultType.facets[0]: the field \"['type']\" is not",
+    ),
     ("agents?filter=x", None, "filter: must be clauses"),
     ("agents?filter=createdAfter%20=%20'2026'", None, "filter: the field 'createdAfter' is not supported"),
     ("agents?filter=updatedAfter%20%3E%20'soon'", None, "filter: updatedAfter must be a date or time of ISO 8601"),
