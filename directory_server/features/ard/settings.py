@@ -18,7 +18,8 @@ def _check_number(_: object, __: object, value: int) -> None:
         raise ValueError(f"must be from 0 to {MAX_PAGE}, not {value}")
 
 
-_registry_urls = each_matches(r"https?://[^\s/?#]+(/[^\s?#]*)?", "URLs such as https://registry.example.org/api/v1/")
+# All clients read them: no user and password.
+_registry_urls = each_matches(r"https?://[^\s/?#@]+(/[^\s?#]*)?", "URLs such as https://registry.example.org/api/v1/")
 
 
 def _check_federation(owner: object, attribute: Any, urls: tuple[str, ...]) -> None:

@@ -15,6 +15,7 @@ from twisted.internet.task import Clock
 from directory_server.domain.throttling import SHORTEST
 from directory_server.features.ard import web
 from directory_server.features.ard.federation import FOREIGN, FRESH, MAX_RESULTS, Federation, merged, read_results
+from directory_server.features.ard.settings import ArdConfig
 from directory_server.http_client import BadResponse
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.serialization import decode
@@ -238,6 +239,11 @@ def test_the_kept_responses_have_few_bytes(federated: Server, peers: Peers, monk
     asked = [body["query"]["text"] for url, body in peers.requests if "one.example" in url]
     # Of responses of 350 bytes two are kept.
     assert asked == [*"abcdecba"]
+
+
+def test_the_urls_of_registries_have_no_password() -> None:
+    with pytest.raises(ValueError, match=r"must be URLs such as https://registry\.example\.org"):
+        ArdConfig(federation=("https://user:password@one.example/",))
 
 
 def test_no_registry_takes_the_places_of_others() -> None:
