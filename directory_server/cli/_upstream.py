@@ -10,7 +10,7 @@ import click
 from attrs import asdict
 
 from ..domain.errors import NotFound
-from ..domain.upstreams import FinishedRun, UpstreamState
+from ..domain.upstreams import UpstreamState
 from .context import CommandContext, in_context, wait_for
 from .output import Group, Record, listing
 
@@ -56,7 +56,7 @@ def log(context: CommandContext, name: str | None) -> Iterable[Record]:
     names = [state.name for state in wait_for(mirrors.all()) if name in (None, state.name)]
     if name is not None and not names:
         raise NotFound(f"No upstream {name!r} was ever synced.")
-    return [_run_record(upstream, run) for upstream in names for run in wait_for(mirrors.runs(upstream))]
+    return [{"upstream": upstream, **asdict(run)} for upstream in names for run in wait_for(mirrors.runs(upstream))]
 
 
 def upstream_record(state: UpstreamState) -> dict[str, Any]:
@@ -69,7 +69,3 @@ def upstream_record(state: UpstreamState) -> dict[str, Any]:
         "failures": state.failures,
         "error": state.error,
     }
-
-
-def _run_record(name: str, run: FinishedRun) -> dict[str, Any]:
-    return {"upstream": name, **asdict(run)}

@@ -39,10 +39,6 @@ _WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?|([0-9.]{7,15
 """An address as some proxies write it: in brackets or with a port (RFC 7239, section 6)."""
 
 
-def _networks(entries: Sequence[str]) -> tuple[Network, ...]:
-    return tuple(ip_network(entry, strict=False) for entry in entries if entry != UNIX)
-
-
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     """Parse an address, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); return None if it is invalid."""
     try:
@@ -89,7 +85,7 @@ class Proxies:
 
     @_trusted.default
     def _(self) -> tuple[Network, ...]:
-        return _networks(self._entries)
+        return tuple(ip_network(entry, strict=False) for entry in self._entries if entry != UNIX)
 
     def trusts(self, address: str) -> bool:
         """Return whether `address` is in a trusted network."""

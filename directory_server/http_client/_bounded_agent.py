@@ -54,7 +54,7 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
         return responding
 
     def dataReceived(self, data: bytes) -> None:
-        while data and self._expects_head():
+        while data and self._parser is not None and self._parser.state in (STATUS, HEADER):
             piece, data = data[:PIECE], data[PIECE:]
             self._head += len(piece)
             if self._head > MAX_HEAD:
@@ -63,9 +63,6 @@ class HeadBoundedProtocol(HTTP11ClientProtocol):
             super().dataReceived(piece)
         if data:
             super().dataReceived(data)
-
-    def _expects_head(self) -> bool:
-        return self._parser is not None and self._parser.state in (STATUS, HEADER)
 
 
 class HeadBoundedPool(client.HTTPConnectionPool):

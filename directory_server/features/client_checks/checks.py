@@ -115,7 +115,7 @@ class Checks:
         if servers == 0 and is_needed and not any(finding.level == "problem" for finding in findings):
             findings.append(problem("empty"))
         parts = urlsplit(self.url)
-        if parts.scheme == "http" and not _is_local(parts.hostname or ""):
+        if parts.scheme == "http" and (parts.hostname or "") not in ("localhost", "127.0.0.1", "::1"):
             findings.append(problem("plain"))
         if client.reads_managed:
             findings.append(managed)
@@ -175,10 +175,6 @@ def _foreign_url(manifest: Any, url: str) -> str:
             parts = urlsplit(given)
             return f"{parts.scheme}://{parts.netloc}"
     return ""
-
-
-def _is_local(host: str) -> bool:
-    return host in ("localhost", "127.0.0.1", "::1")
 
 
 def proxy_finding(request: Request, proxies: Proxies) -> Finding | None:

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ...config.units import parse_duration
 from ...domain.errors import BadInput, NotFound
-from ...domain.keys import ApiKey, limit_of
+from ...domain.keys import limit_of
 from ...domain.roster import ListedKey
 from ...resource import DURATION, EXPIRES, Action, Asked, Done, Facts, Field, Parts, Resource, expiry
 
@@ -68,16 +68,12 @@ def _facts(parts: Parts, record: UsedKey) -> Facts:
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
-        "state": _state(key, parts.now()),
+        "state": "revoked" if key.revoked_at is not None else "expired" if key.has_expired(parts.now()) else "valid",
         "owner": record.listed.email or None,
         "last_used_at": record.last_used,
         "network": use.client.network if use else "",
         "client": use.client.name if use else "",
     }
-
-
-def _state(key: ApiKey, now: float) -> str:
-    return "revoked" if key.revoked_at is not None else "expired" if key.has_expired(now) else "valid"
 
 
 async def _shown(server: Server, record: UsedKey) -> Mapping[str, Any]:

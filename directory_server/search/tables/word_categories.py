@@ -49,7 +49,7 @@ class WordCategories:
     def features(self, terms: Collection[str], vector: bytes) -> _Floats:
         """Return what the classifier reads of an entry: its terms, together of length 1, then its vector."""
         features = np.zeros(len(self.words) + DIMENSIONS, np.float32)
-        features[[*self._known(terms)]] = 1
+        features[[self._places[term] for term in terms if term in self._places]] = 1
         numbers = np.frombuffer(vector, np.int8).astype(np.float32)
         features[: len(self.words)] /= max(float(np.sqrt(features.sum())), 1.0)
         features[len(self.words) :] = VECTOR_WEIGHT * numbers / max(float(np.sqrt(numbers @ numbers)), 1e-9)
@@ -72,9 +72,6 @@ class WordCategories:
         """Return what the file has."""
         words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
         return {"words": words, "weights": self.weights, "biases": self.biases, "least": self.least}
-
-    def _known(self, terms: Collection[str]) -> list[int]:
-        return [self._places[term] for term in terms if term in self._places]
 
 
 def _load() -> WordCategories:

@@ -105,7 +105,7 @@ def text_vector(counted: Mapping[str, float]) -> bytes:
     total = table.sum_of(counted)
     if total is None:
         return UNKNOWN
-    return _stored(total / max(_length(total), 1e-9) - table.center)
+    return _stored(total / max(float(np.sqrt(np.square(total).sum())), 1e-9) - table.center)
 
 
 def query_vector(words: Iterable[Run], weights: Mapping[str, float], least_known: float = LEAST_KNOWN) -> bytes | None:
@@ -122,10 +122,6 @@ def query_vector(words: Iterable[Run], weights: Mapping[str, float], least_known
 def _stored(vector: _Floats) -> bytes:
     scaled: NDArray[np.int8] = np.rint(vector * (127 / max(float(np.abs(vector).max()), 1e-9))).astype(np.int8)
     return scaled.tobytes()
-
-
-def _length(vector: _Floats) -> float:
-    return float(np.sqrt(np.square(vector).sum()))
 
 
 def _load() -> WordVectors:
