@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,9 @@ def test_a_member_requests_a_server_where_she_has_found_it(catalogue: Office) ->
     sent = {"entry": SECRET.name, "list": "team", "reason": "For the zebra project."}
     assert ann.submit("/account/requests", sent) == ""
     assert "Request sent." in ann.text
+    [path] = set(re.findall(r'href="(/account/requests/\w+)"', ann.page))
+    ann.get(path)
+    assert '<a href="/account/requests" aria-current="true">' in ann.page
     ann.get(FOUND)
     assert "Zebra vault Requested" in ann.text
     assert 'name="reason"' not in ann.page

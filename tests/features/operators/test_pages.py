@@ -22,7 +22,7 @@ from directory_server.runtime.run_sync import run_sync
 
 from ...process._certificates import certificate
 from ...web.browsers import OPERATOR, Browser, rename
-from ...web.conftest import Server
+from ...web.conftest import POSTGRES, Server
 from ._pages import HOSTILE, MAX_BYTES
 
 
@@ -37,13 +37,16 @@ def test_overview_shows_the_server(server: Server, operator: Browser) -> None:
     stream.close()
 
 
-def test_each_page_of_a_tab_marks_it(operator: Browser) -> None:
+def test_each_page_of_a_tab_marks_it(server: Server, operator: Browser) -> None:
     operator.get("/admin")
     tabs = set(re.findall(r'<a href="(/admin/[a-z-]+)">', operator.page))
     assert len(tabs) > 8
     for tab in tabs:
         operator.get(tab)
         assert f'<a href="{tab}" aria-current="page">' in operator.page
+    for path, tab in ((f"entry?name={POSTGRES.name}", "entries"), (f"keys/{server.key_id}", "keys")):
+        operator.get(f"/admin/{path}")
+        assert f'<a href="/admin/{tab}" aria-current="true">' in operator.page
 
 
 @pytest.mark.parametrize("path", ["/admin/accounts/nosuchid", "/admin/keys/nosuchid", "/admin/entry?name=nothing"])
