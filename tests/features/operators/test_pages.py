@@ -44,6 +44,9 @@ def test_each_page_of_a_tab_marks_it(server: Server, operator: Browser) -> None:
     for tab in tabs:
         operator.get(tab)
         assert f'<a href="{tab}" aria-current="page">' in operator.page
+        # The link that skips the header skips the tabs, too.
+        assert 'href="#page"' in operator.page
+        assert 'id="page"' in operator.page
     for path, tab in ((f"entry?name={POSTGRES.name}", "entries"), (f"keys/{server.key_id}", "keys")):
         operator.get(f"/admin/{path}")
         assert f'<a href="/admin/{tab}" aria-current="true">' in operator.page

@@ -14,7 +14,7 @@ def test_a_verified_publisher_is_shown_on_the_page_and_in_lists(server: Server, 
     server.publish(KNOWN)
     page = get_page(f"/servers/{KNOWN.mcp_id}").body.decode()
     assert "Publisher verified" in page
-    assert "Namespace proven: <bdi>io.github.acme</bdi>" in page
+    assert "Publisher has proven to own <bdi>io.github.acme</bdi>" in page
     assert get_page("/?q=zeppelins").body.decode().count("Publisher verified") == 1
 
 
