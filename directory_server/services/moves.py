@@ -58,13 +58,31 @@ class Moves:
                     "entry with the new name first.",
                     code="move_new_name_unknown",
                 )
+            flags, has = await self._curation.find(old), await self._curation.find(new)
+            carried = [mark for mark in CARRIED if getattr(flags, mark) and not getattr(has, mark)]
+            before = await self._endings.carried(old)
             # First, so that the new entry is never without it.
-            await self._endings.put_former(ending)
+            await self._endings.put_former(ending, carried)
             copies = [Entry({**version.server, "name": new}, version.meta) for version in versions]
             if copies and "over_limit" in await self._publish(copies):
                 raise BadInput("new_name: the limit of published entries is reached.", code="publish_limit")
-            flags = await self._curation.find(old)
-            for mark in CARRIED:
-                if getattr(flags, mark):
-                    await self._curation.mark(new, mark, True)
+            await self._mark(new, carried, is_on=True)
             await self._endings.put(ending)
+            # The flags of one name hold for one other, however often its publisher moves it, and on.
+            if before.new != new:
+                await self._mark(before.new, before.given, is_on=False)
+            await self._mark(old, [mark for mark in carried if mark in before.got], is_on=False)
+
+    async def take_back(self, name: str, setter: Setter) -> None:
+        """Remove the end of life of an entry, or take back its move, with the flags that the new entry got by that.
+
+        Raises NotFound and Forbidden.
+        """
+        before = await self._endings.carried(name)
+        await self._endings.remove(name, setter)
+        await self._mark(before.new, before.given, is_on=False)
+
+    async def _mark(self, name: str, marks: Sequence[str], *, is_on: bool) -> None:
+        for mark in CARRIED:
+            if mark in marks:
+                await self._curation.mark(name, mark, is_on)

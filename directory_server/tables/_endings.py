@@ -41,6 +41,15 @@ _NAMES = """
 
 
 @frozen
+class Carried:
+    """The new name of an entry that has moved, else empty; the flags that it gave to that, and those that it got."""
+
+    new: str
+    given: Sequence[str]
+    got: Sequence[str]
+
+
+@frozen
 class StoredEndings:
     """The ends of life of entries, set by operators and publishers. All methods raise Unavailable."""
 
@@ -73,10 +82,10 @@ class StoredEndings:
         return [name for (name,) in rows]
 
     @transaction
-    def put_former(self, rows: Rows, ending: Ending) -> None:
+    def put_former(self, rows: Rows, ending: Ending, carried: Sequence[str] = ()) -> None:
         """Store the former name of an entry, which may be published later, and the marks accepted for that name.
 
-        Raises BadInput and Forbidden.
+        `carried` are curation flags that the entry gets by this move. Raises BadInput and Forbidden.
         """
         self._lock(rows, ending.name, ending.setter)
         _check_visible(rows, "name", ending.name)
@@ -87,10 +96,26 @@ class StoredEndings:
         notes = notes_of(rows, mcp_id_of(new), FORMER)
         if len(notes) >= MAX_FORMER and all(note.other != ending.name for note in notes):
             raise BadInput(f"new_name: at most {MAX_FORMER} names move to one.", code="move_new_name_full")
-        put_notes(rows, [FORMER], {mcp_id_of(new): [*notes, Note(FORMER, other=ending.name)]})
+        others = [note for note in notes if note.other != ending.name]
+        known = next((note.reason.split() for note in notes if note.other == ending.name), [])
+        note = Note(FORMER, " ".join(dict.fromkeys([*known, *carried])), other=ending.name)
+        put_notes(rows, [FORMER], {mcp_id_of(new): [*others, note]})
         accepted = note_of(rows, ending.mcp_id, ACCEPTED)
         if accepted is not None and note_of(rows, mcp_id_of(new), ACCEPTED) is None:
             put_notes(rows, [ACCEPTED], {mcp_id_of(new): [Note(ACCEPTED, accepted.reason)]})
+
+    async def carried(self, name: str) -> Carried:
+        """Return the curation flags that moves have carried from and to the entry `name`."""
+
+        def read(rows: Rows) -> Carried:
+            ending = _ending(rows, name)
+            new = "" if ending is None or ending.state != "moved" else ending.replaced_by
+            notes = notes_of(rows, mcp_id_of(new), FORMER) if new else []
+            given = [flag for note in notes if note.other == name for flag in note.reason.split()]
+            got = [flag for note in notes_of(rows, mcp_id_of(name), FORMER) for flag in note.reason.split()]
+            return Carried(new, given, got)
+
+        return await self._tables.read(read)
 
     @transaction
     def put(self, rows: Rows, ending: Ending) -> None:

@@ -22,10 +22,14 @@ async def _set(parts: Parts, name: str, date: str, replaced_by: str, message: st
     return Done(ending.mcp_id, line=f"{name} ends on {date}.")
 
 
-async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
+def _moves(parts: Parts) -> Moves:
     store = parts.storage.store
     publish = partial(store.publish, PUBLISHED, new=True)
-    moves = Moves(StoredEndings(parts.storage.tables), store, parts.storage.curation, parts.now, publish)
+    return Moves(StoredEndings(parts.storage.tables), store, parts.storage.curation, parts.now, publish)
+
+
+async def _move(parts: Parts, name: str, new_name: str, message: str) -> Done:
+    moves = _moves(parts)
     moved = await moves.plan(name, new_name)
     await moves.move(moved, message, "operator")
     return Done(mcp_id_of(next(iter(moved))), line="\n".join(f"{old} is now {new}." for old, new in moved.items()))
@@ -43,7 +47,7 @@ async def _find(parts: Parts, record_id: str) -> Ending:
 
 
 async def _remove(parts: Parts, record_id: str) -> None:
-    await StoredEndings(parts.storage.tables).remove((await _find(parts, record_id)).name)
+    await _moves(parts).take_back((await _find(parts, record_id)).name, "operator")
 
 
 def _argument(name: str, help: str) -> Field:

@@ -77,6 +77,10 @@ class PublishingService:
         await self._attempts.charge(self._limit, token.id)
         return Publisher(token, network)
 
+    @property
+    def _moves(self) -> Moves:
+        return Moves(self._endings, self._store, self._curation, self._now, self._publish_new)
+
     def check_permission(self, publisher: Publisher, name: str) -> None:
         """Raise Forbidden if the token may not publish `name`."""
         if not publisher.token.permits(name):
@@ -122,7 +126,7 @@ class PublishingService:
             self.check_permission(publisher, name)
             if ending is not None:
                 await self._check_replacement(publisher, ending.replaced_by)
-            await (self._endings.remove(name, "publisher") if ending is None else self._endings.put(ending))
+            await (self._moves.take_back(name, "publisher") if ending is None else self._endings.put(ending))
             self._announce()
             return ()
 
@@ -130,8 +134,7 @@ class PublishingService:
 
     async def move(self, publisher: Publisher, old: str, new: str, message: str) -> Mapping[str, str]:
         """Move a name or a namespace; return the new names by the old ones. Raises Forbidden and BadInput."""
-        moves = Moves(self._endings, self._store, self._curation, self._now, self._publish_new)
-        moved: dict[str, str] = {}
+        moves, moved = self._moves, dict[str, str]()
 
         async def run() -> Sequence[Entry]:
             # Before the plan, which has the names of the namespace, and depends on whether there are any.

@@ -141,6 +141,32 @@ def test_a_name_that_moves_again_is_found_at_its_last_place_only(publisher: Publ
 
 
 @publishing
+def test_the_flags_of_a_name_hold_for_one_other(publisher: Publisher) -> None:
+    server, names = publisher.server, [OLD, NEW, "com.acmecorp/post", "com.acmecorp/news"]
+    curation = StoredCuration(server.application.storage.tables)
+
+    def allowed() -> list[str]:
+        return [name for name in names if run_sync(curation.find(name)).allowed]
+
+    run_sync(curation.mark(OLD, "allowed", True))
+    move(publisher, OLD, NEW)
+    assert allowed() == [OLD, NEW]
+    move(publisher, OLD, names[2])
+    assert allowed() == [OLD, names[2]]
+    move(publisher, names[2], names[3])
+    assert allowed() == [OLD, names[3]]
+    for name in (names[2], OLD):
+        path = f"/v0.1/servers/{quote(name, safe='')}/end-of-life"
+        assert publisher.send("PUT", path, {"date": ""}).status == 200
+    assert allowed() == [OLD]
+    # What an operator has allowed stays.
+    run_sync(curation.mark(NEW, "allowed", True))
+    move(publisher, OLD, NEW)
+    assert publisher.send("PUT", path, {"date": ""}).status == 200
+    assert allowed() == [OLD, NEW]
+
+
+@publishing
 def test_few_names_move_to_one(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("directory_server.tables._endings.MAX_FORMER", 1)
     publisher.publish(server_json("io.acme/news"))
