@@ -229,6 +229,7 @@ class Viewer:
     is_operator: bool = False
     is_auditor: bool = False
     sees_all: bool = False
+    approved: bool = True
 
     @property
     def id(self) -> str:

@@ -117,9 +117,12 @@ class NeedsApproval:
     _server: Server
 
     async def read(self, request: Request, viewer: Account | None, keywords: str) -> Mapping[str, Any] | None:
-        """Return the values of the part; None if there are no such entries."""
+        """Return the values of the part; None if there are no such entries, and for an account that is not approved.
+
+        With open registration anybody may have such an account.
+        """
         session = await self._server.operators.cookies.load(request) if viewer is not None else None
-        if viewer is None or session is None or self._stored.scopes is None:
+        if viewer is None or not viewer.approved or session is None or self._stored.scopes is None:
             return None
         scope, every = await self._stored.scopes.of(viewer.id), self._server.directory
         if scope is None:

@@ -57,6 +57,21 @@ def test_who_can_request_nothing_is_told_so(catalogue: Office) -> None:
     assert "No list that you see accepts requests." in eve.text
 
 
+def test_an_account_that_is_not_approved_sees_nothing_more(tmp_path: Path) -> None:
+    with open_listed(tmp_path, **{"lists.catalogue": True, "accounts.registration": "open"}) as listed:
+        listed.publish(SECRET)
+        browser, email = Browser(listed.server), "zoe@example.org"
+        browser.get("/account/register")
+        assert browser.submit("/account/register", {"email": email, "password": "correct horse battery"}) == ""
+        browser.get(FOUND)
+        assert "Needs approval" not in browser.text
+        account = run_sync(listed.server.accounts.find(email))
+        assert account is not None
+        run_sync(listed.server.accounts.approve(account.id))
+        browser.get(FOUND)
+        assert NEEDS in browser.text
+
+
 def test_only_searches_of_members_show_what_needs_approval(catalogue: Office) -> None:
     for browser in (catalogue.browsers[OPERATOR], Browser(catalogue.listed.server)):
         browser.get(FOUND)
