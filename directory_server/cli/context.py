@@ -191,7 +191,11 @@ def run_in_reactor(main: Callable[[Any], Coroutine[Any, Any, None]], what: str =
 
 
 def _exit_on_signal(failure: Failure, what: str) -> None:
-    """Exit with code 1 and one line after a signal."""
+    """Exit with code 1: with one line after a signal, and without a word if nobody reads the output any more."""
+    if failure.check(BrokenPipeError):
+        # The interpreter writes the rest at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1)
     failure.trap(CancelledError)
     echo(f"Stopped by a signal; the next {what} continues from here.", err=True)
     raise SystemExit(1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -87,6 +89,23 @@ def test_a_signal_ends_a_command_with_one_line(capsys: pytest.CaptureFixture[str
         _exit_on_signal(Failure(CancelledError()), "sync")
     assert caught.value.code == 1
     assert capsys.readouterr().err == "Stopped by a signal; the next sync continues from here.\n"
+
+
+def test_nothing_is_said_if_nobody_reads_the_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # As in: directory-server client-check | head -1
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        output.write("The rest.")
+        with pytest.raises(SystemExit) as caught:
+            _exit_on_signal(Failure(BrokenPipeError()), "client-check")
+        # The interpreter does so at its exit.
+        output.flush()
+        monkeypatch.undo()
+    assert (caught.value.code, capsys.readouterr().err) == (1, "")
 
 
 def test_status_shows_upstreams(tmp_path: Path) -> None:
