@@ -139,13 +139,19 @@ def _url(url: str) -> Iterator[Finding]:
         yield Finding("url", f"{url} {error}.", "Check the name, the proxy, its certificate and the firewall.")
     except (BadInput, TypeError, AttributeError):
         text = f"{url} answers with the status {answer.status}, and not as this server."
-        cure = "Let the proxy pass all paths on, with the Host header, and allow that host in http.allowed_hosts."
+        cure = (
+            "Check the address of the server in the proxy, and let it pass all paths on, without a sign-in of its own."
+        )
         yield Finding("url", text, cure)
 
 
 def _tls(base: str) -> Iterator[Finding]:
-    cookies = " ".join(fetch(f"{base}/account/sign-in").fields.get("set-cookie", ()))
-    if "Secure" in cookies:
+    page = fetch(f"{base}/account/sign-in")
+    cookies = " ".join(page.fields.get("set-cookie", ()))
+    if b"http.allowed_hosts" in page.body:
+        cure = "Let the proxy pass the Host header on (nginx: proxy_set_header Host $http_host), or add it there."
+        yield Finding("proxy", "The Host header that the proxy sends is not in http.allowed_hosts.", cure)
+    elif "Secure" in cookies:
         yield Finding("proxy", "The server knows that clients use TLS.")
     elif cookies:
         cure = "Let the proxy send X-Forwarded-Proto, and set http.trusted_proxies to its address."

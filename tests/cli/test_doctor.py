@@ -102,6 +102,17 @@ def test_the_public_url_its_proxy_and_its_certificate(
     assert (found["certificate"][0]["state"], late["certificate"][0]["state"]) == ("ok", "warning")
 
 
+def test_a_host_that_the_proxy_replaces(
+    directory: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    rejected = {"detail": "The Host 'upstream' is not allowed. The operator can allow it with http.allowed_hosts."}
+    with answering({"/healthz": ({}, HEALTH), "/account/sign-in": ({}, rejected)}, pem) as port:
+        (found,) = findings(directory, f"web.url=https://localhost:{port}")["proxy"]
+    assert (found["state"], "proxy_set_header Host" in found["cure"]) == ("error", True)
+
+
 def test_another_server_at_the_public_url(directory: CommandLine, tmp_path: Path) -> None:
     with ExitStack() as stack:
         port = stack.enter_context(answering({"/healthz": ({}, {"status": "ok"})}))
