@@ -145,7 +145,10 @@ def search(context: CommandContext, keywords: Sequence[str], limit: int) -> Iter
     phrase"'. Write -- before them if one begins with a hyphen: entry search -- github -slack.
     """
     query = serialization.search_query(" ".join(keywords), limit)
-    return [serialization.identified(hit) for hit in wait_for(search_once(context, query)).hits]
+    hits = wait_for(search_once(context, query)).hits
+    if not hits:
+        echo("No entry matches.", err=True)
+    return [serialization.identified(hit) for hit in hits]
 
 
 def _read(file: str) -> list[Entry]:

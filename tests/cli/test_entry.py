@@ -212,6 +212,8 @@ def test_search_prints_the_hits_that_clients_get(directory: Directory) -> None:
     assert set(found[0]) == {"mcp_id", "name", "brief", "website_url"}
     assert directory.run("search", "mail", "--limit", "1").splitlines()[0].split() == ["NAME", "BRIEF", "MCP_ID"]
     assert directory.run("search", "zzzqqq").splitlines() == ["NAME  BRIEF  MCP_ID"]
+    nothing = CliRunner().invoke(main, ["--data-dir", str(directory.data), "entry", "search", "zzzqqq"])
+    assert nothing.stderr == "No entry matches.\n"
     assert directory.fail("search", "x" * 4_097).startswith("Error: keywords: ")
 
 
