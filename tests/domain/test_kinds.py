@@ -89,7 +89,7 @@ def test_a_member_of_a_front_matter_is_read_once(monkeypatch: pytest.MonkeyPatch
             Use(
                 "file",
                 "https://github.com/acme/skills/blob/main/pdf/SKILL.md",
-                "curl -fsSL --create-dirs -o .claude/skills/invoice-check/SKILL.md "
+                "curl -gfsSL --create-dirs -o .claude/skills/invoice-check/SKILL.md "
                 "https://raw.githubusercontent.com/acme/skills/main/pdf/SKILL.md",
             ),
         ),

@@ -78,7 +78,8 @@ def _uses(card: Card, name: str) -> Sequence[Use]:
     raw = re.sub(r"^https://github\.com/([^/]+/[^/]+)/blob/", r"https://raw.githubusercontent.com/\1/", url)
     folder = name.lower() if _NAME.fullmatch(name.lower()) else ""
     safe = folder and raw.startswith("https://")
-    command = f"curl -fsSL --create-dirs -o .claude/skills/{folder}/SKILL.md {shlex.quote(raw)}" if safe else ""
+    # With -g, a URL with [1-9999] is not that many requests.
+    command = f"curl -gfsSL --create-dirs -o .claude/skills/{folder}/SKILL.md {shlex.quote(raw)}" if safe else ""
     return [Use("file", url, command)]
 
 

@@ -61,7 +61,7 @@ def test_the_page_of_an_agent_has_its_card_endpoint_and_skills(server: Server, r
 def test_the_page_of_a_skill_has_a_command_and_its_file(server: Server, read: Callable[..., str]) -> None:
     at_url = of_kind({**SKILL, "data": None, "url": "https://acme.com/SKILL.md", "identifier": "urn:air:acme.com:b"})
     server.publish(SKILL_ENTRY, at_url)
-    assert "curl -fsSL --create-dirs -o .claude/skills/b/SKILL.md" in read(f"/servers/{at_url.mcp_id}")
+    assert "curl -gfsSL --create-dirs -o .claude/skills/b/SKILL.md" in read(f"/servers/{at_url.mcp_id}")
     page = read(f"/servers/{SKILL_ENTRY.mcp_id}")
     assert "Read both documents." in page
     file = server.get(f"/servers/{SKILL_ENTRY.mcp_id}/card", key=None)
