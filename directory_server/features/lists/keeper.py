@@ -175,12 +175,14 @@ def differences(
         if change.body is None:
             continue
         matched = matching(change, rules)
-        # An entry that has moved is picked under its new name too.
-        names_of = {change.mcp_id, *(mcp_id_of(note.other) for note in change.notes if note.kind == FORMER)}
+        # An entry that has moved is picked under its new name too, unless each document of it must be approved.
+        own = {change.mcp_id}
+        names_of = {*own, *(mcp_id_of(note.other) for note in change.notes if note.kind == FORMER)}
         wanted = {
             entry_list.name
             for entry_list in lists
-            if entry_list.rule in matched or not names_of.isdisjoint(chosen[entry_list.name])
+            if entry_list.rule in matched
+            or not (own if entry_list.holds_versions else names_of).isdisjoint(chosen[entry_list.name])
         }
         present = names.intersection(change.lists)
         if wanted != present:

@@ -12,6 +12,7 @@ import pytest
 from attrs import frozen
 from twisted.internet.defer import Deferred, succeed
 
+from directory_server.domain.endings import Ending
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.requests import STATES
@@ -22,7 +23,7 @@ from directory_server.features.lists.requests import KINDS, LISTING, ListRequest
 from directory_server.features.lists.rules import new_list
 from directory_server.features.requests.service import MEASURE, Smtp
 from directory_server.runtime.run_sync import run_sync
-from directory_server.tables import Requests
+from directory_server.tables import Requests, StoredEndings
 from directory_server.tables._roster import StoredRoster
 
 from ...logs import captured_lines
@@ -445,3 +446,25 @@ def test_requests_are_counted_by_state(tmp_path: Path) -> None:
         listed.server.clock.advance(MEASURE)
         assert count("approved") == 1
         measure.stopService()
+
+
+def test_the_new_name_of_an_approved_entry_waits_for_an_approval(tmp_path: Path) -> None:
+    new = "io.github.secret/other"
+    with open_listed(tmp_path) as listed:
+        office = open_office(listed, holds_versions=True)
+        office.request()
+        assert office.decide("approve") == ""
+        listed.update()
+        assert office.names() == [SECRET.name]
+        listed.publish(entry(new, "Opens another zebra vault."))
+        moved = Ending(SECRET.name, "2030-01-31", new, state="moved")
+        endings = StoredEndings(listed.server.application.storage.tables)
+        run_sync(endings.put_former(moved))
+        run_sync(endings.put(moved))
+        listed.update()
+        assert office.names() == [SECRET.name]
+        office.request(new)
+        assert office.decide("approve") == ""
+        listed.update()
+        shown = listed.server.get("/r/team/v0.1/servers?version=latest", key=listed.ann).json["servers"]
+        assert [item["server"]["name"] for item in shown] == [new, SECRET.name]
