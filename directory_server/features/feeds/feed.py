@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ... import serialization
 from ...domain.entries import mcp_id_of
@@ -88,7 +88,8 @@ class Feeds:
         if not keywords:
             return await directory.store.newest(ITEMS, lambda entry: entry.mcp_id)
         query = serialization.search_query(keywords, ITEMS).sorted_by("updated", self._server.now())
-        return [hit.mcp_id for hit in (await directory.search(query)).hits]
+        # As on the page that links to the feed.
+        return [hit.mcp_id for hit in (await directory.search(evolve(query, kinds="all"))).hits]
 
 
 def feed_url(keywords: str) -> str:
