@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from attrs import define, field, frozen
@@ -134,8 +135,9 @@ class Keeper:
             return False
         # Read after the changes, so that an entry which was picked meanwhile is not taken out again.
         lists = [entry_list for entry_list in await self._selected() if entry_list.name in names]
-        picks = await self._lists.picks([entry_list.name for entry_list in lists])
-        found = await self._offload(differences, changes, lists, picks, self._matching)
+        selected = [entry_list.name for entry_list in lists]
+        picks, followed = await self._lists.picks(selected), await self._lists.picks(selected, followed=True)
+        found = await self._offload(differences, changes, lists, picks, self._matching, followed)
         is_changed = bool(found) and await self._lists.write(found) > 0
         if any(entry_list.holds_versions for entry_list in lists):
             visible = [change.mcp_id for change in changes if change.body is not None]
@@ -162,27 +164,28 @@ def differences(
     lists: Sequence[EntryList],
     picks: Mapping[str, Collection[str]],
     matching: Matching,
+    followed: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> Differences:
     """Return the lists that the entries of `changes` join and leave, by mcp_id.
 
-    A removed entry stays in its lists, so that their readers learn of the removal.
+    Entries that have moved join those that have a former name of them in `followed`. A removed entry stays in its
+    lists, so that their readers learn of the removal.
     """
     names = {entry_list.name for entry_list in lists}
     rules = {entry_list.rule for entry_list in lists if entry_list.rule}
-    chosen = {entry_list.name: set(map(mcp_id_of, picks.get(entry_list.name, ()))) for entry_list in lists}
+    chosen, moving = _ids(picks), _ids(followed)
     found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:
             continue
         matched = matching(change, rules)
-        # An entry that has moved is picked under its new name too, unless each document of it must be approved.
-        own = {change.mcp_id}
-        names_of = {*own, *(mcp_id_of(note.other) for note in change.notes if note.kind == FORMER)}
+        former = {mcp_id_of(note.other) for note in change.notes if note.kind == FORMER}
         wanted = {
             entry_list.name
             for entry_list in lists
             if entry_list.rule in matched
-            or not (own if entry_list.holds_versions else names_of).isdisjoint(chosen[entry_list.name])
+            or change.mcp_id in chosen.get(entry_list.name, ())
+            or not former.isdisjoint(moving.get(entry_list.name, ()))
         }
         present = names.intersection(change.lists)
         if wanted != present:
@@ -190,6 +193,11 @@ def differences(
         else:
             found.pop(change.mcp_id, None)
     return found
+
+
+def _ids(names: Mapping[str, Collection[str]]) -> Mapping[str, Set[str]]:
+    """Return the ids of entries in place of their names."""
+    return {list_name: set(map(mcp_id_of, of_list)) for list_name, of_list in names.items()}
 
 
 def run(server: Server) -> None:

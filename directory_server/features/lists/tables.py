@@ -9,7 +9,7 @@ from attrs.filters import exclude
 
 from ...domain.entries import check_name, is_storable, mcp_id_of
 from ...domain.errors import BadInput
-from ...domain.scopes import unknown_list
+from ...domain.scopes import PRODUCTION, unknown_list
 from ...tables import PUBLISHERS, Rows, Tables, held_documents, log_changes, snapshot, transaction
 from .rules import MAX_LISTS, MAX_PICKS, EntryList, missing_group
 
@@ -58,6 +58,15 @@ _LEFTOVERS = f"""
 _FOUND = "UPDATE entry_list SET seq = -seq WHERE name = :name AND seq = :revision"
 
 _PICKS = "SELECT list, name FROM list_pick WHERE list = ANY(:lists) ORDER BY name"
+
+_FOLLOWED = f"""
+    SELECT list, list_pick.name FROM list_pick INNER JOIN entry_list ON entry_list.name = list
+    WHERE list = ANY(:lists) AND NOT holds_versions AND NOT EXISTS (
+        SELECT 1 FROM list_channel
+        WHERE list_channel.list = list_pick.list AND list_channel.name = list_pick.name AND alias = '{PRODUCTION}'
+    )
+    ORDER BY list_pick.name
+"""
 
 _PICK = "INSERT INTO list_pick (list, name) VALUES (:list, :name) ON CONFLICT DO NOTHING"
 
@@ -128,10 +137,14 @@ class Lists:
         """Return the number of the entries of a list that has not all."""
         return int((await self._tables.one(_COUNT, name=name))[0])
 
-    async def picks(self, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        """Return the names of the entries that were added to lists by hand, by list."""
+    async def picks(self, names: Sequence[str], *, followed: bool = False) -> Mapping[str, Sequence[str]]:
+        """Return the names of the entries that were added to lists by hand, by list.
+
+        With `followed`, those whose new names are added too when they move: not if a document must be approved first,
+        or if readers get one version only.
+        """
         found: dict[str, list[str]] = {}
-        for list_name, name in await self._tables.select(_PICKS, lists=list(names)):
+        for list_name, name in await self._tables.select(_FOLLOWED if followed else _PICKS, lists=list(names)):
             found.setdefault(list_name, []).append(name)
         return found
 

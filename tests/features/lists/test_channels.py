@@ -8,12 +8,13 @@ from urllib.parse import quote
 
 import pytest
 
+from directory_server.domain.endings import Ending
 from directory_server.domain.entries import OFFICIAL, mcp_id_of
 from directory_server.domain.errors import BadInput, NotFound
 from directory_server.features.lists.channels import Channels
 from directory_server.features.managed_settings.selection import Selection
 from directory_server.runtime.run_sync import inline, run_sync
-from directory_server.tables import StoredCuration
+from directory_server.tables import StoredCuration, StoredEndings
 
 from ...cli.conftest import CommandLine
 from ...web.browsers import Browser
@@ -125,6 +126,19 @@ def test_a_version_that_is_gone_is_not_replaced_by_another_one(listed: Listed) -
     )
     assert listed.server.get(f"/r/blue/{PATH}/versions/latest", key=listed.bob).status == 404
     assert listed.server.get(f"/r/blue/api/open/v1/entries/{mcp_id_of(NAME)}", key=listed.bob).status == 404
+
+
+def test_the_new_name_of_an_entry_with_a_pinned_version_is_on_no_list(listed: Listed) -> None:
+    new = "io.github.other/calendar"
+    listed.publish(entry(new, "Calendar 9.0.0."))
+    pin(listed, "1.0.0")
+    moved = Ending(NAME, "2030-01-31", new, state="moved")
+    endings = StoredEndings(listed.server.application.storage.tables)
+    run_sync(endings.put_former(moved))
+    run_sync(endings.put(moved))
+    listed.update()
+    shown = listed.server.get("/r/blue/v0.1/servers?search=calendar", key=listed.bob).json["servers"]
+    assert [(item["server"]["name"], item["server"]["version"]) for item in shown] == [(NAME, "1.0.0")]
 
 
 def test_wrong_channels_are_rejected(listed: Listed) -> None:
