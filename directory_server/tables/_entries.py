@@ -144,7 +144,7 @@ class StoredEntries:
         return None if body is None else serialization.restore_entry(body)
 
     async def preferred(self, names: Sequence[str]) -> Mapping[str, tuple[str, str]]:
-        rows = await self._visible.select(_PREFERRED, names=names)
+        rows = await self._visible.all(_PREFERRED, names=names)
         return {name: (source, version) for name, source, version in rows}
 
     async def head(self) -> int:

@@ -256,7 +256,7 @@ def test_without_passwords_the_link_of_the_command_signs_in(installation: Instal
         assert 'type="password"' not in browser.request(server, path).text
         page = browser.request(server, "/account/sign-in", email="root@example.org", password="x" * 12)
         assert error_of(browser, server, page) == "passwords_off"
-        assert browser.request(server, path, send="yes").headers["Location"] == "/account/keys"
+        assert browser.request(server, path, send="yes").headers["Location"] == "/admin"
         assert browser.request(server, "/admin").status == 200
         assert browser.request(server, "/account/delete").text.count('type="password"') == 0
         assert browser.request(server, "/account/delete", confirmed="yes").headers["Location"] == "/account/sign-in"
