@@ -108,7 +108,7 @@ class HttpBenchmark:
         is_real = name == self._real
         apis = {api: APIS[api] for api in (("REST", "MCP") if is_real else APIS)}
         keys = create_keys(self._folder / name, -(-self._count // PER_KEY) * len(apis) * 2, PER_KEY)
-        credentials = iter([Credentials(key) for key in keys for _ in range(PER_KEY)])
+        credentials = iter([Credentials(key) for _ in range(PER_KEY) for key in keys])
         folders = [self._folder / name] * (2 if name == http_report.TWO_PROCESSES else 1)
         with directory_server(*folders, core=self._server_core, stub=not is_real) as server:
             for api, requests in apis.items():

@@ -89,9 +89,11 @@ class Directory:
         """
         return (await self._counted(query, source)).page
 
-    async def search_form(self, query: Query, make: Callable[[Page], T], source: Source | None = None) -> T:
-        """Return `make` of `search(query, source)`, which is cached with that page once it is used again."""
-        return (await self._counted(query, source)).form(make)
+    async def search_form(
+        self, query: Query, make: Callable[..., T], source: Source | None = None, *values: object
+    ) -> T:
+        """Return `make` of `search(query, source)` and `values`, cached with that page once it is used again."""
+        return (await self._counted(query, source)).form(make, *values)
 
     async def search_tools(self, query: Query, source: Source | None = None) -> Sequence[ToolHit]:
         """Return the tools that match `query`, best first."""

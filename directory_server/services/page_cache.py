@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any, TypeVar
 
 from attrs import define, field, fields
@@ -29,18 +29,21 @@ class CachedPage:
     """A page, and its forms for the APIs."""
 
     page: Page
-    _forms: dict[Callable[[Page], Any], Any] = field(factory=dict, init=False)
+    _forms: dict[Callable[..., Any], tuple[Any, Any]] = field(factory=dict, init=False)
 
-    def form(self, make: Callable[[Page], T]) -> T:
-        """Return `make(page)`, which is not None; the second result of each function is cached.
+    def form(self, make: Callable[..., T], *values: object) -> T:
+        """Return `make(page, *values)`, which is not None; the second result of each function is cached.
+
+        Another object among the `values` makes a new one.
 
         Most pages are requested once. If their forms stayed in memory, each new one would use memory that is not in the
         processor's cache, which takes as long as making the form.
         """
-        form: T | None = self._forms.get(make)
-        if form is None:
-            form = make(self.page)
-            self._forms[make] = form if make in self._forms else None
+        form: T | None
+        made_of, form = self._forms.get(make, (values, None))
+        if form is None or not all(map(is_, made_of, values)):
+            form = make(self.page, *values)
+            self._forms[make] = values, form if make in self._forms else None
         return form
 
 

@@ -159,6 +159,21 @@ def test_the_second_form_of_a_page_is_cached_for_each_function() -> None:
     assert computed == [page, page, page]
 
 
+def test_a_form_of_another_object_is_made_again() -> None:
+    made = []
+
+    def form(page: Page, users: dict[str, int]) -> int:
+        made.append(users)
+        return len(made)
+
+    directory, users = StubPorts(page=page_of(Hit("1", "mail", "Reads.", ""))).directory, dict[str, int]()
+    forms = [
+        run_sync(directory.search_form(Query("mail"), form, None, given))
+        for given in (users, users, users, {}, users, users, users)
+    ]
+    assert forms == [1, 2, 2, 3, 4, 4, 4]
+
+
 def number_of_hits(page: Page) -> int:
     return len(page.hits)
 

@@ -120,9 +120,12 @@ OPENED = Point[Callable[[str, str], None]]()
 """Get the id of each entry that was opened, and that of the account or key, which is empty if it is unknown."""
 
 
+_NO_USERS: Mapping[str, int] = {}
+
+
 def no_users() -> Mapping[str, int]:
-    """Return nothing."""
-    return {}
+    """Return nothing, always the same object."""
+    return _NO_USERS
 
 
 USERS = Single[Callable[[], Mapping[str, int]]](no_users)

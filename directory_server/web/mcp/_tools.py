@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -91,10 +90,10 @@ _MESSAGES: Mapping[Match, str] = {"strong": "", "partial": "", "weak": WEAK_MATC
 
 
 def _search(directory: Directory, query: Any, client: str) -> Awaitable[bytes]:
-    return directory.search_form(query, partial(_search_result, directory.users()), ("MCP", client))
+    return directory.search_form(query, _search_result, ("MCP", client), directory.users())
 
 
-def _search_result(users: Mapping[str, int], page: Page) -> bytes:
+def _search_result(page: Page, users: Mapping[str, int]) -> bytes:
     return serialization.tool_result(_found(page, users))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from directory_server import serialization
 from directory_server.feature.server import LOADS
 from directory_server.features.popularity.counter import FLOOR, INTERVAL, PERIOD, Sketches
 from directory_server.postgres import Database, PostgresTables
@@ -113,3 +115,19 @@ def test_members_who_open_the_page_count_and_visitors_do_not(server: Server, ope
     assert dict(server.directory.users()) == {WEATHER.mcp_id: 3}
     update(server, 2 * PERIOD)
     assert dict(server.directory.users()) == {}
+
+
+def test_a_repeated_search_is_encoded_until_the_numbers_change(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.publish(WEATHER)
+    found_page, users = serialization.found_page, list[object]()
+
+    def counted(hits: Any, numbers: Any) -> bytes:
+        users.append(numbers)
+        return found_page(hits, numbers)
+
+    monkeypatch.setattr(serialization, "found_page", counted)
+    for _ in range(5):
+        server.call("search_mcp", {"keywords": "forecasts"})
+    assert len(users) == 2
+    use(server, 3)
+    assert "used_by" in str(server.call("search_mcp", {"keywords": "forecasts"}))
