@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from .composition import Application
 
 
+PRELOADED = 60.0
+"""Seconds for which the start waits at most for what the first requests need, before shared ports are bound."""
+
+
 class DirectoryService(MultiService):
     """Build, start and stop the application.
 
@@ -70,12 +74,15 @@ class DirectoryService(MultiService):
         process.yield_early()
         application.readiness.is_preloaded = False
         # Checks of the file of the index, which run meanwhile, release the interpreter lock. A daemon blocks no exit.
-        Thread(target=self._preload, daemon=True).start()
+        preloading = Thread(target=self._preload, daemon=True)
+        preloading.start()
         with self._exiting_on_errors():
             run_until_done(application.load(), lambda: self._reactor)
             application.storage.control.serve()
             process.tune()
             if self._config.reuse_port:
+                # From then on this process gets requests that others would answer at once.
+                preloading.join(PRELOADED)
                 self._add_stage(application.ports)
             super().startService()
         self._record = self._recorded()

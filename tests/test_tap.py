@@ -216,6 +216,7 @@ def test_shared_ports_are_bound_after_loading(tmp_path: Path) -> None:
     assert reactor.getReaders() == []
     service.startService()
     (port,) = cast(list[Any], reactor.getReaders())
+    assert service.application.readiness.is_preloaded
     assert port.getHost().host == "127.0.0.1"
     assert port.backlog == 2048
     stopped = service.stopService()
