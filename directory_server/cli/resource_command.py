@@ -47,7 +47,7 @@ def _records(resource: Resource, parts: Parts, state: str) -> Iterator[Facts]:
     """Yield the facts of all records, page by page."""
     if resource.every is None or state:
         asked = Asked(PAGE, state=state)
-        while facts := [resource.facts(parts, one) for one in wait_for(resource.list(parts, asked))]:
+        while facts := [resource.facts(parts, record) for record in wait_for(resource.list(parts, asked))]:
             yield from facts
             if not resource.has_pages or len(facts) < PAGE:
                 break
@@ -55,7 +55,7 @@ def _records(resource: Resource, parts: Parts, state: str) -> Iterator[Facts]:
         return
     after = 0
     while page := wait_for(resource.every(parts, after, PAGE)):
-        yield from (resource.facts(parts, one) for one in page)
+        yield from (resource.facts(parts, record) for record in page)
         after = page[-1].number
 
 

@@ -24,21 +24,21 @@ def entry_identity(entry: Entry, *, is_vendor: bool) -> Sequence[IdentityView]:
     published = entry.official.get("publishedAt")
     date = clean_line(published, WORD) if isinstance(published, str) else None
     namespace = clean_line(entry.name.rpartition("/")[0], NAME)
-    found = []
+    views = []
     if is_proven(entry.name, entry.is_official):
-        found.append(IdentityView("namespace_proven", OFFICIAL_REGISTRY, date, namespace))
+        views.append(IdentityView("namespace_proven", OFFICIAL_REGISTRY, date, namespace))
     if is_vendor:
-        found.append(IdentityView("vendor", OFFICIAL_REGISTRY, date, namespace))
+        views.append(IdentityView("vendor", OFFICIAL_REGISTRY, date, namespace))
     if any(label.casefold() == "archived" for label in entry.categories):
-        found.append(IdentityView("archived", "lists of servers", None, ""))
+        views.append(IdentityView("archived", "lists of servers", None, ""))
     elif entry.is_retired and entry.status == "active":
-        found.append(IdentityView("archived", "publisher", None, ""))
-    return found
+        views.append(IdentityView("archived", "publisher", None, ""))
+    return views
 
 
 def package_identity(packages: Sequence[PackageView], repository: str) -> Sequence[IdentityView]:
     """Return the facts that checks of packages have found. `repository` is the URL that the entry states."""
-    found = []
+    views = []
     for package in packages:
         name = f"{package.identifier} {package.version}".strip()
         facts: list[tuple[str, str | None, str]] = []
@@ -53,8 +53,8 @@ def package_identity(packages: Sequence[PackageView], repository: str) -> Sequen
             facts.append(("package_deprecated", package.checked_at, package.deprecation))
         if package.released_at is not None:
             facts.append(("released", package.released_at, f"{package.identifier} {package.latest_version}".strip()))
-        found += [IdentityView(mark, package.registry_type, date, detail) for mark, date, detail in facts]
-    return found
+        views += [IdentityView(mark, package.registry_type, date, detail) for mark, date, detail in facts]
+    return views
 
 
 def repository_key(url: str) -> str:

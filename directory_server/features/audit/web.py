@@ -122,10 +122,10 @@ class AuditPages:
         text, outcome, day = map(sent.text, ("q", "outcome", "day"))
         since = _day(day)
         limits = {} if since is None else {"since": since, "until": since + DAY}
-        found = await self._log.newest(
+        newest = await self._log.newest(
             PER_PAGE + 1, before=row_number(sent.fields.get("after", "")), text=text, outcome=outcome, **limits
         )
-        rows = page_of(found)
+        rows = page_of(newest)
         after = str(rows[-1].number) if rows else ""
         return {
             "rows": [(record, sentence(record.event)) for record in rows],
@@ -133,7 +133,7 @@ class AuditPages:
             "outcome": outcome,
             "day": day,
             "is_on": self._is_on,
-            "next_url": next_url(PAGE, found, after, q=text, outcome=outcome, day=day),
+            "next_url": next_url(PAGE, newest, after, q=text, outcome=outcome, day=day),
         }
 
     @app.get(f"{PAGE}/export")

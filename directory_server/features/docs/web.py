@@ -190,14 +190,14 @@ class DocsPages:
     @app.get("/docs/{path:path}")
     async def get(self, request: Request, path: str) -> bytes:
         viewer = await self._server.access.identify(request)
-        found = contents()
-        if path in found.images:
-            return json_response(request, found.images[path], 200, **{"Content-Type": "image/svg+xml"})
-        page = found.pages.get(path)
+        documents = contents()
+        if path in documents.images:
+            return json_response(request, documents.images[path], 200, **{"Content-Type": "image/svg+xml"})
+        page = documents.pages.get(path)
         if page is None:
             raise NotFound("There is no such page in the documentation. /docs lists all pages.")
         html = _with_url(page.html, self._server.layout.base_url(request)) if page.part == "use" else page.html
-        sections = found.sections(page.parent)[1:]
+        sections = documents.sections(page.parent)[1:]
         level = page.parent.count("/") + 1
         links, chapters = (
             page.html.count(f'href="/docs/{path}/'),

@@ -47,10 +47,10 @@ class QueryLikeness:
     _missed: Callable[[], None] = field(eq=False, repr=False)
 
     def __call__(self, entries: Sequence[int]) -> Sequence[float] | None:
-        found = self._vectors.likeness(self._query, entries)
-        if found is None:
+        likeness = self._vectors.likeness(self._query, entries)
+        if likeness is None:
             self._missed()
-        return found
+        return likeness
 
 
 @define(eq=False)

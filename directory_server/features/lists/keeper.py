@@ -137,8 +137,8 @@ class Keeper:
         lists = [entry_list for entry_list in await self._selected() if entry_list.name in names]
         selected = [entry_list.name for entry_list in lists]
         picks, followed = await self._lists.picks(selected), await self._lists.picks(selected, followed=True)
-        found = await self._offload(differences, changes, lists, picks, self._matching, followed)
-        is_changed = bool(found) and await self._lists.write(found) > 0
+        differing = await self._offload(differences, changes, lists, picks, self._matching, followed)
+        is_changed = bool(differing) and await self._lists.write(differing) > 0
         if any(entry_list.holds_versions for entry_list in lists):
             visible = [change.mcp_id for change in changes if change.body is not None]
             if waiting := await self._requests.wait(visible, self._now()):
@@ -174,7 +174,7 @@ def differences(
     names = {entry_list.name for entry_list in lists}
     rules = {entry_list.rule for entry_list in lists if entry_list.rule}
     chosen, moving = _ids(picks), _ids(followed)
-    found: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+    differing: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
     for change in changes:
         if change.body is None:
             continue
@@ -189,10 +189,10 @@ def differences(
         }
         present = names.intersection(change.lists)
         if wanted != present:
-            found[change.mcp_id] = sorted(wanted - present), sorted(present - wanted)
+            differing[change.mcp_id] = sorted(wanted - present), sorted(present - wanted)
         else:
-            found.pop(change.mcp_id, None)
-    return found
+            differing.pop(change.mcp_id, None)
+    return differing
 
 
 def _ids(names: Mapping[str, Collection[str]]) -> Mapping[str, Set[str]]:

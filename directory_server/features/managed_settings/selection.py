@@ -212,9 +212,9 @@ class PolicyBuilder:
         With `withheld`, the code of a warning, none is deployed.
         """
         self.has_entries = True
-        key, found = _deployments(entry)
+        key, deployments = _deployments(entry)
         definition = None
-        for kind, name, deployment in found:
+        for kind, name, deployment in deployments:
             if isinstance(deployment, Notice):
                 self._warn(entry, f"{kind} {name}", deployment.code, deployment.message)
                 continue
@@ -223,13 +223,13 @@ class PolicyBuilder:
             else:
                 self._warn(entry, f"{kind} {name}", deployment.rule)
             definition = definition or deployment.definition
-        if not found:
+        if not deployments:
             self._warn(entry, "", "none")
         elif withheld:
             self._warn(entry, "", withheld)
         elif definition is not None:
             self._servers[key] = definition
-        elif any(not isinstance(deployment, Notice) for _, _, deployment in found):
+        elif any(not isinstance(deployment, Notice) for _, _, deployment in deployments):
             self._warn(entry, "", "review")
 
     def deny(self, entry: Entry) -> None:

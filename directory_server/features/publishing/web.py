@@ -39,9 +39,9 @@ class PublicationPages:
     @app.get(PUBLICATIONS)
     @page("list")
     async def get(self, sent: Sent) -> Mapping[str, Any]:
-        found = await self._log.newest(PER_PAGE + 1, row_number(sent.fields.get("after", "")))
-        rows = page_of(found)
-        return {"rows": rows, "next_url": next_url(PUBLICATIONS, found, str(rows[-1][0]) if rows else "")}
+        newest = await self._log.newest(PER_PAGE + 1, row_number(sent.fields.get("after", "")))
+        rows = page_of(newest)
+        return {"rows": rows, "next_url": next_url(PUBLICATIONS, newest, str(rows[-1][0]) if rows else "")}
 
 
 NAME = "publishing"
