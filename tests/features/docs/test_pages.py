@@ -44,7 +44,7 @@ def test_documents_of_users_show_the_url_of_the_server(server: Server) -> None:
     assert "http://127.0.0.1:8080" in page(server, "/docs/start", Host="localhost:18090").body.decode()
 
 
-@pytest.mark.parametrize("path", ["operations", "protocol", "benchmarks"])
+@pytest.mark.parametrize("path", ["operations", "protocol", "architecture"])
 def test_the_first_page_of_a_document_lists_its_sections_once(server: Server, path: str) -> None:
     text = page(server, f"/docs/{path}").body.decode()
     links = re.findall(rf'href="/docs/{path}/([\w-]+)[#"]', text)
