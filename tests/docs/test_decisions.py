@@ -7,8 +7,8 @@ import re
 from ._examples import ROOT
 
 MAX_DECISIONS = 40
-MAX_WORDS = 450
-MAX_WORDS_IN_ALL = 12_400
+MAX_WORDS = 400
+MAX_WORDS_IN_ALL = 10_600
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 
