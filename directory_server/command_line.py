@@ -63,7 +63,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "database",
         "completion",
     ),
-    "People": ("account", "key", "quota-request", "report", "audit"),
+    "People": ("account", "registration", "key", "quota-request", "report", "audit"),
     "Entries": ("search", "entry", "import", "lists", "policy", "marks", "lookalikes", "removals", "verify"),
     "Registries and clients": ("sync", "upstream", "registry", "publisher", "webhook", "managed-settings"),
 }

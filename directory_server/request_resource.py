@@ -20,10 +20,10 @@ Apply = Callable[[Parts, Request], Coroutine[Any, Any, None]]
 _TEXT = Field("text", "A text for the person.", "long", MAX_TEXT)
 
 _SUBJECTS: Mapping[EventKind, str] = {
-    "question": "There is a question about your request",
-    "approved": "Your request was approved",
-    "declined": "Your request was declined",
-    "closed": "Your request was closed",
+    "question": "There is a question about your {}",
+    "approved": "Your {} was approved",
+    "declined": "Your {} was declined",
+    "closed": "Your {} was closed",
 }
 
 _DONE: Mapping[EventKind, str] = {
@@ -140,7 +140,7 @@ def decision(
             await apply(parts, decided)
         listed = await parts.storage.people.roster.account(decided.account) if parts.mail and decided.account else None
         if parts.mail and listed and listed.account.disabled_at is None:
-            parts.mail(listed.account.email, _SUBJECTS[event], kind.page)
+            parts.mail(listed.account.email, _SUBJECTS[event].format(kind.noun), kind.page)
         return None
 
     return Action(

@@ -31,7 +31,6 @@ COMMON = {
     "_roster._COUNTS": "ends at its limits",
     "_roster._KEY": "is a part of statements with a condition",
     "_roster._KEYS": "looks for a text in all addresses, in a thread",
-    "_roster._PENDING_ACCOUNTS": "reads pending accounts only, in an index",
     "_roster._TOTAL_ACCOUNTS": "counts all accounts, in the command `status`",
     "_roster._TOTAL_KEYS": "counts all keys, in the command `status`",
 }

@@ -12,10 +12,12 @@ from functools import cache
 from attrs import frozen
 
 from ..config import Config, ConfigError, WebConfig
+from ..domain.accounts import REGISTRATION
 from ..domain.throttling import Limiter
 from ..search import file_version, load_tables
 from ..services.accounts import AccountService, FirstAccount
 from ..services.user_keys import Pending, UserKeys
+from ..tables import Requests
 from ..web import account, mcp, pages
 from ..web.pages import Brand
 from ..web.routes import App
@@ -107,9 +109,11 @@ def account_pages(
     connect = account.ConnectPage(requests, endpoint, config.web.search == "public", registrations.is_open)
     changes = Limiter(now, rate=limit.rate, burst=limit.burst)
     methods = core.server.all(account.SIGN_IN_METHODS)
+    registered = Requests(storage.tables, (REGISTRATION,))
     handlers = (
         account.SignInPages(requests, people.accounts, attempts, registrations, user_keys, people.first, methods),
-        account.KeyPages(requests, user_keys, connect, changes, now, read_parts),
+        account.KeyPages(requests, user_keys, connect, changes, now, read_parts, registered),
+        account.OwnRegistration(requests, registered, now, account.KEYS),
         connect,
         account.SessionPages(requests, storage.people.sessions, limits.session_clients),
         account.SettingsPages(requests, people.accounts, attempts, user_keys),

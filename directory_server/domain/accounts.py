@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from .errors import BadInput, Forbidden, NotFound
 from .keys import Client, digest
+from .requests import Kind
 
 RECORDED_USES = 10
 """The most writes of the last use per idle lifetime of a session."""
@@ -26,6 +27,11 @@ MAX_FORGOTTEN = 500
 MAX_EMAIL = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3, less the angle brackets)."""
 
+
+REGISTRATION = Kind(
+    "registration", needs_text=False, most=0, per_account=1, page="/account/keys", noun="request for an account"
+)
+"""Of somebody who has registered, for the approval of the account. Its subject is the id of the account."""
 
 Role = Literal["member", "operator", "auditor"]
 

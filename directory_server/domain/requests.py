@@ -54,7 +54,8 @@ class Kind:
 
     At most `most` requests may be open, `per_subject` of a subject at a place, and `per_account` of an account; 0 is no
     limit. Requests of a kind that is `of_accounts` end with the account. Others may have none. Requests of a kind that
-    `expires` expire if nothing happens to them for a time. `page` is the path where members see theirs.
+    `expires` expire if nothing happens to them for a time. `page` is the path where members see theirs, `noun` what
+    e-mails call one.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Kind:
     of_accounts: bool = True
     expires: bool = True
     page: str = ""
+    noun: str = "request"
 
 
 @frozen

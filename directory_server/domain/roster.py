@@ -46,14 +46,12 @@ class ListedKey:
 
 @frozen
 class RosterCounts:
-    """The number of all accounts, of those that wait for approval, of disabled ones, and of keys that are not revoked.
+    """The number of all accounts, of disabled ones, and of keys that are not revoked.
 
-    An account that is disabled does not wait for approval. A number above the bound of the count stands for any larger
-    one.
+    A number above the bound of the count stands for any larger one.
     """
 
     accounts: int
-    pending: int
     disabled: int
     keys: int
 

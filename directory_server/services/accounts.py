@@ -79,14 +79,14 @@ class AccountService:
         """Raise BadInput if `password` is not allowed for an account with the address `email`."""
         _checked(password, email)
 
-    async def register(self, email: str, password: str, client: Client = UNKNOWN) -> str:
-        """Create a pending account and start a session.
+    async def register(self, email: str, password: str, client: Client = UNKNOWN, text: str = "") -> str:
+        """Create a pending account, with a text for operators, and start a session.
 
-        Raises BadInput for the address or the password, TooManyAccounts, and NotFound if there are no passwords.
+        Raises BadInput for a wrong value, TooManyAccounts, and NotFound if there are no passwords.
         """
         self._check_passwords()
         hashed = await self._passwords.hash(_checked(password, email), client=client.network)
-        account = await self._accounts.register(email, hashed, most=self._most_pending)
+        account = await self._accounts.register(email, hashed, most=self._most_pending, text=text)
         return await self._open(account.id, client)
 
     async def change_password(self, account: Account, old: str, new: str, client: Client = UNKNOWN) -> str:

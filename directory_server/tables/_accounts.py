@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from ..domain.accounts import (
+    REGISTRATION,
     Account,
     Role,
     check_role,
@@ -17,6 +18,7 @@ from ..domain.accounts import (
 )
 from ..domain.errors import TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_token
+from ..domain.requests import EventKind, Request
 from ._account_rows import (
     BY_EMAIL,
     COLUMNS,
@@ -27,6 +29,7 @@ from ._account_rows import (
     keys_of,
     lock_account,
 )
+from ._requests import add_request, end_registration
 from ._tables import Rows, Tables, transaction
 
 _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
@@ -107,23 +110,25 @@ class StoredAccounts:
         return add_account(rows, checked_email(email), hashed, now, approved_at=now)
 
     @transaction
-    def register(self, rows: Rows, email: str, hashed: str, *, most: int) -> Account:
-        """Create an account that is not approved.
+    def register(self, rows: Rows, email: str, hashed: str, *, most: int, text: str = "") -> Account:
+        """Create an account that is not approved, and a request for its approval with a text for operators.
 
-        Raises BadInput as `add` does, and TooManyAccounts where `most` accounts are not approved.
+        Raises BadInput as `add` does and for the text, and TooManyAccounts where `most` accounts are not approved.
         """
         address = checked_email(email)
         rows.lock(_REGISTERING)
         if rows.one(_PENDING)[0] >= most:
             raise TooManyAccounts
-        return add_account(rows, address, hashed, self._now(), approved_at=None)
+        account, now = add_account(rows, address, hashed, self._now(), approved_at=None), self._now()
+        add_request(rows, REGISTRATION, Request(REGISTRATION.name, account.id, account=account.id), text, now)
+        return account
 
     async def approve(self, account_id: str) -> None:
-        """Approve an account: each of its keys then has its own quota. Raises NotFound.
+        """Approve an account, and its request for that: each of its keys then has its own quota. Raises NotFound.
 
         The time of an earlier approval stays.
         """
-        await self._change(account_id, _APPROVE, now=self._now())
+        await self._change(account_id, _APPROVE, ends="approved", now=self._now())
 
     @transaction
     def set_role(self, rows: Rows, account_id: str, role: Role) -> None:
@@ -187,8 +192,8 @@ class StoredAccounts:
         _set_password(rows, account_id, hashed)
 
     async def disable(self, account_id: str) -> None:
-        """Disable an account and its keys; end all its sessions and links. Raises NotFound."""
-        await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, now=self._now())
+        """Disable an account and its keys; end its sessions, its links and a request for approval. Raises NotFound."""
+        await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, ends="closed", now=self._now())
 
     @transaction
     def enable(self, rows: Rows, account_id: str) -> None:
@@ -230,11 +235,18 @@ class StoredAccounts:
         return lock_account(rows, linked[0])
 
     @transaction
-    def _change(self, rows: Rows, /, account_id: str, *statements: str, **values: object) -> None:
-        """Run statements on a locked account, and end the cached look-ups of its keys. Raises NotFound."""
-        lock_account(rows, account_id)
+    def _change(
+        self, rows: Rows, /, account_id: str, *statements: str, ends: EventKind | None = None, **values: object
+    ) -> None:
+        """Run statements on a locked account, and end the cached look-ups of its keys. Raises NotFound.
+
+        An open request for approval `ends` with an event.
+        """
+        account = lock_account(rows, account_id)
         for statement in statements:
             rows.execute(statement, id=account_id, **values)
+        if ends is not None and not account.approved:
+            end_registration(rows, account_id, ends, self._now())
         rows.end_keys(keys_of(rows, account_id))
 
 

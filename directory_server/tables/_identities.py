@@ -10,6 +10,7 @@ from ..domain.accounts import Account, Identity, checked_email, linked_elsewhere
 from ..domain.keys import subject_key_id
 from ..serialization import decode_stored, encode
 from ._account_rows import BY_EMAIL, SET_ROLE, add_account, end_access, keys_of, lock_account
+from ._requests import end_registration
 from ._tables import Rows, Tables, transaction
 
 _FIND_PERSON = "SELECT account FROM identity WHERE digest = :digest"
@@ -140,4 +141,6 @@ def _account(
     # The one who registered it has not proved to own the address, even if an operator approved the account.
     ended = end_access(rows, account.id, now) if not confirmed else []
     rows.execute(_CONFIRM, id=account.id, now=now)
+    if not account.approved:
+        end_registration(rows, account.id, "approved", now)
     return account, ended

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+from ..domain.accounts import REGISTRATION
 from ..domain.entries import is_storable
 from ..domain.errors import BadInput, TooManyRequests
 from ..domain.keys import new_id
@@ -56,6 +57,8 @@ _DECIDED = f"{_FIELDS} WHERE {_OF_KIND} AND NOT {_IS_OPEN} AND {_PAGE}"
 _END_OF_PAGE = "SELECT created_at, id FROM request WHERE id = :id"
 
 _OWN = f"{_FIELDS} WHERE account = :account AND kind = ANY(:kinds) ORDER BY updated_at DESC, id LIMIT :limit"
+
+_REGISTRATION = f"{_FIELDS} WHERE subject = :subject AND place = '' AND kind = :kind AND {_IS_OPEN}"
 
 _ADD = """
     INSERT INTO request (id, kind, subject, place, account, state, created_at, updated_at, details)
@@ -238,6 +241,13 @@ def record_event(
     rows.execute(_SET, id=request.id, state=state, at=now, details=values)
     rows.execute(_ADD_EVENT, id=request.id, at=now, kind=event, account=account, text=cleaned)
     return request_of(rows.one(f"{_FIELDS} WHERE id = :id", id=request.id))
+
+
+def end_registration(rows: Rows, account_id: str, event: EventKind, now: float) -> None:
+    """End the open request for the approval of an account, if there is one."""
+    lock_requests(rows)
+    for row in rows.all(_REGISTRATION, subject=account_id, kind=REGISTRATION.name):
+        record_event(rows, request_of(row), event, None, "", now)
 
 
 def request_of(row: Row) -> Request:

@@ -33,14 +33,6 @@ _ACCOUNTS = f"""
     ORDER BY created_at DESC, id DESC LIMIT :limit
 """
 
-# The few pending accounts are sorted: "+" keeps the order of the index account_listed from being used.
-_PENDING_ACCOUNTS = f"""
-    {_ACCOUNT}
-    WHERE approved_at IS NULL AND disabled_at IS NULL
-        AND strpos(email, :text) > 0 AND (+created_at, id) < (:before, :after)
-    ORDER BY +created_at DESC, id DESC LIMIT :limit
-"""
-
 _KEY = f"SELECT {FIELDS}, coalesce(account.email, '') {FROM} LEFT JOIN account ON account.id = owner"
 
 _ON_PAGE = "revoked_at IS NULL AND (api_key.created_at, api_key.id) < (:before, :after)"
@@ -81,9 +73,6 @@ _END_OF_PAGE = {
 
 _COUNTS = """
     SELECT (SELECT count(*) FROM (SELECT 1 FROM account LIMIT :most) AS counted),
-        (SELECT count(*) FROM (
-            SELECT 1 FROM account WHERE approved_at IS NULL AND disabled_at IS NULL LIMIT :most
-        ) AS counted),
         (SELECT count(*) FROM (SELECT 1 FROM account WHERE disabled_at IS NOT NULL LIMIT :most) AS counted),
         (SELECT count(*) FROM (SELECT 1 FROM api_key WHERE revoked_at IS NULL LIMIT :most) AS counted)
 """
@@ -112,12 +101,9 @@ class StoredRoster:
 
     _tables: Tables
 
-    async def accounts(
-        self, text: str = "", *, pending: bool = False, after: str = "", limit: int
-    ) -> Sequence[ListedAccount]:
-        """Return accounts by a part of their address; if `pending`, only those that wait for approval."""
-        query = _PENDING_ACCOUNTS if pending else _ACCOUNTS
-        return [_account(row) for row in await self._page(query, text, "account", after, limit)]
+    async def accounts(self, text: str = "", *, after: str = "", limit: int) -> Sequence[ListedAccount]:
+        """Return accounts by a part of their address."""
+        return [_account(row) for row in await self._page(_ACCOUNTS, text, "account", after, limit)]
 
     async def account(self, account_id: str) -> ListedAccount | None:
         """Return the account with this id, or None."""

@@ -212,6 +212,25 @@ def test_registered_account_is_pending_until_it_is_approved(directory: Directory
     assert state() == "active"
 
 
+def test_registrations_are_decided_by_command(directory: Directory) -> None:
+    accounts = directory.accounts
+    for name in ("ann", "bob", "cy"):
+        run_sync(accounts.register(f"{name}@example.org", "hash", most=9, text=f"I am {name}."))
+    listed = {
+        row["email"].partition("@")[0]: row for row in json.loads(directory.succeed("registration", "list", "--json"))
+    }
+    assert {name: row["text"] for name, row in listed.items()} == {
+        name: f"I am {name}." for name in ("ann", "bob", "cy")
+    }
+    assert "is approved" in directory.run("registration", "approve", listed["ann"]["id"]).stderr
+    assert "is declined" in directory.run("registration", "decline", listed["bob"]["id"], "--disabled").stderr
+    assert "is approved" in directory.run("account", "approve", "cy@example.org").stderr
+    states = [account.state for account in run_sync(accounts.list())]
+    assert states == ["active", "disabled", "active"]
+    assert json.loads(directory.succeed("registration", "list", "--json")) == []
+    assert "approved" in directory.succeed("registration", "log", listed["cy"]["id"])
+
+
 def test_add_creates_the_data_directory(tmp_path: Path) -> None:
     def run(*arguments: str) -> Result:
         return CliRunner().invoke(main, ["--data-dir", str(tmp_path / "new"), *arguments])

@@ -110,7 +110,6 @@ LISTS: Mapping[str, tuple[str, Sequence[object] | Mapping[str, object]]] = {
     "all accounts": (_roster._ALL_ACCOUNTS, {"after": 0, "limit": 10}),
     "all keys": (_roster._ALL_KEYS, {"after": 0, "limit": 10}),
     "all keys, next page": (_roster._ALL_KEYS, {"after": 5_000, "limit": 10}),
-    "pending accounts": (_roster._PENDING_ACCOUNTS, FIRST_PAGE),
 }
 """Statements of lists, with values."""
 

@@ -11,13 +11,13 @@ import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from directory_server.domain.accounts import Account
+from directory_server.domain.accounts import REGISTRATION, Account
 from directory_server.domain.errors import BadInput, NotFound, TooManyAccounts
 from directory_server.domain.keys import Client
 from directory_server.runtime.run_sync import run_sync
 from directory_server.sqlite import Database as SqliteDatabase
 from directory_server.sqlite import SqliteTables
-from directory_server.tables import StoredAccounts, StoredSessions, Tables, _sessions
+from directory_server.tables import Requests, StoredAccounts, StoredSessions, Tables, _sessions
 
 from ..contract import ContractWithClock, awaited
 from ..sqlite.conftest import run_concurrently
@@ -196,9 +196,35 @@ class TestAccounts(WithAccounts):
         await accounts.approve(ann.id)
         await accounts.approve(ann.id)
         assert await accounts.find("ann@example.org") == evolve(ann, approved=True)
+        with pytest.raises(BadInput, match="text: must have"):
+            await accounts.register("dan@example.org", "hash", most=5, text="x" * 281)
+        assert await accounts.find("dan@example.org") is None
         await accounts.register("bob@example.org", "hash", most=1)
         with pytest.raises(NotFound, match="nosuchid"):
             await accounts.approve("nosuchid")
+
+    @awaited
+    async def test_a_registered_account_has_a_request_until_it_is_approved_disabled_or_deleted(self) -> None:
+        tables = self.open_tables()
+        accounts, requests = StoredAccounts(tables, self.clock.seconds), Requests(tables, (REGISTRATION,))
+        ann, bob, cy = [await accounts.register(f"{n}@example.org", "hash", most=9, text=n) for n in ("a", "b", "c")]
+        waiting = {request.subject: request for request in await requests.list(is_open=True, limit=9)}
+        assert set(waiting) == {ann.id, bob.id, cy.id} == {request.account for request in waiting.values()}
+        assert set((await requests.texts([*waiting.values()])).values()) == {"a", "b", "c"}
+        assert await requests.count() == 3
+        await requests.record(waiting[bob.id].id, "question", "amy", "Who?", self.clock.seconds())
+        await accounts.approve(ann.id)
+        await accounts.disable(bob.id)
+        await accounts.delete(cy.id)
+        # A second approval, and that of an account without an open request, changes nothing.
+        for account in (ann, bob):
+            await accounts.approve(account.id)
+        assert await requests.count() == 0
+        states = {account.id: (await requests.of_account(account.id, 9))[0].state for account in (ann, bob)}
+        assert states == {ann.id: "approved", bob.id: "closed"}
+        assert [event.kind for event in await requests.events(waiting[ann.id].id)] == ["requested", "approved"]
+        await accounts.add("dan@example.org")
+        assert await requests.count() == 0
 
     @awaited
     async def test_an_approved_account_becomes_an_operator_and_a_member_again(self) -> None:

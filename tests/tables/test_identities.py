@@ -8,14 +8,14 @@ import pytest
 from attrs import evolve, field, frozen
 from twisted.internet.task import Clock
 
-from directory_server.domain.accounts import Account, Identity, Role, subject_digest
+from directory_server.domain.accounts import REGISTRATION, Account, Identity, Role, subject_digest
 from directory_server.domain.errors import BadInput, DirectoryError
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.scopes import ReaderScopes
 from directory_server.features.lists.tables import Lists
 from directory_server.runtime.run_sync import run_sync
-from directory_server.tables import StoredAccounts, StoredIdentities, StoredKeyRing, StoredSessions, Tables
+from directory_server.tables import Requests, StoredAccounts, StoredIdentities, StoredKeyRing, StoredSessions, Tables
 
 ADDRESS = "boss@corp.example"
 HOUR, DAY = 3_600.0, 86_400.0
@@ -215,6 +215,7 @@ def test_ways_in(setup: Setup, before: Any, subtests: pytest.Subtests) -> None:
                 else:
                     assert account.id == there.id
                     assert (account.approved, account.disabled_at) == (True, there.disabled_at)
+                    assert run_sync(Requests(setup.tables, (REGISTRATION,)).count()) == 0
                     outcome = SAME if setup.working() == working else EMPTIED
             assert outcome == expected
             if outcome == EMPTIED and account is not None:

@@ -23,7 +23,7 @@ class TestRoster(TablesTest, ContractWithClock):
         assert list(await roster.keys(limit=5)) == []
         assert await roster.account("nosuchid") is None
         assert await roster.key("nosuchid") is None
-        assert await roster.counts(9) == RosterCounts(0, 0, 0, 0)
+        assert await roster.counts(9) == RosterCounts(0, 0, 0)
         assert await roster.totals(self.clock.seconds()) == RosterTotals(0, 0, {})
 
     @awaited
@@ -38,7 +38,7 @@ class TestRoster(TablesTest, ContractWithClock):
         found = await roster.accounts(limit=5)
         assert [(each.account, each.keys) for each in found] == [(bob, 0), (ann, 2)]
         assert await roster.account(ann.id) == found[1]
-        assert await roster.counts(9) == RosterCounts(2, 0, 0, 2)
+        assert await roster.counts(9) == RosterCounts(2, 0, 2)
 
     @awaited
     async def test_lists_all_accounts_and_keys_oldest_first(self) -> None:
@@ -73,16 +73,6 @@ class TestRoster(TablesTest, ContractWithClock):
         for text in ("%", "_", "'", "\\", "x" * 5000, "\udc80é"):
             assert list(await roster.accounts(text, limit=5)) == []
         assert len(await roster.accounts("\0", limit=5)) == 2
-
-    @awaited
-    async def test_lists_accounts_that_wait_for_approval(self) -> None:
-        roster, accounts, _ = await self.open()
-        await accounts.add("ann@example.org")
-        bob = await accounts.register("bob@example.org", "hash", most=5)
-        eve = await accounts.register("eve@example.org", "hash", most=5)
-        await accounts.disable(eve.id)
-        assert [each.account for each in await roster.accounts(pending=True, limit=5)] == [bob]
-        assert await roster.counts(9) == RosterCounts(3, 1, 1, 0)
 
     @awaited
     async def test_pages_accounts_and_keys(self) -> None:
@@ -131,9 +121,9 @@ class TestRoster(TablesTest, ContractWithClock):
             if number < 2:
                 await accounts.disable(account.id)
             await keys.create("laptop", limit=20, expires_at=None)
-        assert await roster.counts(9) == RosterCounts(4, 2, 2, 4)
-        assert await roster.counts(2) == RosterCounts(3, 2, 2, 3)
-        assert await roster.counts(0) == RosterCounts(1, 1, 1, 1)
+        assert await roster.counts(9) == RosterCounts(4, 2, 4)
+        assert await roster.counts(2) == RosterCounts(3, 2, 3)
+        assert await roster.counts(0) == RosterCounts(1, 1, 1)
 
     @awaited
     async def test_totals_keys_and_accounts_by_state(self) -> None:

@@ -8,8 +8,15 @@ FEATURE = Feature(
     web="web:PART",
     commands={
         "account": "Invite, approve, list, disable, enable and delete accounts; set their roles.",
+        "registration": "List accounts that wait for approval, and decide on them.",
         "key": "Create, list, rotate and revoke API keys, and change their limits.",
         "registry": "Manage access to the registry API.",
     },
-    resources=("accounts:ACCOUNTS", "keys:KEYS", "registry_tokens:REGISTRY_TOKENS"),
+    resources=(
+        "accounts:ACCOUNTS",
+        "registrations:REGISTRATIONS",
+        "keys:KEYS",
+        "registry_tokens:REGISTRY_TOKENS",
+    ),
+    kinds=("registrations:REGISTRATION",),
 )

@@ -116,10 +116,7 @@ async def _approve(parts: Parts, account_id: str) -> None:
 
 
 async def _list(parts: Parts, asked: Asked) -> Sequence[ListedAccount]:
-    is_pending = asked.state == "pending"
-    return await parts.storage.people.roster.accounts(
-        asked.text, pending=is_pending, after=asked.after, limit=asked.limit
-    )
+    return await parts.storage.people.roster.accounts(asked.text, after=asked.after, limit=asked.limit)
 
 
 async def _find(parts: Parts, name: str) -> ListedAccount:
@@ -182,7 +179,6 @@ ACCOUNTS = Resource(
     nothing={"limit": "unlimited"},
     is_named=True,
     searches=True,
-    states=("pending",),
     has_secret=True,
     template="operators/_account_keys.html",
     extra=_keys,

@@ -162,7 +162,7 @@ def run(server: Server) -> None:
     settings, waiting, tables = server.config.of(RequestsConfig), states_gauge(server.metrics), server.storage
     kinds, mailer = tuple(server.all(KINDS)), mailer_of(settings, server.reactor, server.now)
     requests, url = Requests(tables.background_tables, kinds), server.config.web.url.rstrip("/")
-    pages = {kind.name: kind.page for kind in kinds}
+    of_name = {kind.name: kind for kind in kinds}
 
     def send(address: str, subject: str, path: str) -> None:
         mailer.send(address, subject, f"{subject}.\n\n{url}{path}\n")
@@ -179,7 +179,8 @@ def run(server: Server) -> None:
             if request.account and mailer.sends:
                 listed = await tables.people.roster.account(request.account)
                 if listed is not None and listed.account.disabled_at is None:
-                    send(listed.account.email, "Your request has expired without a decision", pages[request.kind])
+                    kind = of_name[request.kind]
+                    send(listed.account.email, f"Your {kind.noun} has expired without a decision", kind.page)
 
     server.add(SERVICES, Timer(UPKEEP, expire, server.reactor), Timer(MEASURE, measure, server.reactor))
     if mailer.sends:

@@ -13,13 +13,14 @@ from ...domain.errors import BadInput, DirectoryError
 from ...domain.throttling import Limiter
 from ...http import Request
 from ...services.user_keys import UserKeys
+from ...tables import Requests
 from ..audit import Values, changing
 from ..mcp import PATH, McpEndpoint
 from ..pages import KeyPartValues
 from ..routes import App
 from ._limits import DAY, pending_limits
 from ._member_pages import Next, Sent, form, page, shown_once
-from ._requests import KEYS, AccountRequests, Member
+from ._requests import KEYS, AccountRequests, Member, OwnRequests
 from ._sessions import Session
 
 EXPIRIES = {"never": None, "30": 30 * DAY, "90": 90 * DAY, "365": 365 * DAY}
@@ -42,12 +43,14 @@ class KeyPages:
     _changes: Limiter
     _now: Callable[[], float]
     _read_parts: ReadKeyParts
+    _registrations: Requests
 
     @app.get(KEYS)
     @page("keys")
     async def get(self, sent: Sent) -> Mapping[str, object]:
         account, now = sent.member.account, self._now()
         owned = await self._keys.list(account)
+        asked = () if account.approved else await self._registrations.of_account(account.id, 1)
         return {
             "keys": owned.keys,
             "key_parts": await self._read_parts([usage.key.id for usage in owned.keys]),
@@ -59,6 +62,8 @@ class KeyPages:
             "expires": "never",
             "expiries": list(EXPIRIES),
             "pending": not account.approved,
+            "registrations": [(request, await self._registrations.events(request.id)) for request in asked],
+            "reason": "",
             **pending_limits(self._keys),
         }
 
@@ -151,6 +156,15 @@ class KeyPages:
             raise BadInput(f"expires must be one of {', '.join(EXPIRIES)}.", code="form_wrong")
         lifetime = EXPIRIES[expiry]
         return None if lifetime is None else self._now() + lifetime
+
+
+@frozen
+class OwnRegistration(OwnRequests):
+    """Handles the forms for the request of somebody who has registered. The page of the keys shows it."""
+
+    app = App()
+
+    app.post("/account/registration/{request_id}/{action}")(OwnRequests.change)
 
 
 def _path(key_id: str, page: str) -> str:

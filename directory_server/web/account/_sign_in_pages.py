@@ -11,6 +11,7 @@ from attrs import frozen
 from ...domain.accounts import Account
 from ...domain.errors import BadInput, DirectoryError, NotFound, Unavailable
 from ...domain.ports.points import Point
+from ...domain.requests import MAX_TEXT, checked_text
 from ...http import Request
 from ...http.headers import query
 from ...services.accounts import LONGEST, SHORTEST, AccountService, FirstAccount
@@ -109,25 +110,25 @@ class SignInPages:
         """Return the registration form. Raises NotFound if registration is by invitation only."""
         self._check_open()
         session = await self._requests.cookies.load_or_create(request)
-        return self._requests.page(
-            request, session, "registration", {"email": "", **PASSWORD_LENGTHS, **pending_limits(self._keys)}
-        )
+        values = {"email": "", "reason": "", "longest_text": MAX_TEXT, **PASSWORD_LENGTHS, **pending_limits(self._keys)}
+        return self._requests.page(request, session, "registration", values)
 
     @app.post("/account/register")
     async def post_registration(self, request: Request) -> bytes:
         """Create an account and sign in. Raises NotFound if registration is by invitation only."""
         self._check_open()
         _, form = await self._requests.form(request)
-        email = form.get("email", "")
+        email, text = form.get("email", ""), form.get("text", "")
         try:
             await self._attempts.charge(request)
-            # Check the password first: a rejected password does not count as a registration.
+            # Check password and text first: a rejected one does not count as a registration.
             password = form.get("password", "")
             self._accounts.check_password(email, password)
+            checked_text("text", text, is_required=False)
             self._registrations.charge(request)
-            new_session = await self._accounts.register(email, password, self._requests.cookies.client(request))
+            new_session = await self._accounts.register(email, password, self._requests.cookies.client(request), text)
         except DirectoryError:
-            return self._requests.form_error(request, REGISTER, email=email)
+            return self._requests.form_error(request, REGISTER, email=email, reason=text)
         self._requests.cookies.set(request, new_session)
         return self._requests.redirect(request, KEYS, "account_created")
 

@@ -74,7 +74,7 @@ def test_a_member_answers_a_question_and_withdraws(
     assert operator.submit(f"{path}/ask", {"text": "Which job?"}) == ""
     own = f"{QUOTA}/{path.rpartition('/')[2]}"
     member.get(QUOTA)
-    assert "Waits for the member" in member.text
+    assert "Waits for an answer" in member.text
     assert "Which job?" in member.text
     for browser, action in ((operator, "answer"), (member, "approve")):
         assert browser.submit(f"{own}/{action}", {"text": "x"}) == "not_found"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
-from directory_server.domain.accounts import Account
+from directory_server.domain.accounts import REGISTRATION, Account
 from directory_server.feature.server import SERVICES
 from directory_server.features.quota_requests.resource import QUOTA
 from directory_server.features.requests.service import Smtp
@@ -59,6 +59,14 @@ def test_a_member_gets_an_e_mail_about_questions_decisions_and_the_end(
     run_sync(server.accounts.enable(ann.id))
     assert member.try_sign_in() == ""
     eve = run_sync(server.accounts.register("eve@example.org", "hash", most=5))
+    waiting = Requests(server.application.storage.tables, (REGISTRATION,))
+    (registered,) = run_sync(waiting.list(is_open=True, limit=2))
+    operator.get(path := f"/admin/registrations/{registered.id}")
+    assert operator.submit(f"{path}/ask", {"text": "Who are you?"}) == ""
+    address, message = sent.pop()
+    assert address == eve.email
+    assert "Subject: There is a question about your request for an account" in message
+    assert "https://directory.example.org/account/keys" in message
     operator.get(f"/admin/accounts/{eve.id}")
     assert operator.submit(f"/admin/accounts/{eve.id}/approve") == ""
     address, message = sent.pop()
