@@ -9,9 +9,7 @@
 PYTHON ?= python3
 DATA ?= data
 # More workers than the two processors of a small machine: tests of processes wait most of their time.
-# A file runs in one worker: its tests share servers. Files run in their order, not those with most tests first: the
-# longest have few tests, and would keep one worker busy at the end.
-WORKERS ?= --numprocesses=4 --dist=loadfile --no-loadscope-reorder
+WORKERS ?= --workers=4
 
 # A stopped make ends its own child only: without this, workers, servers and databases go on.
 PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest

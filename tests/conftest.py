@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -21,12 +20,14 @@ from twisted.logger import ILogObserver, LogEvent, LogLevel, globalLogPublisher
 from zope.interface import provider
 
 from . import server_logs
+from .workers import pytest_addoption as pytest_addoption
+from .workers import pytest_runtestloop as pytest_runtestloop
 
 if TYPE_CHECKING:
     from directory_server.sqlite import Database
     from directory_server.sqlite._database import Schema
 
-# Without bytecode, each worker of pytest compiles all tests, and each server that a test starts the package.
+# Without bytecode, each server that a test starts compiles the package.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -43,20 +44,6 @@ class Open(Protocol):
 
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Let one worker collect before the others where there is no bytecode: it compiles the tests for all."""
-    tests = Path(__file__).parent
-    with (tests / "__init__.py").open() as lock:
-        # The tests of this folder are among the last that are collected.
-        if not (tests / "web" / "__pycache__").is_dir():
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                fcntl.flock(lock, fcntl.LOCK_SH)
-        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,8 +2,9 @@
 
 That takes more than three seconds of processor time: modules, tables of searches, compiled routes, texts of pages.
 
-Run as a program, this file is that process. It reads requests from the socket that is its first argument: `start`
-forks a process that continues as `twistd` or `directory-server`, `wait` returns the status of one that has exited.
+Run as a program, this file is that process. Its arguments are a socket on which it accepts connections, and one whose
+other end is closed when it has to end. A request of a connection is `start`, which forks a process that continues as
+`twistd` or `directory-server`, or `wait`, which returns the status of one that has exited.
 """
 
 from __future__ import annotations
@@ -118,40 +119,65 @@ def _ask(connection: socket.socket, request: Mapping[str, Any], *files: BinaryIO
 
 @cache
 def _connection(preload: str) -> socket.socket:
-    """Start the fork server of this process with the libraries `preload`; it exits when this process does."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
+    """Connect to the fork server with the libraries `preload`; the first process that asks for it starts it."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(start(preload))
+    return connection
+
+
+@cache
+def start(preload: str = "") -> str:
+    """Start a fork server, and return its address. Processes that are forked from this one use the same.
+
+    It ends after this process and these.
+    """
+    address = f"\0fork-server-{os.getpid()}-{hash(preload)}"
+    ours, theirs = socket.socketpair()
+    with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(address)
+        listening.listen()
+        descriptors = [listening.fileno(), theirs.fileno()]
         # With -P the folder of this file is no source of modules.
-        command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+        command = [sys.executable, "-P", __file__, *map(str, descriptors)]
         env = {**os.environ, **({_PRELOAD: preload} if preload else {})}
-        process = subprocess.Popen(command, env=env, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(command, env=env, pass_fds=descriptors, stdin=subprocess.DEVNULL)
 
     def stop() -> None:
         ours.close()
         process.wait()
 
     atexit.register(stop)
-    return ours
+    return address
 
 
-def _serve(connection: socket.socket) -> None:
-    """Answer requests until the client closes its end; in a forked process, return after the fork."""
+def _serve(listening: socket.socket, end: socket.socket) -> None:
+    """Answer requests until the other side of `end` is closed; in a forked process, return after the fork."""
+    connections = {listening.fileno(): listening, end.fileno(): end}
     while True:
-        message, files, _, _ = socket.recv_fds(connection, _REQUEST, 2)
-        if not message:
-            sys.exit()
-        request = json.loads(message)
-        if request["do"] == "wait":
-            answer = os.waitstatus_to_exitcode(os.waitpid(request["pid"], 0)[1])
-        else:
-            answer = os.fork()
-            if answer == 0:
-                connection.close()
-                _become(request, *files)
-                return
-            for file in files:
-                os.close(file)
-        connection.send(str(answer).encode())
+        for ready in select.select(connections, [], [])[0]:
+            if ready == end.fileno():
+                sys.exit()
+            if ready == listening.fileno():
+                connection, _ = listening.accept()
+                connections[connection.fileno()] = connection
+                continue
+            message, files, _, _ = socket.recv_fds(connections[ready], _REQUEST, 2)
+            if not message:
+                connections.pop(ready).close()
+                continue
+            request = json.loads(message)
+            if request["do"] == "wait":
+                answer = os.waitstatus_to_exitcode(os.waitpid(request["pid"], 0)[1])
+            else:
+                answer = os.fork()
+                if answer == 0:
+                    for connection in connections.values():
+                        connection.close()
+                    _become(request, *files)
+                    return
+                for file in files:
+                    os.close(file)
+            connections[ready].send(str(answer).encode())
 
 
 def _become(request: Mapping[str, Any], output: int, errors: int) -> None:
@@ -212,7 +238,7 @@ def _main() -> None:
     del sys.modules[REACTOR]
     # Memory that no collection touches stays shared.
     gc.freeze()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(*(socket.socket(fileno=int(argument)) for argument in sys.argv[1:]))
     gc.unfreeze()
     if Path(sys.argv[0]).name == "twistd":
         sys.exit(import_module("twisted.scripts.twistd").run())
