@@ -11,9 +11,10 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, cast
 from warnings import WarningMessage
 
 import pytest
@@ -39,23 +40,23 @@ class _Sender:
     _reports: Connection
 
     def pytest_runtest_logstart(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
-        self._reports.send(("pytest_runtest_logstart", {"nodeid": nodeid, "location": location}))
+        self._send("pytest_runtest_logstart", nodeid=nodeid, location=location)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         sent = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._reports.send(("pytest_runtest_logreport", {"report": sent}))
+        self._send("pytest_runtest_logreport", report=sent)
 
     def pytest_warning_recorded(self, warning_message: WarningMessage, when: str, nodeid: str, location: Any) -> None:
         # The other process has recorded those of the collection itself.
         if when == "runtest":
-            sent = WarningMessage(
-                str(warning_message.message),
-                warning_message.category,
-                warning_message.filename,
-                warning_message.lineno,
-            )
-            arguments = {"warning_message": sent, "when": when, "nodeid": nodeid, "location": location}
-            self._reports.send(("pytest_warning_recorded", arguments))
+            shown, message = warning_message, str(warning_message.message)
+            sent = WarningMessage(message, shown.category, shown.filename, shown.lineno)
+            self._send("pytest_warning_recorded", warning_message=sent, when=when, nodeid=nodeid, location=location)
+
+    def _send(self, hook: str, **arguments: Any) -> None:
+        # After an interruption, the other process does not read any more.
+        with suppress(BrokenPipeError):
+            self._reports.send((hook, arguments))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -113,7 +114,7 @@ def _become_worker(config: pytest.Config, number: int, reports: Connection) -> N
     config.pluginmanager.unregister(name="terminalreporter")
     config.pluginmanager.register(_Sender(config, reports))
     # The processes share the descriptors that the reactor has opened.
-    type(reactor).__init__(reactor)  # type: ignore[misc]
+    cast(Any, type(reactor)).__init__(reactor)
 
 
 def _interrupt(number: int, frame: Any) -> None:

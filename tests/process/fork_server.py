@@ -2,9 +2,9 @@
 
 That takes more than three seconds of processor time: modules, tables of searches, compiled routes, texts of pages.
 
-Run as a program, this file is that process. Its arguments are a socket on which it accepts connections, and one whose
-other end is closed when it has to end. A request of a connection is `start`, which forks a process that continues as
-`twistd` or `directory-server`, or `wait`, which returns the status of one that has exited.
+Run as a program, this file is that process. Its arguments are a socket on which it accepts connections, and a
+connection to the process that has started it. A request is `start`, which forks a process that continues as `twistd` or
+`directory-server`, or `wait`, which returns the status of one that has exited.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 MODULES = (
     "directory_server.app",
@@ -44,8 +46,14 @@ MODULES = (
 REACTOR = "twisted.internet.reactor"
 """Not imported before forks: it opens descriptors that processes must not share."""
 
+_RUN = os.getpid()
+"""Workers of pytest are forked after this is set."""
+
 _PRELOAD = "LD_PRELOAD"
 _REQUEST = 65_536
+
+_started: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
+"""The fork servers that this process has started, each with the connection whose end it notices."""
 
 
 class Forked:
@@ -119,51 +127,53 @@ def _ask(connection: socket.socket, request: Mapping[str, Any], *files: BinaryIO
 
 @cache
 def _connection(preload: str) -> socket.socket:
-    """Connect to the fork server with the libraries `preload`; the first process that asks for it starts it."""
+    """Return a connection to the fork server with the library `preload`, which it starts if there is none."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(start(preload))
     return connection
 
 
-@cache
 def start(preload: str = "") -> str:
-    """Start a fork server, and return its address. Processes that are forked from this one use the same.
+    """Start a fork server, unless this process or one of its workers has done so, and return its address.
 
-    It ends after this process and these.
+    It ends after this process, when nobody is connected to it.
     """
-    address = f"\0fork-server-{os.getpid()}-{hash(preload)}"
+    content = Path(preload).read_bytes() if preload else b""
+    address = f"\0fork-server-{_RUN}-{sha256(content).hexdigest()}"
     ours, theirs = socket.socketpair()
     with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-        listening.bind(address)
+        try:
+            listening.bind(address)
+        except OSError:
+            return address
         listening.listen()
         descriptors = [listening.fileno(), theirs.fileno()]
         # With -P the folder of this file is no source of modules.
         command = [sys.executable, "-P", __file__, *map(str, descriptors)]
         env = {**os.environ, **({_PRELOAD: preload} if preload else {})}
         process = subprocess.Popen(command, env=env, pass_fds=descriptors, stdin=subprocess.DEVNULL)
-
-    def stop() -> None:
-        ours.close()
-        process.wait()
-
-    atexit.register(stop)
+    _started.append((process, ours))
     return address
 
 
-def _serve(listening: socket.socket, end: socket.socket) -> None:
-    """Answer requests until the other side of `end` is closed; in a forked process, return after the fork."""
-    connections = {listening.fileno(): listening, end.fileno(): end}
-    while True:
+def _serve(listening: socket.socket, starter: socket.socket) -> None:
+    """Answer requests until `starter` and all connections are closed; in a forked process, return after the fork."""
+    connections = {connection.fileno(): connection for connection in (listening, starter)}
+    while connections:
         for ready in select.select(connections, [], [])[0]:
-            if ready == end.fileno():
-                sys.exit()
-            if ready == listening.fileno():
-                connection, _ = listening.accept()
-                connections[connection.fileno()] = connection
+            connection = connections[ready]
+            if connection is listening:
+                accepted, _ = listening.accept()
+                connections[accepted.fileno()] = accepted
                 continue
-            message, files, _, _ = socket.recv_fds(connections[ready], _REQUEST, 2)
+            message, files, _, _ = socket.recv_fds(connection, _REQUEST, 2)
             if not message:
-                connections.pop(ready).close()
+                del connections[ready]
+                connection.close()
+                if connection is starter:
+                    del connections[listening.fileno()]
+                    listening.close()
+                    break
                 continue
             request = json.loads(message)
             if request["do"] == "wait":
@@ -171,13 +181,14 @@ def _serve(listening: socket.socket, end: socket.socket) -> None:
             else:
                 answer = os.fork()
                 if answer == 0:
-                    for connection in connections.values():
-                        connection.close()
+                    for other in connections.values():
+                        other.close()
                     _become(request, *files)
                     return
                 for file in files:
                     os.close(file)
-            connections[ready].send(str(answer).encode())
+            connection.send(str(answer).encode())
+    sys.exit()
 
 
 def _become(request: Mapping[str, Any], output: int, errors: int) -> None:
@@ -226,6 +237,8 @@ def _build_a_server() -> None:
         run_sync(server.load())
         run_sync(server.search.directory.publish("local", entries))
         server.close()
+        for mode in ("off", "accounts", "public"):
+            composition.preload(evolve(config, web=evolve(config.web, search=mode)))
 
 
 def _main() -> None:
@@ -239,10 +252,23 @@ def _main() -> None:
     # Memory that no collection touches stays shared.
     gc.freeze()
     _serve(*(socket.socket(fileno=int(argument)) for argument in sys.argv[1:]))
-    gc.unfreeze()
-    if Path(sys.argv[0]).name == "twistd":
-        sys.exit(import_module("twisted.scripts.twistd").run())
-    import_module("directory_server.command_line").main()
+    try:
+        if Path(sys.argv[0]).name == "twistd":
+            sys.exit(import_module("twisted.scripts.twistd").run())
+        import_module("directory_server.command_line").main()
+    except SystemExit as ended:
+        _exit(ended)
+
+
+def _exit(ended: SystemExit) -> NoReturn:
+    """End this process, without freeing the objects of the process that was forked: that takes half a second."""
+    if isinstance(ended.code, str):
+        print(ended.code, file=sys.stderr)
+    vars(threading)["_shutdown"]()
+    vars(atexit)["_run_exitfuncs"]()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
 
 
 if __name__ == "__main__":

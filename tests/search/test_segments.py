@@ -59,10 +59,9 @@ def test_results_do_not_depend_on_the_segments(seed: int, count: int) -> None:
     assert results(other) == results(whole)
 
 
-@pytest.mark.parametrize("scope", [None, frozenset({"red"})], ids=["all", "a scope"])
-@pytest.mark.parametrize("seed", range(3))
-def test_an_index_after_changes_answers_as_a_new_one(seed: int, scope: Scope) -> None:
-    """Entries that were removed, replaced, or moved out of the scope change nothing, before they are merged away."""
+@pytest.mark.parametrize("seed", range(4))
+def test_an_index_after_changes_answers_as_a_new_one(seed: int) -> None:
+    """Entries that were removed, replaced, or moved out of a scope change nothing, before they are merged away."""
     random, changes = Random(seed), dict[str, Change]()
     index = ImpactIndex(inline, sizes=(2, 6))
     for seq in range(12):
@@ -71,6 +70,7 @@ def test_an_index_after_changes_answers_as_a_new_one(seed: int, scope: Scope) ->
         changes |= {change.mcp_id: change for change in batch}
         rebuilt = index_of_changes([change for change in changes.values() if change.analysed])
         assert len(index) == len(rebuilt)
+        scope = frozenset({"red"}) if (seq + seed) % 2 else None
         assert results(index, scope) == results(rebuilt, scope)
 
 
