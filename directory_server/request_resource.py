@@ -9,7 +9,7 @@ from attrs import frozen
 
 from .domain.requests import MAX_EVENTS, MAX_TEXT, EventKind, Kind, Request
 from .resource import Action, Asked, Done, Facts, Field, Parts, Resource
-from .tables import Requests
+from .tables import Requests, Storage
 
 Check = Callable[..., Facts]
 """Returns the details of a decision for the parts, the request and the values of its fields. Raises BadInput."""
@@ -63,7 +63,9 @@ def request_resource(
 
     async def listed(parts: Parts, requests: Sequence[Request]) -> Sequence[Listed]:
         texts = await stored(parts).texts(requests)
-        return [Listed(request, texts.get(request.id, ""), await email_of(parts, request)) for request in requests]
+        return [
+            Listed(request, texts.get(request.id, ""), await email_of(parts.storage, request)) for request in requests
+        ]
 
     async def list_(parts: Parts, asked: Asked) -> Sequence[Listed]:
         is_open = asked.state != "decided"
@@ -111,9 +113,9 @@ def request_resource(
     )
 
 
-async def email_of(parts: Parts, request: Request) -> str:
+async def email_of(storage: Storage, request: Request) -> str:
     """Return the e-mail address of the account of a request, empty without one."""
-    listed = await parts.storage.people.roster.account(request.account) if request.account else None
+    listed = await storage.people.roster.account(request.account) if request.account else None
     return "" if listed is None else listed.account.email
 
 

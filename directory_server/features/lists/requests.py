@@ -7,14 +7,13 @@ from typing import Any
 
 from attrs import frozen
 
-from ...domain.entries import Entry, check_name, is_storable, mcp_id_of
+from ...domain.entries import Entry, is_storable, mcp_id_of
 from ...domain.errors import BadInput
-from ...domain.requests import EventKind, Kind, Request, RequestEvent
+from ...domain.requests import Kind, Request
 from ...serialization import document_digest, encode_entry, restore_entry
 from ...tables import (
     Requests,
     Rows,
-    Tables,
     add_request,
     find_request,
     held_documents,
@@ -80,46 +79,14 @@ _LISTED = "SELECT list FROM list_entry WHERE mcp_id = :mcp_id AND left_at IS NUL
 
 
 @frozen
-class ListRequests:
+class ListRequests(Requests):
     """The requests of all members. All methods raise Unavailable. Times are seconds since the epoch."""
 
-    _tables: Tables
-
-    @property
-    def _stored(self) -> Requests:
-        return Requests(self._tables, KINDS)
-
-    async def add(self, account: str, list_name: str, name: str, reason: str, now: float) -> str:
-        """Store a request of an account and return its id.
-
-        Raises BadInput for a wrong name or reason, for a second open request, and for too many.
-        """
-        check_name(name)
-        return await self._stored.add(Request(LISTING.name, name, list_name, account), reason, now, "reason")
-
-    async def find(self, request_id: str) -> Request:
-        """Return a request. Raises NotFound."""
-        return await self._stored.find(request_id)
-
-    async def events(self, request_id: str) -> Sequence[RequestEvent]:
-        """Return the events of a request, the oldest first."""
-        return await self._stored.events(request_id)
-
-    async def texts(self, requests: Sequence[Request]) -> Mapping[str, str]:
-        """Return the first texts of requests by their ids."""
-        return await self._stored.texts(requests)
-
-    async def of_account(self, account: str, limit: int) -> Sequence[Request]:
-        """Return the last changed requests of an account."""
-        return await self._stored.of_account(account, limit)
+    _kinds: tuple[Kind, ...] = KINDS
 
     async def waiting(self, lists: Sequence[str], limit: int) -> Sequence[Request]:
         """Return the open requests for lists: those that wait for an approver first, the oldest first."""
         return [request_of(row) for row in await self._tables.all(_WAITING, lists=list(lists), limit=limit)]
-
-    async def count(self) -> int:
-        """Return the number of open requests."""
-        return await self._stored.count()
 
     async def states(self, name: str, lists: Sequence[str]) -> Mapping[str, Request]:
         """Return the last request for an entry on each of `lists`."""
@@ -137,10 +104,6 @@ class ListRequests:
         """Return what was approved last of an entry for a list, None if nothing was."""
         row = await self._tables.one(_APPROVAL, list=list_name, name=name)
         return None if row is None else Approval(row[0], row[1], bytes(row[2]), row[3])
-
-    async def answer(self, request_id: str, kind: EventKind, account: str, text: str, now: float) -> Request:
-        """Add an event other than an approval; return the changed request. Raises BadInput, NotFound."""
-        return await self._stored.record(request_id, kind, account, text, now)
 
     @transaction
     def approve(self, rows: Rows, request_id: str, approval: Approval, approver: str, text: str) -> list[Request]:

@@ -18,6 +18,7 @@ from ...domain.throttling import AttemptLimit
 from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...http import Request
+from ...request_resource import email_of
 from ...tables import Storage
 from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
@@ -27,7 +28,7 @@ from ...web.routes import APPS, App
 from .approvers import Approvers
 from .keeper import REQUESTS, RequestMails
 from .pages import OWN, ListBar, NeedsApproval, OwnLists, Stored
-from .requests import MAX_DIFFERENCES, VERSION, ListRequests, approval_of, differences
+from .requests import LISTING, MAX_DIFFERENCES, VERSION, ListRequests, approval_of, differences
 from .scopes import ReaderScopes
 from .settings import ListsConfig
 from .tables import Lists
@@ -99,9 +100,8 @@ class RequestPages:
             raise BadInput("entry: is on this list.", code="listed")
         # An invalid request does not count.
         await self._server.storage.people.attempts.charge(_BY_ACCOUNT, account.id)
-        added = await self._stored.requests.add(
-            account.id, list_name, name, sent.fields.get("reason", ""), self._server.now()
-        )
+        made, reason = Asked(LISTING.name, name, list_name, account.id), sent.fields.get("reason", "")
+        added = await self._stored.requests.add(made, reason, self._server.now(), "reason")
         await self._mails.tell_approvers([await self._stored.requests.find(added)])
         return Next(REQUESTS, "requested")
 
@@ -126,10 +126,10 @@ class RequestPages:
     async def change(self, request: Request, request_id: str, action: str) -> bytes:
         """Decide on a request, ask the member, answer an approver, or withdraw; redirect to the page of the request."""
         member, form = await self._requests.member_form(request)
-        text, path = form.get("text", ""), REQUESTS
+        account, text, path = member.account, form.get("text", ""), REQUESTS
         try:
-            asked, is_approver = await self._find(member.account, request_id)
-            is_own = asked.account == member.account.id
+            asked, is_approver = await self._find(account, request_id)
+            is_own = asked.account == account.id
             # Of a new version that waits others want a decision as well.
             is_members = action in _OF_MEMBER and is_own and not (asked.kind == VERSION.name and action == "withdraw")
             if not is_members and not (action in _OF_APPROVER and is_approver):
@@ -137,17 +137,13 @@ class RequestPages:
             path = f"{REQUESTS}/{asked.id}"
             async with changing(request, lambda: self._state(asked.id)):
                 if is_members:
-                    kind = _OF_MEMBER[action]
-                    answered = await self._stored.requests.answer(
-                        asked.id, kind, member.account.id, text, self._server.now()
-                    )
+                    answered = await self._record(asked, _OF_MEMBER[action], account, text)
                     if answered.is_open:
                         await self._mails.tell_approvers([answered])
                 elif is_own:
                     raise BadInput("Another approver decides on your request.", code="own_request")
                 else:
-                    changed = await self._decide(asked, action, form, member.account.id)
-                    await self._mails.tell_members(changed)
+                    await self._mails.tell_members(await self._decide(asked, action, form, account))
         except DirectoryError:
             return self._requests.form_error(request, path, reason=text)
         self._server.bus.announce()
@@ -159,9 +155,8 @@ class RequestPages:
         texts = await self._stored.requests.texts(waiting)
         ids = [mcp_id_of(asked.subject) for asked in waiting]
         entries = {entry.name: entry for entry in await self._server.directory.store.entries(ids)}
-        emails = {
-            asked.account: await self._email(asked) for asked in {asked.account: asked for asked in waiting}.values()
-        }
+        of_accounts = {asked.account: asked for asked in waiting}
+        emails = {account: await email_of(self._server.storage, asked) for account, asked in of_accounts.items()}
         rows = []
         for number, asked in enumerate(waiting):
             entry = entries.get(asked.subject)
@@ -172,17 +167,14 @@ class RequestPages:
             rows.append(Waiting(asked, entry, emails[asked.account], texts.get(asked.id, ""), paths))
         return rows
 
-    async def _email(self, asked: Asked) -> str:
-        listed = await self._server.storage.people.roster.account(asked.account) if asked.account else None
-        return "" if listed is None else listed.account.email
+    async def _record(self, asked: Asked, event: EventKind, account: Account, text: str) -> Asked:
+        return await self._stored.requests.record(asked.id, event, account.id, text, self._server.now())
 
-    async def _decide(self, asked: Asked, action: str, form: Mapping[str, str], approver: str) -> Sequence[Asked]:
+    async def _decide(self, asked: Asked, action: str, form: Mapping[str, str], approver: Account) -> Sequence[Asked]:
         """Do what an approver wants, and return the changed requests. Raises BadInput, NotFound."""
         text = form.get("text", "")
         if action != "approve":
-            return [
-                await self._stored.requests.answer(asked.id, _OF_APPROVER[action], approver, text, self._server.now())
-            ]
+            return [await self._record(asked, _OF_APPROVER[action], approver, text)]
         entry = await self._entry(asked.subject, within=None)
         if entry is None:
             raise BadInput("This directory has no such entry.", code="entry_unknown")
@@ -191,7 +183,7 @@ class RequestPages:
             raise BadInput("The entry has changed since this page was loaded.", code="entry_changed")
         if (await self._stored.lists.find(asked.place)).is_all:
             raise BadInput("The list has all entries.", code="listed")
-        return await self._stored.requests.approve(asked.id, approval, approver, text)
+        return await self._stored.requests.approve(asked.id, approval, approver.id, text)
 
     async def _find(self, account: Account, request_id: str) -> tuple[Asked, bool]:
         """Return a request, and whether an account may read it as an approver does. Raises NotFound."""
@@ -224,7 +216,7 @@ class RequestPages:
             await self._entry(asked.subject, within=None),
             await self._stored.requests.approval(asked.place, asked.subject),
         )
-        values = {"email": await self._email(asked), "approved": approved, "entry_id": ""}
+        values = {"email": await email_of(self._server.storage, asked), "approved": approved, "entry_id": ""}
         if entry is None:
             return {**values, "entry": None}
         changed = [] if approved is None else differences(approved.document, entry)

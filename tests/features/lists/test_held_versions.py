@@ -9,6 +9,7 @@ import pytest
 
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
+from directory_server.domain.requests import Request
 from directory_server.domain.versions import VersionFilter
 from directory_server.features.lists.keeper import differences
 from directory_server.features.lists.requests import ListRequests, approval_of
@@ -109,7 +110,7 @@ class TestHeldVersions(TablesTest):
             await lists.put(new_list(name, name, now=1.0, **values))  # type: ignore[arg-type]
         await lists.complete(await lists.all())
         await lists.pick("blue", NAME)
-        asked = await requests.add(self.ann, "red", NAME, "Mail.", 1.0)
+        asked = await requests.add(Request("list", NAME, "red", self.ann), "Mail.", 1.0)
         await requests.approve(asked, approval_of(GOOD, 2.0), "amy", "")
         assert "good.example" in await everything_within(store, RED)
         return store, lists, requests
@@ -143,7 +144,7 @@ class TestHeldVersions(TablesTest):
     async def test_a_version_that_was_published_during_an_approval_is_not_approved(self) -> None:
         store, _, requests = await self.open()
         await store.publish("second", [document("2.0.0")])
-        asked = await requests.add(self.ann, "red", NAME, "Mail.", 3.0)
+        asked = await requests.add(Request("list", NAME, "red", self.ann), "Mail.", 3.0)
         with pytest.raises(BadInput, match="has changed"):
             await requests.approve(asked, approval_of(GOOD, 4.0), "amy", "")
         assert (await requests.find(asked)).is_open

@@ -10,6 +10,7 @@ import pytest
 from directory_server.domain.accounts import Identity, subject_digest
 from directory_server.domain.entries import OFFICIAL, Entry, mcp_id_of
 from directory_server.domain.errors import BadInput
+from directory_server.domain.requests import Request
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
 from directory_server.features.lists.requests import KINDS, MAX_DIFFERENCES, ListRequests, approval_of, differences
@@ -71,11 +72,11 @@ class TestListRequests(TablesTest):
     async def test_a_request_goes_from_state_to_state(self) -> None:
         _, lists, requests, accounts = await self.open()
         ann, bob = [await accounts.add(f"{name}@example.org") for name in ("ann", "bob")]
-        first = await requests.add(ann.id, "red", "x/y", " For\u202e mail. ", 10.0)
-        second = await requests.add(bob.id, "red", "x/y", "Me too.", 12.0)
-        assert (await requests.answer(first, "question", bob.id, "Why?", 14.0)).state == "asked"
+        first = await requests.add(Request("list", "x/y", "red", ann.id), " For\u202e mail. ", 10.0)
+        second = await requests.add(Request("list", "x/y", "red", bob.id), "Me too.", 12.0)
+        assert (await requests.record(first, "question", bob.id, "Why?", 14.0)).state == "asked"
         assert [asked.id for asked in await requests.waiting(["red"], 9)] == [second, first]
-        assert (await requests.answer(first, "answer", ann.id, "Zoo.", 15.0)).state == "open"
+        assert (await requests.record(first, "answer", ann.id, "Zoo.", 15.0)).state == "open"
         assert [(event.kind, event.account, event.text) for event in await requests.events(first)] == [
             ("requested", ann.id, "For mail."),
             ("question", bob.id, "Why?"),
@@ -88,7 +89,7 @@ class TestListRequests(TablesTest):
         assert await requests.approval("red", "x/y") == approval
         assert (await lists.picks(["red"])) == {"red": ["x/y"]}
         assert await requests.listed("x/y", ["red", "blue"]) == {"red"}
-        for done in (requests.approve(first, approval, "amy", ""), requests.answer(first, "declined", "a", "", 1.0)):
+        for done in (requests.approve(first, approval, "amy", ""), requests.record(first, "declined", "a", "", 1.0)):
             with pytest.raises(BadInput, match="was decided"):
                 await done
         await lists.unpick("red", "x/y")
@@ -116,7 +117,9 @@ class TestListRequests(TablesTest):
         ann = await accounts.add("ann@example.org")
         approval, store, mcp_ids = approval_of(entry(), 2.0), open_store(tables), [mcp_id_of("x/y")]
         await store.publish("local", [entry()])
-        await requests.approve(await requests.add(ann.id, "red", "x/y", "Mail.", 1.0), approval, "amy", "")
+        await requests.approve(
+            await requests.add(Request("list", "x/y", "red", ann.id), "Mail.", 1.0), approval, "amy", ""
+        )
         # The entry has the approved document: nothing waits.
         assert await requests.wait(mcp_ids, 3.0) == []
         assert await requests.count() == 0
@@ -133,7 +136,7 @@ class TestListRequests(TablesTest):
         assert (await requests.states("x/y", ["red"]))["red"] == waiting
         await Requests(tables, KINDS).expire(4.0, 4.0)
         assert await requests.count() == 1
-        await requests.answer(waiting.id, "declined", "amy", "", 5.0)
+        await requests.record(waiting.id, "declined", "amy", "", 5.0)
         assert await wait("33", 6.0) == 0
         assert await requests.count() == 0
         await accounts.delete(ann.id)

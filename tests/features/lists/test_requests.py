@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred, succeed
 from directory_server.domain.endings import Ending
 from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import Unavailable
-from directory_server.domain.requests import STATES
+from directory_server.domain.requests import STATES, Request
 from directory_server.feature.server import SERVICES
 from directory_server.features.lists.approvers import Approvers
 from directory_server.features.lists.groups import Groups
@@ -261,7 +261,7 @@ def test_requests_are_bounded_and_expire(office: Office) -> None:
     requests = ListRequests(office.listed.server.application.storage.tables)
     account = run_sync(requests.find(office.path(ANN).rpartition("/")[2])).account
     for number in range(LISTING.per_account - 1):
-        run_sync(requests.add(str(account), "team", f"x/{number}", TEXT, 0.0))
+        run_sync(requests.add(Request("list", f"x/{number}", "team", str(account)), TEXT, 0.0))
     assert office.request("x/more") == "requests_own"
     run_sync(Requests(office.listed.server.application.storage.tables, KINDS).expire(1.0, 2.0))
     assert run_sync(requests.count()) == 1
