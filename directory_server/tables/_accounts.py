@@ -29,7 +29,7 @@ from ._account_rows import (
     keys_of,
     lock_account,
 )
-from ._requests import add_request, end_registration
+from ._requests import add_request, end_registration, lock_requests
 from ._tables import Rows, Tables, transaction
 
 _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
@@ -96,8 +96,8 @@ _UNLINK = "DELETE FROM link WHERE account = :id"
 class StoredAccounts:
     """User accounts, identified by e-mail addresses, whose case does not count.
 
-    `now` is in seconds since the epoch. Each transaction locks the row of the account before rows of other tables, so
-    that no two wait for each other.
+    `now` is in seconds since the epoch. Each transaction locks requests, if it changes one, then the row of an account,
+    then others, so that no two wait for each other.
     """
 
     _tables: Tables
@@ -242,6 +242,9 @@ class StoredAccounts:
 
         An open request for approval `ends` with an event.
         """
+        if ends is not None:
+            # In the order of those who add a request, which refers to an account.
+            lock_requests(rows)
         account = lock_account(rows, account_id)
         for statement in statements:
             rows.execute(statement, id=account_id, **values)

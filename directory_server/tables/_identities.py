@@ -10,7 +10,7 @@ from ..domain.accounts import Account, Identity, checked_email, linked_elsewhere
 from ..domain.keys import subject_key_id
 from ..serialization import decode_stored, encode
 from ._account_rows import BY_EMAIL, SET_ROLE, add_account, end_access, keys_of, lock_account
-from ._requests import end_registration
+from ._requests import end_registration, lock_requests
 from ._tables import Rows, Tables, transaction
 
 _FIND_PERSON = "SELECT account FROM identity WHERE digest = :digest"
@@ -66,7 +66,7 @@ _PERSONS = "SELECT issuer, digest, groups FROM identity WHERE account = :id ORDE
 class StoredIdentities:
     """Persons of issuers, who sign in to accounts.
 
-    `now` is in seconds since the epoch. The account is locked before other rows.
+    `now` is in seconds since the epoch. Requests are locked before the account, and that before other rows.
     """
 
     _tables: Tables
@@ -132,6 +132,8 @@ def _account(
         return None, ()
     if (row := rows.one(BY_EMAIL, email=address)) is None:
         return (add_account(rows, address, None, now, approved_at=now) if creates else None), ()
+    if not Account(*row).approved:
+        lock_requests(rows)
     account = lock_account(rows, row[0])
     confirmed, may_link = rows.one(_LINKS, id=account.id, issuer=identity.issuer)
     if not may_link:

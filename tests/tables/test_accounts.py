@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
 from attrs import evolve
 from twisted.internet.task import Clock
@@ -20,6 +22,7 @@ from directory_server.sqlite import SqliteTables
 from directory_server.tables import Requests, StoredAccounts, StoredSessions, Tables, _sessions
 
 from ..contract import ContractWithClock, awaited
+from ..engines import Engine
 from ..sqlite.conftest import run_concurrently
 from .conftest import OpenTables, TablesTest, number, rows_of
 from .schemas import make_former_sqlite
@@ -427,6 +430,24 @@ def test_concurrent_changes_of_an_account_do_not_block_each_other(open_tables: O
 
     run_concurrently(change, TOGETHER)
     assert unexpected == []
+
+
+@pytest.mark.parametrize("open_tables", ["postgres"], indirect=True)
+def test_an_approval_waits_for_writers_of_requests_before_it_locks_the_account(
+    open_tables: OpenTables, clock: Clock, migrated_engine: Engine
+) -> None:
+    """Somebody who adds a request locks requests and then, as the request refers to it, the account."""
+    accounts = StoredAccounts(open_tables(), clock.seconds)
+    ann = run_sync(accounts.register("ann@example.org", "hash", most=5))
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(migrated_engine.conninfo) as adding:
+        adding.execute("LOCK TABLE request IN SHARE ROW EXCLUSIVE MODE")
+        approving = pool.submit(lambda: run_sync(accounts.approve(ann.id)))
+        while adding.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
+            pass
+        adding.execute("SELECT 1 FROM account WHERE id = %s FOR KEY SHARE NOWAIT", [ann.id])
+        adding.commit()
+        approving.result()
+    assert run_sync(accounts.find(ann.email)) == evolve(ann, approved=True)
 
 
 def test_what_may_end_or_change_a_key_moves_the_pulse(tables: Tables, accounts: StoredAccounts) -> None:
