@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
 from attrs import frozen
 
+from .domain.accounts import Account
 from .domain.requests import MAX_EVENTS, MAX_TEXT, EventKind, Kind, Request
 from .resource import Action, Asked, Done, Facts, Field, Parts, Resource
 from .tables import Requests, Storage
@@ -43,20 +45,53 @@ class Listed:
     email: str = ""
 
 
+@frozen
+class RequestForm:
+    """The page of members of a kind, at the `page` of the kind.
+
+    `new` returns a request for the account and the values of `fields`, or raises BadInput; the text is a field of all.
+    `template` is a part of the page, with what `extra` returns for the `Server` and a member.
+    """
+
+    new: Callable[..., Request]
+    fields: tuple[Field, ...] = ()
+    template: str = ""
+    extra: Callable[[Any, Account], Awaitable[Mapping[str, Any]]] | None = None
+
+
+@frozen(kw_only=True)
+class RequestResource(Resource):
+    """The resource of a `kind` of requests. With a `form` members have a page for theirs."""
+
+    kind: Kind
+    form: RequestForm | None = None
+
+    @property
+    def form_fields(self) -> tuple[Field, ...]:
+        """The fields of the form of members."""
+        text = Field("text", "", "long", self.kind.longest, is_required=self.kind.needs_text)
+        return (*(self.form.fields if self.form else ()), text)
+
+
 def request_resource(
     kind: Kind,
-    name: str,
     command: str,
-    texts: str,
     *,
     group: Literal["access", "entries"],
-    about: str,
     columns: tuple[str, ...],
     decisions: Sequence[Action],
-    links: Mapping[str, str],
+    links: Mapping[str, str] = MappingProxyType({}),
+    texts: str = "",
     facts: Callable[[Parts, Request], Facts] = lambda parts, request: request.details,
-) -> Resource:
-    """Return the resource of a kind. `facts` are what it shows of a request beside those of all kinds."""
+    form: RequestForm | None = None,
+) -> RequestResource:
+    """Return the resource of a kind, with the name, noun and by default the prefix of texts of its `command`.
+
+    `facts` are what it shows of a request beside those of all kinds. Operators can decline and ask beside `decisions`
+    if the kind is `of_accounts`.
+    """
+    given = {action.name for action in decisions}
+    usual = _usual_decisions(kind) if kind.of_accounts else ()
 
     def stored(parts: Parts) -> Requests:
         return Requests(parts.storage.tables, (kind,))
@@ -91,25 +126,33 @@ def request_resource(
         events = (await stored(parts).events(request_id))[-limit:]
         return [{"happened_at": event.at, "event": event.kind, "text": event.text} for event in events]
 
-    return Resource(
-        name=name,
+    return RequestResource(
+        name=f"{command}s",
         command=command,
         noun=command.replace("-", " "),
         group=group,
-        about=about,
-        texts=texts,
+        texts=texts or f"{command}s".replace("-", "_"),
         list=list_,
         find=find,
         facts=facts_of,
         columns=columns,
-        links=links,
+        links={**({"email": "/admin/accounts/{email}"} if kind.of_accounts else {}), **links},
         states=("decided",),
         has_pages=True,
-        actions=tuple(decisions),
+        actions=(*decisions, *(action for action in usual if action.name not in given)),
         log=history,
         logged=("happened_at", "event", "text"),
         longest_log=MAX_EVENTS + 2,
         waiting=lambda storage: Requests(storage.tables, (kind,)).count(),
+        kind=kind,
+        form=form,
+    )
+
+
+def _usual_decisions(kind: Kind) -> Sequence[Action]:
+    return (
+        decision(kind, "decline", "Decline a request.", "declined"),
+        decision(kind, "ask", "Ask the person a question.", "question"),
     )
 
 

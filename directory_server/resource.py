@@ -179,10 +179,10 @@ Log = Callable[[Parts, str, int], Coroutine[Any, Any, Sequence[Facts]]]
 class Resource:
     """Records that operators manage at `/admin/NAME` and with the command `command`.
 
-    `texts` is the prefix of its texts, `noun` its name in messages of the command, `about` the help of that. `group` is
-    that of its tab. `list` reads records, `find` the one with an id, or raises NotFound; `facts` returns the facts of a
-    record, with its `id`. The first of the `columns` of the table names a record. `links` are paths, with facts in
-    them, of what facts name.
+    `texts` is the prefix of its texts, `noun` its name in messages of the command, `about` the help of that, by default
+    its text in `Feature.commands`. `group` is that of its tab. `list` reads records, `find` the one with an id, or
+    raises NotFound; `facts` returns the facts of a record, with its `id`. The first of the `columns` of the table names
+    a record. `links` are paths, with facts in them, of what facts name.
 
     `searches` is whether lists can be searched for a text. These and those with `has_pages` are read in pages.
     `every` returns records for the command: those whose `number` is greater than one, at most so many, the oldest
@@ -198,12 +198,12 @@ class Resource:
     command: str
     noun: str
     group: str
-    about: str
     list: List
     find: Find
     facts: Callable[[Parts, Any], Facts]
     columns: tuple[str, ...]
     texts: str
+    about: str = ""
     add: Action | None = None
     actions: tuple[Action, ...] = ()
     links: Mapping[str, str] = field(factory=dict)

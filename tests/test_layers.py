@@ -119,7 +119,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"feature.parts", "feature.server", "resource"}
     | {"web.account", "web.audit", "web.operator_requests", "web.pages", "web.routes"},
     "feature.request_pages": {
-        *("domain", "domain.errors", "feature.parts", "feature.resource_pages", "feature.server", "http", "resource"),
+        *("domain", "domain.errors", "feature.parts", "feature.resource_pages", "feature.server", "http"),
+        *("request_resource", "resource"),
         *("tables", "web.account", "web.pages", "web.routes"),
     },
     "feature": {"config", "domain.ports", "feature.server", "tables"},

@@ -16,9 +16,9 @@ from .output import Column, Group, echo, print_listing
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of a table.")
 
 
-def resource_command(resource: Resource) -> click.Group:
-    """Return the command of a resource, whose name is the last word of `Resource.command`."""
-    group = Group(resource.command.rpartition(" ")[2], help=resource.about)
+def resource_command(resource: Resource, about: str) -> click.Group:
+    """Return the command of a resource, whose name is the last word of `Resource.command`, with the help `about`."""
+    group = Group(resource.command.rpartition(" ")[2], help=resource.about or about)
     group.add_command(_list(resource))
     if resource.log is not None:
         group.add_command(_log(resource))
@@ -180,13 +180,13 @@ def _parts(*, new: bool) -> Parts:
 
 
 def add_resource(commands: click.Group, resource: Resource, about: str) -> None:
-    """Add the command of a resource to `commands`, or to a group with the help `about` below it."""
+    """Add the command of a resource to `commands`, or to a group below it. The help of the first is `about`."""
     parent, _, name = resource.command.rpartition(" ")
     if parent and parent not in commands.commands:
         commands.add_command(Group(parent, help=about))
     group = commands.commands[parent] if parent else commands
     assert isinstance(group, click.Group)
-    group.add_command(resource_command(resource), name)
+    group.add_command(resource_command(resource, about), name)
 
 
 def add_command(commands: click.Group, command: click.Command) -> None:

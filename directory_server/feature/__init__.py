@@ -29,9 +29,10 @@ class Feature:
     `settings` is the class of its section, `web` a WebPart, `command` a command of `directory-server`, `run` adds
     what the feature does to a server, `trail` what records commands, from the settings and the storage, and
     `doctor` returns checks by name from the settings.
-    `resources` are each a Resource, with pages and a command, `kinds` each a Kind of requests. `commands` are the names
-    of its commands, with the first sentence of their help. `run` is not called if the setting `runs_if` is empty or
-    false. A module is imported when its part is needed: commands need no web server, and a server needs no commands.
+    `resources` are each a Resource, with pages and a command, `kinds` each a Kind of requests that no resource is of.
+    `commands` are the names of its commands, with the first sentence of their help. `run` is not called if the setting
+    `runs_if` is empty or false. A module is imported when its part is needed: commands need no web server, and a
+    server needs no commands.
     """
 
     name: str

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ..domain.accounts import Account
 from ..domain.errors import DirectoryError
-from ..domain.requests import Kind, Request, checked_text
+from ..domain.requests import Kind, checked_text
 from ..domain.throttling import AttemptLimit
 from ..http import Request as HttpRequest
-from ..resource import Field
+from ..request_resource import RequestForm, RequestResource
+from ..resource import Resource
 from ..tables import Requests
 from ..web.account import AccountRequests, Member, OwnRequests
 from ..web.pages import Extension
@@ -26,29 +26,10 @@ SHOWN = 5
 
 
 @frozen
-class RequestForm:
-    """The page of members of a kind, at the `page` of the kind.
-
-    `new` returns a request for the account and the values of `fields`, or raises BadInput; the text is a field of all.
-    `template` is a part of the page, with what `extra` returns for a member.
-    """
-
-    kind: Kind
-    texts: str
-    fields: tuple[Field, ...]
-    new: Callable[..., Request]
-    template: str = ""
-    extra: Callable[[Server, Account], Awaitable[Mapping[str, Any]]] | None = None
-
-    @property
-    def all_fields(self) -> tuple[Field, ...]:
-        return (*self.fields, Field("text", "", "long", self.kind.longest, is_required=self.kind.needs_text))
-
-
-@frozen
 class MemberRequests(OwnRequests):
-    """Handles the page of a `RequestForm`."""
+    """Handles the page of the form of a kind."""
 
+    _resource: RequestResource
     _form: RequestForm
     _server: Server
 
@@ -59,18 +40,18 @@ class MemberRequests(OwnRequests):
     async def post(self, request: HttpRequest) -> bytes:
         """Store a request, and go to the page."""
         member, sent = await self._requests.member_form(request)
-        form, account = self._form, member.account
+        form, kind, account = self._form, self._resource.kind, member.account
         try:
             made = form.new(account, **{field.name: field.read(sent) for field in form.fields})
-            checked_text("text", text := sent.get("text", ""), is_required=form.kind.needs_text)
+            checked_text("text", text := sent.get("text", ""), is_required=kind.needs_text)
             # An invalid request does not count.
-            limit = AttemptLimit(f"{form.kind.name} request", rate=5 / 86_400.0, burst=5)
+            limit = AttemptLimit(f"{kind.name} request", rate=5 / 86_400.0, burst=5)
             await self._server.storage.people.attempts.charge(limit, account.id)
             await self.stored.add(made, text, self._server.now())
         except DirectoryError as error:
-            shown = form_error(request, form.all_fields, sent, error)
+            shown = form_error(request, self._resource.form_fields, sent, error)
             return await self._show(request, member, shown, shown["status"])
-        return self._requests.redirect(request, form.kind.page, "sent")
+        return self._requests.redirect(request, kind.page, "sent")
 
     async def _show(self, request: HttpRequest, member: Member, shown: Mapping[str, Any], status: int) -> bytes:
         form, own = self._form, await self.stored.of_account(member.account.id, SHOWN)
@@ -78,24 +59,35 @@ class MemberRequests(OwnRequests):
         values = {
             **(await form.extra(self._server, member.account) if form.extra else {}),
             **shown,
-            "form": form,
+            "resource": self._resource,
             "own": [(asked, await self.stored.events(asked.id)) for asked in own],
-            "can_ask": not 0 < form.kind.per_account <= open_ones,
+            "can_ask": not 0 < self._resource.kind.per_account <= open_ones,
             "reason": "",
         }
         return self._requests.page(request, member.session, "asked", values, status)
 
 
-def member_part(form: RequestForm, name: str, package: str) -> WebPart:
-    """Return the page of a form as the web part of the feature `name` in `package`."""
-    app, path = App(), form.kind.page
-    app.get(path)(MemberRequests.get)
-    app.post(path)(MemberRequests.post)
-    app.post(f"{path}/{{request_id}}/{{action}}")(MemberRequests.change)
+def with_forms(part: WebPart, name: str, package: str, resources: Sequence[Resource]) -> WebPart:
+    """Return a part of the web server with the pages of members for kinds of requests among `resources`."""
+    forms = [(of, of.form, _app(of.kind)) for of in resources if isinstance(of, RequestResource) and of.form]
+    if not forms:
+        return part
+    extension = part.extension or Extension(name, package)
 
     def serve(server: Server) -> None:
+        part.serve(server)
         members = AccountRequests(server.operators.cookies, server.layout)
-        stored = Requests(server.storage.tables, (form.kind,))
-        server.add(APPS, app.bound(MemberRequests(members, stored, server.now, path, form, server)))
+        for of, form, app in forms:
+            stored = Requests(server.storage.tables, (of.kind,))
+            server.add(APPS, app.bound(MemberRequests(members, stored, server.now, of.kind.page, of, form, server)))
 
-    return WebPart(serve=serve, extension=Extension(name, package, account_tabs=((path, f"{form.texts}.own"),)))
+    tabs = [(of.kind.page, f"{of.texts}.own") for of, _, _ in forms]
+    return evolve(part, extension=evolve(extension, account_tabs=(*extension.account_tabs, *tabs)), serve=serve)
+
+
+def _app(kind: Kind) -> App:
+    app = App()
+    app.get(kind.page)(MemberRequests.get)
+    app.post(kind.page)(MemberRequests.post)
+    app.post(f"{kind.page}/{{request_id}}/{{action}}")(MemberRequests.change)
+    return app

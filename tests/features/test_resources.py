@@ -14,6 +14,7 @@ from directory_server.domain.errors import BadInput
 from directory_server.domain.keys import NEW_SECRET_LIFETIME
 from directory_server.features import FEATURES
 from directory_server.features.audit.tables import AuditLog
+from directory_server.request_resource import RequestResource
 from directory_server.resource import Action, Field, Resource, field_of
 from directory_server.runtime.run_sync import run_sync
 from directory_server.web.pages._translations import load
@@ -43,13 +44,21 @@ def add(operator: Browser, **fields: str) -> str:
 
 def texts_of(resource: Resource) -> Iterator[str]:
     """Yield the names of the texts that the pages of a resource always need."""
-    yield from ("none", "filter_none") if resource.states else ("none",)
+    yield from (
+        ("none", "filter_open" if isinstance(resource, RequestResource) else "filter_none")
+        if resource.states
+        else ("none",)
+    )
     yield from (f"filter_{state}" for state in resource.states)
     yield from resource.logged
     yield from ("secret", "secret_detail", "secret_shown") if resource.has_secret else ()
+    if isinstance(resource, RequestResource) and resource.form:
+        yield from ("own", "more", "notice_sent", *resource.columns)
+        yield from (field.name for field in resource.form_fields)
     for action in filter(None, (resource.add, *resource.actions)):
         if action.place != "command":
-            yield action.name
+            # An action with a secret goes to its page.
+            yield from (action.name, *(() if resource.has_secret else (f"notice_{action.name}",)))
             yield from (f"{action.name}_title", f"{action.name}_detail") if action.confirms else ()
             for field in action.fields:
                 if field.place != "command":
@@ -67,7 +76,7 @@ def test_pages_have_their_texts(resource: Resource) -> None:
             for name in texts_of(resource)
             if f"{resource.texts}.{name}" not in texts and f"resource.{name}" not in texts
         ]
-        assert missing == [], language
+        assert missing == [], f"texts.toml, language {language}, section {resource.texts}: these are missing"
 
 
 @pytest.mark.parametrize("resource", SHOWN, ids=named)

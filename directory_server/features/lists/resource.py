@@ -171,7 +171,6 @@ LISTS = Resource(
     command="lists",
     noun="list",
     group="rules",
-    about="Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.",
     texts="lists",
     list=_list,
     find=_find,

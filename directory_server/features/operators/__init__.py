@@ -18,5 +18,4 @@ FEATURE = Feature(
         "keys:KEYS",
         "registry_tokens:REGISTRY_TOKENS",
     ),
-    kinds=("registrations:REGISTRATION",),
 )

@@ -122,7 +122,6 @@ KEYS = Resource(
     command="key",
     noun="key",
     group="access",
-    about="Create, list, rotate and revoke API keys, and change their limits.",
     texts="operators.key",
     list=_list,
     every=_every,

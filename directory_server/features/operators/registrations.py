@@ -19,13 +19,10 @@ async def _decline(parts: Parts, request: Request) -> None:
 
 REGISTRATIONS = request_resource(
     REGISTRATION,
-    "registrations",
     "registration",
-    "operators.registration",
+    texts="operators.registration",
     group="access",
-    about="List accounts that wait for approval, and decide on them.",
     columns=("email", "text", "created_at", "state"),
-    links={"email": "/admin/accounts/{email}"},
     decisions=(
         decision(
             REGISTRATION,
@@ -43,6 +40,5 @@ REGISTRATIONS = request_resource(
             check=lambda parts, request, disabled: {"disabled": disabled},
             apply=_decline,
         ),
-        decision(REGISTRATION, "ask", "Ask the person a question.", "question"),
     ),
 )

@@ -5,8 +5,6 @@ from ...feature import Feature
 FEATURE = Feature(
     "quota_requests",
     __name__,
-    web="web:PART",
     commands={"quota-request": "List requests of members for a larger limit, and decide on them."},
     resources=("resource:QUOTA_REQUESTS",),
-    kinds=("resource:QUOTA",),
 )

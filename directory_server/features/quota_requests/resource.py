@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...domain.accounts import Account
 from ...domain.errors import BadInput
 from ...domain.keys import limit_of
 from ...domain.requests import Kind, Request
-from ...request_resource import decision, request_resource
+from ...request_resource import RequestForm, decision, request_resource
 from ...resource import Facts, Field, Parts
+
+if TYPE_CHECKING:
+    from ...feature.server import Server
 
 QUOTA = Kind("quota", per_account=1, page="/account/quota")
 """Its subject is the id of the account."""
@@ -22,15 +29,19 @@ async def _grant(parts: Parts, request: Request) -> None:
     await parts.storage.people.accounts.set_limit(request.subject, request.details["granted"])
 
 
+def _new(account: Account, limit: str) -> Request:
+    return Request(QUOTA.name, account.id, account=account.id, details={"wanted": limit_of(limit)})
+
+
+async def _present(server: Server, account: Account) -> Mapping[str, Any]:
+    return {"present": account.key_limit(server.config.quota.limit), "is_pending": not account.approved}
+
+
 QUOTA_REQUESTS = request_resource(
     QUOTA,
-    "quota-requests",
     "quota-request",
-    "quota_requests",
     group="access",
-    about="List requests of members for a larger limit, and decide on them.",
     columns=("email", "wanted", "granted", "text", "created_at", "state"),
-    links={"email": "/admin/accounts/{email}"},
     facts=lambda parts, request: {"wanted": request.details["wanted"], "granted": request.details.get("granted")},
     decisions=(
         decision(
@@ -43,7 +54,8 @@ QUOTA_REQUESTS = request_resource(
             apply=_grant,
             values=lambda parts, facts: {"limit": str(facts["wanted"])},
         ),
-        decision(QUOTA, "decline", "Decline a request.", "declined"),
-        decision(QUOTA, "ask", "Ask the member a question.", "question"),
+    ),
+    form=RequestForm(
+        _new, (Field("limit", longest=12, is_required=True),), template="quota_requests/costs.html", extra=_present
     ),
 )

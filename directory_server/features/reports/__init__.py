@@ -9,5 +9,4 @@ FEATURE = Feature(
     web="web:PART",
     commands={"report": "List and close reports of readers about entries."},
     resources=("resource:REPORTS",),
-    kinds=("resource:REPORT",),
 )

@@ -26,11 +26,8 @@ def new_report(mcp_id: str, name: str, version: str, reason: str, text: str) -> 
 
 REPORTS = request_resource(
     REPORT,
-    "reports",
     "report",
-    "reports",
     group="entries",
-    about="List and close reports of readers about entries.",
     columns=("name", "reason", "text", "created_at", "state"),
     links={"name": "/admin/entry?name={name}"},
     facts=lambda parts, request: {"mcp_id": request.subject, **request.details},

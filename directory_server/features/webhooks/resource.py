@@ -74,7 +74,6 @@ WEBHOOKS = Resource(
     command="webhook",
     noun="webhook",
     group="server",
-    about="Add, list, test and remove webhooks, and show what they were sent.",
     texts="webhooks",
     list=_list,
     find=_find,
