@@ -27,7 +27,13 @@ def run(folder: Path, *names: str) -> tuple[int, str]:
         (folder / f"{name}.py").write_text(TESTS[name])
     command = [sys.executable, "-m", "pytest", "-p", "tests.workers", "--workers=2", str(folder)]
     root = Path(__file__).parents[1]
-    env = {**os.environ, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(root),
+        "PYTEST_ADDOPTS": "",
+        "PYTEST_PLUGINS": "",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
     done = subprocess.run(command, cwd=folder, env=env, timeout=TIMEOUT, capture_output=True, text=True)
     return done.returncode, done.stdout
 

@@ -37,11 +37,17 @@ def server(engine: Engine) -> Iterator[psycopg.Connection[Any]]:
 
 
 def pages(connection: Connection, statement: str, values: Sequence[Any]) -> int:
-    """Return the number of pages that `statement` reads, with the statements of the function that it calls."""
+    """Return the number of pages that `statement` reads, with the statements of the function that it calls.
+
+    The first call also reads the catalogue, and so does one after other tables were analysed: three are made.
+    """
+    read = []
     with Cursor(connection) as cursor:
-        explained = cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values, binary=False)
-        (((plan,),),) = explained.fetchall()
-    return int(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"])
+        for _ in range(3):
+            explained = cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values, binary=False)
+            (((plan,),),) = explained.fetchall()
+            read.append(int(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]))
+    return min(read)
 
 
 def analyse_empty(server: psycopg.Connection[Any]) -> None:
@@ -73,8 +79,6 @@ def test_functions_use_the_index_whatever_the_statistics_say(
         server.execute(GROW, [KEYS[8:]])
         read["planned after everything was pruned, then grown"] = pages(planned, statement, values)
     with connect(parameters(engine.conninfo)) as other:
-        # The first call also reads the catalogue.
-        pages(other, statement, values)
         read["planned after it has grown, not analysed"] = pages(other, statement, values)
     [(size,)] = server.execute("SELECT pg_relation_size('spent') / 8192").fetchall()
     assert size > MOST_PAGES
