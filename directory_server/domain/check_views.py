@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from .checks import MAX_TOOLS, LoginKind, PackageStatus, RemoteStatus, VerifiedStatus
-from .filters import TOOL_HINTS
+from .tools import TOOL_HINTS
 
 
 @frozen

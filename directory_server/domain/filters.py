@@ -3,67 +3,106 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
 from .categories import CATEGORIES
 from .checks import VerifiedStatus
 from .ending_views import STATES
+from .entries import Entry
 from .errors import BadInput
+from .facts import Facts, auth_of, is_configurable, is_vendors_own, runs_of
 from .kinds import KINDS as KINDS_OF_ENTRIES
-from .kinds import SERVER, TYPES, value_of
+from .kinds import SERVER, TYPES, atoms, value_of
 from .kinds import VALUES as KIND_VALUES
 from .languages import LANGUAGES, language_of
 from .licenses import LICENSES, UNKNOWN, license_of
+from .namespaces import VERIFIED
 from .notes import FLAGS, NO_FLAG
+from .tools import TOOL_HINTS
 
 PACKAGES = ("npm", "pypi", "oci", "nuget", "mcpb", "cargo")
 """The package types of the official registry, which the filter `package` is offered with."""
 
 
-TOOL_HINTS = ("read-only", "may-delete", "no-hints")
-"""What the hints of all tools of an entry say."""
+Values = Callable[[Entry, Facts], Sequence[str]]
 
 
 @frozen
 class FilterKind:
     """A filter: the values that it allows, any if there are none, and those by which a list is narrowed down.
 
-    Filters that are a `mark`, which an entry has or has not, are one group beside a list. `is_open` is whether the
-    values of a group are shown at first.
+    `of` returns the values that an entry has by its document; without it `search.index` adds them. Filters that are a
+    `mark`, which an entry has or has not, are one group beside a list. `is_open` is whether the values of a group are
+    shown at first.
     """
 
     name: str
     values: Sequence[str] = ()
     counted: Sequence[str] = ()
+    of: Values = lambda entry, facts: ()
     is_mark: bool = False
     is_open: bool = False
 
 
+def _true_or_false(value: bool) -> Sequence[str]:
+    return ("true" if value else "false",)
+
+
+def _true(value: bool) -> Sequence[str]:
+    return ("true",) if value else ()
+
+
 # Nobody looks for what is unknown.
 KINDS = (
-    FilterKind("kind", KIND_VALUES, (SERVER, *KINDS_OF_ENTRIES), is_open=True),
+    FilterKind(
+        *("kind", KIND_VALUES, (SERVER, *KINDS_OF_ENTRIES)),
+        of=lambda entry, facts: atoms(entry.kind, entry.card.type),
+        is_open=True,
+    ),
     FilterKind("category", CATEGORIES, CATEGORIES, is_open=True),
-    FilterKind("installable", ("true",), ("true",), is_mark=True),
-    FilterKind("vendor", ("true",), ("true",), is_mark=True),
-    FilterKind("publisher", ("verified", UNKNOWN), ("verified",), is_mark=True),
-    FilterKind("official", ("true", "false"), ("true",), is_mark=True),
-    FilterKind("retired", ("true", "false"), ("false",), is_mark=True),
+    FilterKind(
+        "installable", ("true",), ("true",), lambda entry, facts: _true(is_configurable(facts.bits)), is_mark=True
+    ),
+    FilterKind("vendor", ("true",), ("true",), lambda entry, facts: _true(is_vendors_own(facts.bits)), is_mark=True),
+    FilterKind(
+        *("publisher", (VERIFIED, UNKNOWN), (VERIFIED,)),
+        of=lambda entry, facts: (VERIFIED if entry.is_proven else UNKNOWN,),
+        is_mark=True,
+    ),
+    FilterKind(
+        *("official", ("true", "false"), ("true",)),
+        of=lambda entry, facts: _true_or_false(entry.is_official),
+        is_mark=True,
+    ),
+    FilterKind(
+        *("retired", ("true", "false"), ("false",)),
+        of=lambda entry, facts: _true_or_false(entry.is_retired),
+        is_mark=True,
+    ),
     FilterKind("ending", STATES, ("soon",), is_mark=True),
     FilterKind("flag", (NO_FLAG, *FLAGS), (NO_FLAG,), is_mark=True),
-    FilterKind("auth", ("none", "key", "oauth", UNKNOWN), ("none", "key", "oauth"), is_open=True),
-    FilterKind("runs", ("local", "remote", UNKNOWN), ("local", "remote"), is_open=True),
+    FilterKind(
+        *("auth", ("none", "key", "oauth", UNKNOWN), ("none", "key", "oauth")),
+        of=lambda entry, facts: (auth_of(facts.bits),),
+        is_open=True,
+    ),
+    FilterKind(
+        *("runs", ("local", "remote", UNKNOWN), ("local", "remote")),
+        of=lambda entry, facts: runs_of(facts.bits) or (UNKNOWN,),
+        is_open=True,
+    ),
     FilterKind("status", tuple(VerifiedStatus), tuple(VerifiedStatus)[:-1]),
     FilterKind("package", (), PACKAGES),
     FilterKind("transport", ("stdio", "http", "sse"), ("stdio", "http", "sse")),
     FilterKind("tools", TOOL_HINTS, TOOL_HINTS),
-    FilterKind("language", (*LANGUAGES, UNKNOWN), LANGUAGES),
-    FilterKind("license", (*LICENSES, UNKNOWN), LICENSES),
+    FilterKind("language", (*LANGUAGES, UNKNOWN), LANGUAGES, lambda entry, facts: facts.languages or (UNKNOWN,)),
+    FilterKind("license", (*LICENSES, UNKNOWN), LICENSES, lambda entry, facts: (facts.license,)),
     FilterKind("tag"),
     FilterKind("namespace"),
     FilterKind("tool"),
-    FilterKind("version"),
+    FilterKind("version", of=lambda entry, facts: (entry.version,)),
     FilterKind("match", ("tools",)),
 )
 """All filters; those by which a list is narrowed down in their order beside it. Other words with a colon are text."""

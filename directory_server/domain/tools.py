@@ -31,6 +31,9 @@ MAX_PARAMETERS = 12
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """What a server may say of the effects of a tool (MCP 2025-11-25, ToolAnnotations)."""
 
+TOOL_HINTS = ("read-only", "may-delete", "no-hints")
+"""What the hints of all tools of an entry say."""
+
 
 @frozen
 class OfferedTool:

@@ -13,10 +13,9 @@ from attrs import evolve, frozen
 from ...domain.categories import categories_of
 from ...domain.entries import Entry
 from ...domain.facts import facts_of, is_configurable, is_vendors_own
-from ...domain.kinds import atoms, short_name
-from ...domain.licenses import UNKNOWN
+from ...domain.kinds import short_name
 from ...domain.marks import kinds_of
-from ...domain.namespaces import CODE_HOSTS, VERIFIED, account_of
+from ...domain.namespaces import CODE_HOSTS, account_of
 from ...domain.placeholders import is_placeholder
 from ...domain.tools import hinted_values
 from ...domain.views import Hit
@@ -24,7 +23,7 @@ from ...domain.withholding import shown_entry
 from ..tables.word_categories import word_categories
 from ..text import COMMON_PARTS, MAX_KEY, MAX_TEXT, Run, key, phrase, runs, stem
 from .claims import claim_terms, long_texts, meaning_vector
-from .facets import Sorting, facet, fact_terms, listed, sorting_of
+from .facets import Sorting, entry_terms, facet, listed, sorting_of
 from .fields import Field
 from .tools import HAS_TOOLS, encode_tools
 
@@ -160,21 +159,16 @@ def build_document(entry: Entry, accepted: Collection[str] = ()) -> Document:
     categories = categories_of(entry.categories, entry.tags) or [word_categories().category(weights, vector)]
     special_terms = {
         *name_terms(name),
-        facet("official", "true" if entry.is_official else "false"),
-        facet("retired", "true" if entry.is_retired else "false"),
-        facet("publisher", VERIFIED if entry.is_proven else UNKNOWN),
         facet("namespace", namespace),
-        facet("version", entry.version),
         *(facet("tool", tool.name) for tool in entry.tools[:MAX_LABELS]),
         *(facet("tag", label) for label in labels),
         *(facet("category", category) for category in categories if category),
         *((HAS_TOOLS,) if offered else ()),
         *claim_terms(entry, vector, weights),
         *(facet("tools", value) for value in hinted_values([tool.hints for tool in entry.offered_tools])),
-        *fact_terms(facts),
+        *entry_terms(entry, facts),
         *(facet("package", _scalar_text(package.get("registryType"))) for package in entry.packages[:MAX_PACKAGES]),
         *(facet("transport", kind.removeprefix("streamable-")) for kind in entry.transports[:MAX_PACKAGES]),
-        *(facet("kind", value) for value in atoms(entry.kind, entry.card.type)),
         *((UNSPACED,) if any(not term.isascii() and len(term) == 2 for term in weights) else ()),
     }
     prior = _prior(entry, facts.bits, owner_runs, short_runs)

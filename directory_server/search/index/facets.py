@@ -10,9 +10,9 @@ from attrs import evolve, frozen
 
 from ...domain.checks import IndexedVerification
 from ...domain.entries import Entry
-from ...domain.facts import Fact, Facts, auth_of, is_configurable, is_vendors_own, runs_of, with_facts
+from ...domain.facts import Fact, Facts, with_facts
+from ...domain.filters import KINDS as FILTER_KINDS
 from ...domain.kinds import KINDS
-from ...domain.licenses import UNKNOWN
 from ...domain.marks import WITHHELD, is_withheld
 from ...domain.tools import OfferedTool
 from ...domain.versions import epoch
@@ -48,22 +48,9 @@ def list_terms(lists: Iterable[str]) -> list[str]:
     return [f"{FACET}\0{name}" for name in sorted(lists)]
 
 
-def fact_terms(facts: Facts) -> Iterator[str]:
-    """Yield the special terms of the filters by facts that an entry matches."""
-    return (facet(name, value) for name, value in _fact_filters(facts))
-
-
-def _fact_filters(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the filters by facts that an entry matches."""
-    bits = facts.bits
-    yield "auth", auth_of(bits)
-    yield from (("runs", value) for value in runs_of(bits) or (UNKNOWN,))
-    yield from (("language", value) for value in facts.languages or (UNKNOWN,))
-    yield "license", facts.license
-    if is_vendors_own(bits):
-        yield "vendor", "true"
-    if is_configurable(bits):
-        yield "installable", "true"
+def entry_terms(entry: Entry, facts: Facts) -> Iterator[str]:
+    """Yield the special terms of the filters that an entry matches by its document."""
+    return (facet(kind.name, value) for kind in FILTER_KINDS for value in kind.of(entry, facts))
 
 
 def shown_tools(

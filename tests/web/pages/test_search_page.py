@@ -11,7 +11,16 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from directory_server.domain.entries import OFFICIAL, PUBLISHER, Entry
-from directory_server.domain.filters import FILTERS, KINDS, filters_of, with_filter, without_filter, wrong_filter
+from directory_server.domain.filters import (
+    FILTERS,
+    KINDS,
+    FilterKind,
+    filters_of,
+    with_filter,
+    without_filter,
+    wrong_filter,
+)
+from directory_server.domain.licenses import UNKNOWN
 from directory_server.web.pages._cards import (
     TINTS,
     age,
@@ -22,6 +31,8 @@ from directory_server.web.pages._cards import (
     search_url,
     short_number,
 )
+from directory_server.web.pages._facets import GROUPS
+from directory_server.web.pages._translations import load
 
 from ..conftest import Response, Server, entry
 from .conftest import Document, GetPage
@@ -292,6 +303,21 @@ def test_suggestions_are_the_values_that_filters_allow(get_page: GetPage) -> Non
         for value in values:
             assert wrong_filter(f"{name}:{value}") is None
         assert set(next(kind.counted for kind in KINDS if kind.name == name)) <= set(values)
+
+
+def test_filters_have_texts_in_every_language() -> None:
+    for language, texts in load(()).items():
+        names = [f"search.facet_{group}" for group in GROUPS]
+        names += [f"search.facet_{kind.name}" for kind in KINDS if not kind.values]
+        names += [f"facet.{kind.name}_{value}" for kind in KINDS for value in kind.values if not is_named(kind, value)]
+        assert [name for name in names if name not in texts] == [], (
+            f"web/pages/texts/{language}.toml: these are missing"
+        )
+
+
+def is_named(kind: FilterKind, value: str) -> bool:
+    """Return whether a value of a filter has a name elsewhere, or is one."""
+    return value == UNKNOWN or kind.name in ("category", "status", "language", "license", "transport", "flag")
 
 
 def test_hostile_values_are_escaped(get_page: GetPage, server: Server) -> None:
