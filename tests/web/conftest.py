@@ -190,6 +190,14 @@ class Server:
         for load in self.application.server.all(LOADS):
             run_sync(load())
 
+    def run_service(self, name: str, seconds: float = 0.0) -> None:
+        """Run a service of the background, such as a follower, for some time."""
+        for service in self.application.background:
+            if service.name == name:
+                service.startService()
+                self.clock.advance(seconds)
+                service.stopService()
+
     def publish(self, *entries: Entry) -> None:
         """Publish entries and update the index."""
         run_sync(self.directory.publish("local", entries))

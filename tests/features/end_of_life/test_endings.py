@@ -36,9 +36,7 @@ def put(server: Server, day: str, other: str = NEW, name: str = OLD) -> None:
 
 def look(server: Server) -> None:
     """Look for entries whose last day is near or past."""
-    for service in server.application.background:
-        if getattr(service, "name", "") == "ends of entries":
-            run_sync(service.update())
+    server.run_service("ends of entries")
     server.application.feed.wake()
 
 

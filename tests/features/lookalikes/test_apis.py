@@ -28,11 +28,7 @@ allowing = pytest.mark.parametrize(
 
 
 def find_lookalikes(server: Server) -> None:
-    for service in server.application.background:
-        if service.name == FOLLOWER:
-            service.startService()
-            server.clock.advance(INTERVAL)
-            service.stopService()
+    server.run_service(FOLLOWER, INTERVAL)
 
 
 @pytest.fixture

@@ -42,15 +42,6 @@ def storage_of(server: Server) -> Storage:
     return storage
 
 
-def start(server: Server, name: str, seconds: float) -> None:
-    """Run a service of the server for some time."""
-    for service in server.application.background:
-        if service.name == name:
-            service.startService()
-            server.clock.advance(seconds)
-            service.stopService()
-
-
 @unmarked
 def test_no_reader_gets_a_hidden_entry(server: Server) -> None:
     publish(server, BAD, GOOD)
@@ -91,11 +82,11 @@ def test_a_look_alike_stays_hidden(server: Server) -> None:
     copy = "lo.example/zebra_good"
     publish(server, GOOD, entry(copy, "Counts zebras."))
     for _ in range(3):
-        start(server, LOOKALIKES, INTERVAL)
+        server.run_service(LOOKALIKES, INTERVAL)
         assert server.get(f"/api/open/v1/entries/{mcp_id_of(copy)}").status == 404
     assert server.get(f"/api/open/v1/entries/{GOOD_ID}").status == 200
     head = run_sync(storage_of(server).store.head())
-    start(server, LOOKALIKES, INTERVAL)
+    server.run_service(LOOKALIKES, INTERVAL)
     assert run_sync(storage_of(server).store.head()) == head
 
 
@@ -127,12 +118,12 @@ def test_entries_that_an_operator_hides_are_not_checked(server: Server) -> None:
 def test_new_rules_apply_at_the_start(server: Server) -> None:
     publish(server, BAD, GOOD)
     with open_server(server.folder, {"policy.require": ("flag:none",)}) as ruled:
-        start(ruled, policy_tables.NAME, 0)
+        ruled.run_service(policy_tables.NAME)
         names = RuledNames(storage_of(ruled).tables, ["imported"])
         assert run_sync(names.counts()) == {"require flag:none": 1}
         assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 404
     # This server has no rules, and shows all entries again.
-    start(server, policy_tables.NAME, 0)
+    server.run_service(policy_tables.NAME)
     assert server.get(f"/api/open/v1/entries/{BAD_ID}").status == 200
 
 
