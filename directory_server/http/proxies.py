@@ -39,6 +39,7 @@ _WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?|([0-9.]{7,15
 """An address as some proxies write it: in brackets or with a port (RFC 7239, section 6)."""
 
 
+@lru_cache(1_000)
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
     """Parse an address, an IPv4-mapped one as IPv4 (RFC 4291, section 2.5.5.2); return None if it is invalid."""
     try:
@@ -89,7 +90,7 @@ class Proxies:
 
     def trusts(self, address: str) -> bool:
         """Return whether `address` is in a trusted network."""
-        parsed = _parsed(address) if self._trusted else None
+        parsed = _parsed(address) if self._trusted and len(address) <= LONGEST_ADDRESS else None
         return parsed is not None and any(parsed in network for network in self._trusted)
 
     def address(self, request: Request) -> str:

@@ -54,7 +54,7 @@ class FairQueue:
     def release(self, client: str) -> None:
         """Free a slot; the first call of the next client of the next group gets it, and goes on in the next turn."""
         self._hold(client, -1)
-        while self._free and (following := self._next()) is not None:
+        while self._waiting and self._free and (following := self._next()) is not None:
             group, client = following
             slot = self._waiting[group][client][0]
             self._waiting.move_to_end(group)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, field, fields, frozen
+from attrs import field, fields, frozen
 
 from ..client_config import EDITORS, Editor
 from ..domain.errors import BadInput
@@ -96,19 +96,23 @@ class DetailQuery:
     fields: Sequence[str]
 
 
+_LIMITS: Mapping[type, Mapping[str, int]] = {
+    cls: fields(cls).limit.metadata for cls in (SearchArguments, ToolSearchArguments)
+}
+"""The bounds of `limit`."""
+
+
 def search_arguments(
     arguments: Any, cls: type[SearchArguments | ToolSearchArguments] = SearchArguments
 ) -> tuple[Query, str]:
     """Return the query in the arguments of a tool, and a note on what was reduced. Raises BadInput."""
     given, notes = structure(arguments, cls, what="arguments"), list[str]()
-    for argument in fields(cls):
-        name, least, most = argument.name, argument.metadata.get("minimum"), argument.metadata.get("maximum")
-        if least is not None and getattr(given, name) < least:
-            raise BadInput(f"{name}: must be a whole number from {least} to {most}, not {getattr(given, name)}.")
-        if most is not None and getattr(given, name) > most:
-            given = evolve(given, **{name: most})
-            notes.append(f"{name}: was reduced to {most}, the maximum.")
-    query = Query(checked_keywords(given.keywords), given.limit, kinds="servers")
+    least, most = _LIMITS[cls]["minimum"], _LIMITS[cls]["maximum"]
+    if given.limit < least:
+        raise BadInput(f"limit: must be a whole number from {least} to {most}, not {given.limit}.")
+    if given.limit > most:
+        notes.append(f"limit: was reduced to {most}, the maximum.")
+    query = Query(checked_keywords(given.keywords), min(given.limit, most), kinds="servers")
     if is_read_in_part(query.keywords):
         notes += LONG_TEXT, ASK_BETTER
     return query, " ".join(notes)
