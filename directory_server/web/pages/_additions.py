@@ -9,7 +9,7 @@ from attrs import frozen
 
 from ...domain.accounts import Account
 from ...domain.check_views import VerificationView
-from ...domain.ports.points import Point
+from ...domain.ports.points import Point, Points
 from ...domain.views import Detail
 from ...http import Request
 from ...tables import Storage
@@ -51,11 +51,6 @@ class EntryPart:
     filters: Callable[[], Collection[str]]
 
 
-def checks_of(parts: Iterable[EntryPart], mcp_ids: Sequence[str]) -> Mapping[str, VerificationView]:
-    """Return the summaries of the checks of entries, by their ids."""
-    return {mcp_id: view for part in parts for mcp_id, view in part.checks(mcp_ids).items()}
-
-
 @frozen
 class KeyPart:
     """What a feature shows of each key: the values `part` of the template `template`.
@@ -80,6 +75,12 @@ async def read_key_parts(
 
 ENTRY_PARTS = Point[EntryPart]()
 """What features show of entries on pages."""
+
+
+def checks_of(points: Points, mcp_ids: Sequence[str]) -> Mapping[str, VerificationView]:
+    """Return the summaries of the checks of entries, by their ids."""
+    return {mcp_id: view for part in points.all(ENTRY_PARTS) for mcp_id, view in part.checks(mcp_ids).items()}
+
 
 KEY_PARTS = Point[KeyPart]()
 """What features show of keys."""

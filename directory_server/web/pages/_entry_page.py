@@ -13,7 +13,7 @@ from ... import serialization
 from ...client_config import install_options
 from ...domain.entries import Entry
 from ...domain.kinds import SERVER
-from ...domain.ports.points import Point
+from ...domain.ports.points import Point, Points
 from ...domain.scopes import Scope
 from ...domain.search import Kinds, Query, no_likeness
 from ...domain.tools import Parameter, parameters_of
@@ -25,7 +25,7 @@ from ...services.directory import Directory
 from ..responses import conditional_response
 from ..routes import App
 from ._access import PageAccess
-from ._additions import EntryBar, EntryPart, read_bars
+from ._additions import ENTRY_BARS, ENTRY_PARTS, read_bars
 from ._entries import all_tags, fact_marks
 from ._install import chosen_editor
 from ._layout import Address, Layout
@@ -140,9 +140,7 @@ class EntryPage:
     _access: PageAccess
     _catalogue: Catalogue
     _readmes: Readmes
-    _bars: Sequence[EntryBar]
-    _links: Sequence[EntryLink]
-    _parts: Sequence[EntryPart]
+    _points: Points
     _has_open_registry: bool
     _similar: SimilarServers
     _now: Callable[[], float]
@@ -174,10 +172,10 @@ class EntryPage:
             "readme": await self._readmes.html(entry.readme),
             "versions": await _versions(directory, entry),
             "similar": await self._similar.of(directory, self._catalogue.scope_of(request), entry),
-            "links_of_features": self._links,
+            "links_of_features": self._points.all(ENTRY_LINKS),
             "json_url": self._json_url(entry),
             "card_url": f"/servers/{entry.mcp_id}/card" if entry.card.data is not None else "",
-            "bars": await read_bars(self._bars, request, viewer, entry.name),
+            "bars": await read_bars(self._points.all(ENTRY_BARS), request, viewer, entry.name),
         }
         address = Address(f"/servers/{entry.mcp_id}", self._access.is_public)
         return self._layout.page(request, "entry.html", values, account=viewer, address=address)
@@ -201,7 +199,7 @@ class EntryPage:
 
     async def _sections(self, detail: Detail) -> Sequence[tuple[str, object]]:
         """Return the sections of features: their templates and values."""
-        sections = [(part.section_template, await part.section(detail)) for part in self._parts]
+        sections = [(part.section_template, await part.section(detail)) for part in self._points.all(ENTRY_PARTS)]
         return [(template, values) for template, values in sections if values is not None]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import takewhile
 from urllib.parse import urlencode
 
@@ -12,13 +12,14 @@ from ...domain.entries import mcp_id_of
 from ...domain.errors import NotFound
 from ...domain.filters import with_filter
 from ...domain.notes import missing_packages
+from ...domain.ports.points import Points
 from ...http import Request
 from ...services.catalogue import Catalogue
 from ...services.known_notes import KnownNotes
 from ..forms import parameters
 from ..routes import App
 from ._access import PageAccess
-from ._additions import EntryPart, checks_of
+from ._additions import checks_of
 from ._cards import json_url
 from ._layout import Address, Layout
 from ._publishers import publisher, publisher_url
@@ -36,7 +37,7 @@ class PublisherPage:
     _layout: Layout
     _access: PageAccess
     _catalogue: Catalogue
-    _parts: Sequence[EntryPart]
+    _points: Points
     _notes: KnownNotes
     _has_open_registry: bool
     _now: Callable[[], float]
@@ -61,7 +62,7 @@ class PublisherPage:
         values = {
             "namespace": namespace,
             "cards": [(entry, hits.get(entry.mcp_id) or entry.hit()) for entry in entries],
-            "checks": checks_of(self._parts, ids),
+            "checks": checks_of(self._points, ids),
             "missing": {mcp_id: missing_packages(self._notes.of(mcp_id)) for mcp_id in ids},
             "now": self._now(),
             "json_url": json_url(with_filter("", "namespace", namespace), has_open_registry=self._has_open_registry),

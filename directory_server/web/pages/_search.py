@@ -22,6 +22,7 @@ from ...domain.filters import (
     words_beside_filters,
     wrong_filter,
 )
+from ...domain.ports.points import Points
 from ...domain.scopes import Scope
 from ...domain.search import DEFAULT_ORDER, ORDERS, Order, Page, Query, Summary
 from ...domain.tools import OfferedTool
@@ -32,7 +33,7 @@ from ...services.directory import Directory
 from ..forms import parameters
 from ..routes import App
 from ._access import PageAccess
-from ._additions import EntryBar, EntryPart, checks_of, read_bars
+from ._additions import ENTRY_PARTS, RESULT_PARTS, checks_of, read_bars
 from ._cards import json_url, search_url
 from ._facets import facets, list_url
 from ._home import HomeRows
@@ -69,8 +70,7 @@ class SearchPage:
     _catalogue: Catalogue
     _generation: Callable[[], int]
     _now: Callable[[], float]
-    _parts: Sequence[EntryPart]
-    _bars: Sequence[EntryBar]
+    _points: Points
     _has_open_registry: bool
     _homes: dict[Scope, HomeRows] = field(factory=dict, init=False)
 
@@ -125,7 +125,7 @@ class SearchPage:
             if is_list:
                 values |= await self._list(directory, keywords, order, number, page, summary)
                 if keywords and number == 1:
-                    values["bars"] = await read_bars(self._bars, request, viewer, keywords)
+                    values["bars"] = await read_bars(self._points.all(RESULT_PARTS), request, viewer, keywords)
             else:
                 values["home"] = await self._home_html(self._home(directory, scope), summary)
         except BadInput as error:
@@ -146,7 +146,7 @@ class SearchPage:
         rows = await home.rows()
 
         def render(texts: Translations) -> Markup:
-            checks = checks_of(self._parts, [entry.mcp_id for _, _, _, listed in rows for entry, _ in listed])
+            checks = checks_of(self._points, [entry.mcp_id for _, _, _, listed in rows for entry, _ in listed])
             categories = summary.facets.get("category", ())
             is_shown = sum(category.count for category in categories) >= LEAST_CATEGORISED * summary.total
             values = {"rows": rows, "categories": categories if is_shown else (), "now": now, "checks": checks}
@@ -162,7 +162,7 @@ class SearchPage:
         ids = [entry.mcp_id for entry, _, _ in cards]
         return {
             "cards": cards,
-            "checks": checks_of(self._parts, ids),
+            "checks": checks_of(self._points, ids),
             "is_weak": page.match == "weak",
             "searched_for": page.searched_for,
             "corrected": _corrected(words_beside_filters(keywords), summary.corrected) if cards else "",
@@ -209,7 +209,7 @@ class SearchPage:
 
     def _offered(self) -> Mapping[str, Sequence[str]]:
         """Return the filters that suggestions offer, and their values. Some find entries only because of a feature."""
-        added = {name for part in self._parts for name in part.filters()}
+        added = {name for part in self._points.all(ENTRY_PARTS) for name in part.filters()}
         offered = {name: values for name, values in FILTERS.items() if name != "status" or name in added}
         return {**offered, "package": PACKAGES}
 
