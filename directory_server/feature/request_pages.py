@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from ..domain.errors import DirectoryError
+from ..domain.errors import BadInput, DirectoryError
 from ..domain.requests import Kind, checked_text
 from ..domain.throttling import AttemptLimit
 from ..http import Request as HttpRequest
@@ -27,7 +27,7 @@ SHOWN = 5
 
 @frozen
 class MemberRequests(OwnRequests):
-    """Handles the page of the form of a kind."""
+    """Handles the page of the form of a kind. An account that is not approved sends nothing: anybody may have one."""
 
     _resource: RequestResource
     _form: RequestForm
@@ -42,6 +42,8 @@ class MemberRequests(OwnRequests):
         member, sent = await self._requests.member_form(request)
         form, kind, account = self._form, self._resource.kind, member.account
         try:
+            if not account.approved:
+                raise BadInput("Your account is not approved.", code="not_approved")
             made = form.new(account, **{field.name: field.read(sent) for field in form.fields})
             checked_text("text", text := sent.get("text", ""), is_required=kind.needs_text)
             # An invalid request does not count.
@@ -61,7 +63,7 @@ class MemberRequests(OwnRequests):
             **shown,
             "resource": self._resource,
             "own": [(asked, await self.stored.events(asked.id)) for asked in own],
-            "can_ask": not 0 < self._resource.kind.per_account <= open_ones,
+            "can_ask": member.account.approved and not 0 < self._resource.kind.per_account <= open_ones,
             "reason": "",
         }
         return self._requests.page(request, member.session, "asked", values, status)

@@ -37,8 +37,11 @@ class Stored:
         return {entry_list.name: entry_list.title for entry_list in await self.lists.all()}
 
     async def requestable(self, account: Account) -> Sequence[EntryList]:
-        """Return the lists on which an account may want entries: those that it sees and that have approvers."""
-        if self.scopes is None:
+        """Return the lists on which an account may want entries: those that it sees and that have approvers.
+
+        None for an account that is not approved: with open registration anybody would write to approvers.
+        """
+        if self.scopes is None or not account.approved:
             return []
         names = (await self.approvers.lists()).intersection(await self.scopes.names(account.id))
         return [entry_list for entry_list in await self.lists.all() if entry_list.name in names]

@@ -362,6 +362,25 @@ def test_a_decision_is_told_by_e_mail_and_recorded(tmp_path: Path, sent: list[tu
             assert text in record
 
 
+def test_a_registered_account_writes_to_approvers_only_after_its_approval(
+    tmp_path: Path, sent: list[tuple[str, str]]
+) -> None:
+    with open_listed(tmp_path, **MAIL, **{"accounts.registration": "open"}) as listed:
+        office, zoe, email = open_office(listed), Browser(listed.server), "zoe@example.org"
+        run_sync(listed.lists.put(new_list("team", "Team", is_all=False, is_open=True, rule="", now=0.0)))
+        listed.update()
+        zoe.get("/account/register")
+        assert zoe.submit("/account/register", {"email": email, "password": "correct horse battery"}) == ""
+        office.browsers[email] = zoe
+        assert office.request("example.com/pay-at-example.com", by=email) == "not_found"
+        assert sent == []
+        account = run_sync(listed.server.accounts.find(email))
+        assert account is not None
+        run_sync(listed.server.accounts.approve(account.id))
+        assert office.request(by=email) == ""
+        assert {address for address, _ in sent} == {AMY, EVE}
+
+
 @pytest.mark.parametrize("address", ["m@[x", "ann@example.net,evil@x.example", "a:b;@x", "m@[192.0.2.1"])
 def test_an_address_that_is_no_longer_accepted_ends_no_request_that_is_stored(
     tmp_path: Path, sent: list[tuple[str, str]], address: str

@@ -13,7 +13,7 @@ from directory_server.runtime.run_sync import run_sync
 from directory_server.tables import Requests
 
 from ...cli.conftest import CommandLine
-from ...web.browsers import SEARCH, Browser
+from ...web.browsers import PASSWORD, SEARCH, Browser
 from ...web.conftest import Server
 
 QUOTA = "/account/quota"
@@ -62,6 +62,15 @@ def test_a_granted_request_counts_for_all_keys_and_new_ones(
     assert "Enough?" in member.text
     assert "Each key can make 300 requests" in member.text
     assert 'name="limit"' in member.page
+
+
+@pytest.mark.parametrize("server", [{"accounts.registration": "open"}], indirect=True)
+def test_an_account_that_is_not_approved_asks_for_nothing(server: Server, browser: Browser, requests: Requests) -> None:
+    browser.get("/account/register")
+    assert browser.submit("/account/register", {"email": "eve@example.org", "password": PASSWORD}) == ""
+    assert ask(browser) == "not_approved"
+    assert 'name="limit"' not in browser.page
+    assert run_sync(requests.count()) == 0
 
 
 def test_a_member_answers_a_question_and_withdraws(
