@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Self
@@ -192,8 +191,9 @@ class Flash:
         """Set the cookie, for the page at `path`."""
         values = {f"value.{name}": text[:_LONGEST] for name, text in self.values.items()}
         known = {"path": _mark(path), "notice": self.notice, "error": self.error, "retry": str(self.retry_after)}
-        encoded = urlsafe_b64encode(urlencode({**known, **values}, errors="replace").encode()).rstrip(b"=")
-        request.add_cookie(COOKIE, encoded.decode(), max_age=LIFETIME, secure=secure)
+        # Percent-encoded only: browsers drop cookies of more than 4,096 bytes, and a character may have four.
+        encoded = urlencode({**known, **values}, errors="replace")
+        request.add_cookie(COOKIE, encoded, max_age=LIFETIME, secure=secure)
 
 
 def read(request: Request) -> Flash | None:
@@ -202,8 +202,7 @@ def read(request: Request) -> Flash | None:
     if not encoded:
         return None
     try:
-        decoded = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii")
-        fields = dict(parse_qsl(decoded, keep_blank_values=True, max_num_fields=10))
+        fields = dict(parse_qsl(encoded, keep_blank_values=True, max_num_fields=10))
         retry_after = int(fields["retry"])
         values = {name: fields[f"value.{name}"] for name in _SHOWN_AGAIN if f"value.{name}" in fields}
         is_for_page = fields["path"] == _mark(request.path.decode("latin-1"))
