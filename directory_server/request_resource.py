@@ -170,13 +170,14 @@ def decision(
     *fields: Field,
     check: Check = lambda parts, request: {},
     apply: Apply | None = None,
+    stored: type[Requests] = Requests,
     with_text: bool = True,
     values: Callable[[Parts, Facts], Mapping[str, str]] = lambda parts, facts: {},
 ) -> Action:
-    """Return the action of operators that adds an event to a request."""
+    """Return the action of operators that adds an event to a request, as `stored` does, and then calls `apply`."""
 
     async def run(parts: Parts, request_id: str, **values: Any) -> Done | None:
-        requests = Requests(parts.storage.tables, (kind,))
+        requests = stored(parts.storage.tables, (kind,))
         text, account = values.pop("text", ""), parts.account.id if parts.account else None
         details = check(parts, await requests.find(request_id), **values)
         # First, so that of two operators one decides.

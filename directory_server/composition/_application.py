@@ -14,6 +14,7 @@ from twisted.logger import Logger
 
 from .. import http
 from ..config import Config, endpoints
+from ..domain.accounts import REGISTRATION
 from ..domain.errors import Unavailable
 from ..domain.ports.search import SUBSCRIBERS, Announcer
 from ..domain.upstreams import UpstreamState
@@ -23,6 +24,7 @@ from ..services.accounts import UnusedAccounts
 from ..services.feed import Feed
 from ..services.index_keeper import INTERVAL, IndexKeeper
 from ..storage import Storage
+from ..tables import Registrations
 from ..web import metrics
 from ..web.access_log import AccessRecorder
 from ..web.key_uses import FLUSH_INTERVAL, FORGET_INTERVAL
@@ -42,7 +44,10 @@ BEHIND_INTERVAL = 5.0
 """Seconds between two looks whether a wake-up of the feed was lost."""
 
 UNUSED_INTERVAL = 600.0
-"""Seconds between two searches for unused accounts."""
+"""Seconds between two searches for unused accounts, and for registered ones without a request."""
+
+LATE = 86_400.0
+"""Seconds after its registration in which an account without a request gets one."""
 
 
 @define
@@ -156,6 +161,7 @@ def build(
         register(
             metrics.DatabaseGauges(lambda: storage.control.away_since() is None, lambda: max(head() - feed.seq, 0))
         )
+    registrations = Registrations(storage.background_tables, (REGISTRATION,))
     unused = UnusedAccounts(storage.people.accounts, storage.people.quota, now, config.accounts.unused)
     return Application(
         storage,
@@ -172,6 +178,7 @@ def build(
             *_catch_up(feed, core.serving.head, reactor),
             *core.serving.services,
             Timer(UNUSED_INTERVAL, unused.remove, reactor),
+            Timer(UNUSED_INTERVAL, lambda: registrations.add_missing(now() - LATE, now()), reactor),
             *_index_file(search.keeper, feed, reactor),
             Timer(FLUSH_INTERVAL, web.key_uses.flush, reactor),
             Timer(FORGET_INTERVAL, web.key_uses.forget, reactor),

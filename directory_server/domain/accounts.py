@@ -29,9 +29,19 @@ MAX_EMAIL = 254
 
 
 REGISTRATION = Kind(
-    "registration", needs_text=False, most=0, per_account=1, page="/account/keys", noun="request for an account"
+    "registration",
+    needs_text=False,
+    most=0,
+    per_account=1,
+    expires=False,
+    page="/account/keys",
+    noun="request for an account",
 )
-"""Of somebody who has registered, for the approval of the account. Its subject is the id of the account."""
+"""Of somebody who has registered, for the approval of the account. Its subject is the id of the account.
+
+It ends with an account that nobody uses. Otherwise it waits: the person cannot ask again, and no operator sees an
+account without one.
+"""
 
 Role = Literal["member", "operator", "auditor"]
 

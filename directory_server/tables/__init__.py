@@ -23,6 +23,7 @@ from ._listing import mark_updated
 from ._locking import CHANNEL, PUBLISHERS
 from ._mirrors import StoredMirrors
 from ._notes import note_of, notes_of_kinds, put_notes
+from ._registrations import Registrations
 from ._registry_tokens import StoredRegistryTokens
 from ._requests import Requests, add_request, find_request, lock_requests, record_event, request_of
 from ._roster import StoredRoster

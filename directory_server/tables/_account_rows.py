@@ -34,9 +34,15 @@ _ADD = """
 
 _ACCOUNT = f"SELECT {COLUMNS} FROM account"
 
-_LOCK = f"{_ACCOUNT} WHERE id = :id FOR UPDATE"
+LOCK_ACCOUNT = f"{_ACCOUNT} WHERE id = :id FOR UPDATE"
 
 BY_EMAIL = f"{_ACCOUNT} WHERE email = :email"
+
+APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
+
+END_SESSIONS = ("DELETE FROM session WHERE account = :id", "DELETE FROM link WHERE account = :id")
+
+DISABLING = ("UPDATE account SET disabled_at = coalesce(disabled_at, :now) WHERE id = :id", *END_SESSIONS)
 
 SET_ROLE = "UPDATE account SET role = :role WHERE id = :id"
 
@@ -48,8 +54,7 @@ _END_ACCESS = (
     "DELETE FROM new_secret WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "DELETE FROM key_use WHERE key_id IN (SELECT id FROM api_key WHERE owner = :id)",
     "UPDATE api_key SET owner = NULL, label = '', revoked_at = coalesce(revoked_at, :now) WHERE owner = :id",
-    "DELETE FROM session WHERE account = :id",
-    "DELETE FROM link WHERE account = :id",
+    *END_SESSIONS,
 )
 
 KEYS = "SELECT id FROM api_key WHERE owner = :id"
@@ -69,7 +74,7 @@ def add_account(rows: Rows, address: str, hashed: str | None, now: float, approv
 
 def lock_account(rows: Rows, account_id: str) -> Account:
     """Return an account, locked until the end of the transaction. Raises NotFound."""
-    row = rows.one(_LOCK, id=account_id)
+    row = rows.one(LOCK_ACCOUNT, id=account_id)
     if row is None:
         raise unknown_account(account_id)
     return Account(*row)

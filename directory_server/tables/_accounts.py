@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from ..domain.accounts import (
-    REGISTRATION,
     Account,
     Role,
     check_role,
@@ -18,26 +17,29 @@ from ..domain.accounts import (
 )
 from ..domain.errors import TooManyAccounts
 from ..domain.keys import COUNTED_AFTER_END, check_limit, digest, new_token
-from ..domain.requests import EventKind, Request
+from ..domain.requests import EventKind
 from ._account_rows import (
+    APPROVE,
     BY_EMAIL,
     COLUMNS,
     COUNTS,
+    DISABLING,
+    END_SESSIONS,
     SET_ROLE,
     add_account,
     end_access,
     keys_of,
     lock_account,
 )
-from ._requests import add_request, end_registration, lock_requests
+from ._registrations import add_registration, end_registration
+from ._requests import lock_requests
 from ._tables import Rows, Tables, transaction
 
 _REGISTERING = "SELECT pg_advisory_xact_lock(0, 3)"
 """The lock of registrations: the number of pending accounts is counted before one is added."""
 
-_PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL"
-
-_APPROVE = "UPDATE account SET approved_at = coalesce(approved_at, :now) WHERE id = :id"
+# Without disabled ones, which are never deleted: those that operators decline would end registration.
+_PENDING = "SELECT count(*) FROM account WHERE approved_at IS NULL AND disabled_at IS NULL"
 
 _END_GIVEN_ROLES = "UPDATE identity SET role = NULL WHERE account = :id"
 
@@ -73,11 +75,7 @@ _PASSWORD = f"SELECT password FROM account WHERE id = :id AND {COUNTS}"
 
 _SET_PASSWORD = "UPDATE account SET password = :password WHERE id = :id"
 
-_DISABLE = "UPDATE account SET disabled_at = coalesce(disabled_at, :now) WHERE id = :id"
-
 _ENABLE = "UPDATE account SET disabled_at = NULL WHERE id = :id"
-
-_END_SESSIONS = "DELETE FROM session WHERE account = :id"
 
 _LINK = """
     INSERT INTO link (account, digest, expires_at) VALUES (:id, :digest, :expires_at)
@@ -88,8 +86,6 @@ _LINKED = f"""
     SELECT {COLUMNS} FROM link JOIN account ON account.id = link.account
     WHERE digest = :digest AND expires_at > :now AND disabled_at IS NULL
 """
-
-_UNLINK = "DELETE FROM link WHERE account = :id"
 
 
 @frozen
@@ -119,8 +115,8 @@ class StoredAccounts:
         rows.lock(_REGISTERING)
         if rows.one(_PENDING)[0] >= most:
             raise TooManyAccounts
-        account, now = add_account(rows, address, hashed, self._now(), approved_at=None), self._now()
-        add_request(rows, REGISTRATION, Request(REGISTRATION.name, account.id, account=account.id), text, now)
+        account = add_account(rows, address, hashed, now := self._now(), approved_at=None)
+        add_registration(rows, account.id, text, now)
         return account
 
     async def approve(self, account_id: str) -> None:
@@ -128,7 +124,7 @@ class StoredAccounts:
 
         The time of an earlier approval stays.
         """
-        await self._change(account_id, _APPROVE, ends="approved", now=self._now())
+        await self._change(account_id, APPROVE, ends="approved", now=self._now())
 
     @transaction
     def set_role(self, rows: Rows, account_id: str, role: Role) -> None:
@@ -160,6 +156,7 @@ class StoredAccounts:
     @transaction
     def remove(self, rows: Rows, account_id: str, *, before: float) -> bool:
         """Delete an account and its keys if it is still one of `unused(before)`; return whether it was."""
+        lock_requests(rows)
         if rows.one(_STILL_UNUSED, id=account_id, before=before) is None:
             return False
         _delete(rows, account_id, self._now())
@@ -168,6 +165,8 @@ class StoredAccounts:
     @transaction
     def delete(self, rows: Rows, account_id: str) -> None:
         """Delete an account, its sessions, links and keys. The keys end as revoked keys do. Raises NotFound."""
+        # The deletion changes the requests of the account.
+        lock_requests(rows)
         lock_account(rows, account_id)
         _delete(rows, account_id, self._now())
 
@@ -193,7 +192,7 @@ class StoredAccounts:
 
     async def disable(self, account_id: str) -> None:
         """Disable an account and its keys; end its sessions, its links and a request for approval. Raises NotFound."""
-        await self._change(account_id, _DISABLE, _END_SESSIONS, _UNLINK, ends="closed", now=self._now())
+        await self._change(account_id, *DISABLING, ends="closed", now=self._now())
 
     @transaction
     def enable(self, rows: Rows, account_id: str) -> None:
@@ -262,5 +261,5 @@ def _delete(rows: Rows, account_id: str, now: float) -> None:
 
 def _set_password(rows: Rows, account_id: str, hashed: str | None) -> None:
     rows.execute(_SET_PASSWORD, id=account_id, password=hashed)
-    rows.execute(_END_SESSIONS, id=account_id)
-    rows.execute(_UNLINK, id=account_id)
+    for statement in END_SESSIONS:
+        rows.execute(statement, id=account_id)

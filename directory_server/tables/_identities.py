@@ -10,7 +10,8 @@ from ..domain.accounts import Account, Identity, checked_email, linked_elsewhere
 from ..domain.keys import subject_key_id
 from ..serialization import decode_stored, encode
 from ._account_rows import BY_EMAIL, SET_ROLE, add_account, end_access, keys_of, lock_account
-from ._requests import end_registration, lock_requests
+from ._registrations import end_registration
+from ._requests import lock_requests
 from ._tables import Rows, Tables, transaction
 
 _FIND_PERSON = "SELECT account FROM identity WHERE digest = :digest"

@@ -8,7 +8,6 @@ from typing import Any
 
 from attrs import frozen
 
-from ..domain.accounts import REGISTRATION
 from ..domain.entries import is_storable
 from ..domain.errors import BadInput, TooManyRequests
 from ..domain.keys import new_id
@@ -30,9 +29,9 @@ from ._tables import Row, Rows, Tables, snapshot, transaction
 # Writers wait for each other, so that together they do not exceed a limit, and of two decisions the first counts.
 _LOCK = "LOCK TABLE request IN SHARE ROW EXCLUSIVE MODE"
 
-_FIELDS = "SELECT kind, subject, place, account, details, state, created_at, updated_at, id FROM request"
+REQUEST = "SELECT kind, subject, place, account, details, state, created_at, updated_at, id FROM request"
 
-_IS_OPEN = "state IN ('open', 'asked')"
+IS_OPEN = "state IN ('open', 'asked')"
 
 # Without its account a request of accounts waits for its deletion.
 _OF_KIND = "kind = :kind AND (account IS NOT NULL OR NOT CAST(:of_accounts AS boolean))"
@@ -41,24 +40,22 @@ _COUNTS = f"""
     SELECT count(*), count(*) FILTER (WHERE subject = :subject AND place = :place),
         count(*) FILTER (WHERE account = :account),
         count(*) FILTER (WHERE account = :account AND subject = :subject AND place = :place)
-    FROM request WHERE {_OF_KIND} AND {_IS_OPEN}
+    FROM request WHERE {_OF_KIND} AND {IS_OPEN}
 """
 
 _COUNT_STATES = "SELECT state, count(*) FROM request WHERE kind = :kind GROUP BY state"
 
-_FIND = f"{_FIELDS} WHERE id = :id AND kind = ANY(:kinds)"
+_FIND = f"{REQUEST} WHERE id = :id AND kind = ANY(:kinds)"
 
 _PAGE = "(created_at, id) < (:before, :after) ORDER BY created_at DESC, id DESC LIMIT :limit"
 
-_OPEN = f"{_FIELDS} WHERE {_OF_KIND} AND {_IS_OPEN} AND {_PAGE}"
+_OPEN = f"{REQUEST} WHERE {_OF_KIND} AND {IS_OPEN} AND {_PAGE}"
 
-_DECIDED = f"{_FIELDS} WHERE {_OF_KIND} AND NOT {_IS_OPEN} AND {_PAGE}"
+_DECIDED = f"{REQUEST} WHERE {_OF_KIND} AND NOT {IS_OPEN} AND {_PAGE}"
 
 _END_OF_PAGE = "SELECT created_at, id FROM request WHERE id = :id"
 
-_OWN = f"{_FIELDS} WHERE account = :account AND kind = ANY(:kinds) ORDER BY updated_at DESC, id LIMIT :limit"
-
-_REGISTRATION = f"{_FIELDS} WHERE subject = :subject AND place = '' AND kind = :kind AND {_IS_OPEN}"
+_OWN = f"{REQUEST} WHERE account = :account AND kind = ANY(:kinds) ORDER BY updated_at DESC, id LIMIT :limit"
 
 _ADD = """
     INSERT INTO request (id, kind, subject, place, account, state, created_at, updated_at, details)
@@ -78,13 +75,13 @@ _COUNT_EVENTS = "SELECT count(*) FROM request_event WHERE request = :id"
 
 _SET = "UPDATE request SET state = :state, updated_at = :at, details = :details WHERE id = :id"
 
-_OLD = f"{_FIELDS} WHERE kind = :kind AND {_IS_OPEN} AND updated_at < :before LIMIT 500"
+_OLD = f"{REQUEST} WHERE kind = :kind AND {IS_OPEN} AND updated_at < :before LIMIT 500"
 
-_FORGET = f"DELETE FROM request WHERE kind = :kind AND NOT {_IS_OPEN} AND updated_at < :before"
+_FORGET = f"DELETE FROM request WHERE kind = :kind AND NOT {IS_OPEN} AND updated_at < :before"
 
 _FORGET_MOST = f"""
     DELETE FROM request WHERE id IN (
-        SELECT id FROM request WHERE kind = :kind AND NOT {_IS_OPEN} ORDER BY updated_at DESC, id
+        SELECT id FROM request WHERE kind = :kind AND NOT {IS_OPEN} ORDER BY updated_at DESC, id
         LIMIT 1000 OFFSET :kept
     )
 """
@@ -240,14 +237,7 @@ def record_event(
     values = json_text({**request.details, **(details or {})})
     rows.execute(_SET, id=request.id, state=state, at=now, details=values)
     rows.execute(_ADD_EVENT, id=request.id, at=now, kind=event, account=account, text=cleaned)
-    return request_of(rows.one(f"{_FIELDS} WHERE id = :id", id=request.id))
-
-
-def end_registration(rows: Rows, account_id: str, event: EventKind, now: float) -> None:
-    """End the open request for the approval of an account, if there is one."""
-    lock_requests(rows)
-    for row in rows.all(_REGISTRATION, subject=account_id, kind=REGISTRATION.name):
-        record_event(rows, request_of(row), event, None, "", now)
+    return request_of(rows.one(f"{REQUEST} WHERE id = :id", id=request.id))
 
 
 def request_of(row: Row) -> Request:

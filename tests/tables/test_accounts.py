@@ -433,21 +433,23 @@ def test_concurrent_changes_of_an_account_do_not_block_each_other(open_tables: O
 
 
 @pytest.mark.parametrize("open_tables", ["postgres"], indirect=True)
-def test_an_approval_waits_for_writers_of_requests_before_it_locks_the_account(
-    open_tables: OpenTables, clock: Clock, migrated_engine: Engine
+@pytest.mark.parametrize("change", ["approve", "disable", "delete", "remove"])
+def test_a_change_waits_for_writers_of_requests_before_it_locks_the_account(
+    open_tables: OpenTables, clock: Clock, migrated_engine: Engine, change: str
 ) -> None:
     """Somebody who adds a request locks requests and then, as the request refers to it, the account."""
     accounts = StoredAccounts(open_tables(), clock.seconds)
     ann = run_sync(accounts.register("ann@example.org", "hash", most=5))
     with ThreadPoolExecutor(1) as pool, psycopg.connect(migrated_engine.conninfo) as adding:
         adding.execute("LOCK TABLE request IN SHARE ROW EXCLUSIVE MODE")
-        approving = pool.submit(lambda: run_sync(accounts.approve(ann.id)))
+        options = {"before": clock.seconds()} if change == "remove" else {}
+        changing = pool.submit(lambda: run_sync(getattr(accounts, change)(ann.id, **options)))
         while adding.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
             pass
         adding.execute("SELECT 1 FROM account WHERE id = %s FOR KEY SHARE NOWAIT", [ann.id])
         adding.commit()
-        approving.result()
-    assert run_sync(accounts.find(ann.email)) == evolve(ann, approved=True)
+        changing.result()
+    assert run_sync(accounts.find(ann.email)) != ann
 
 
 def test_what_may_end_or_change_a_key_moves_the_pulse(tables: Tables, accounts: StoredAccounts) -> None:

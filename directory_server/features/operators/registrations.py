@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...domain.accounts import REGISTRATION
-from ...domain.requests import Request
 from ...request_resource import decision, request_resource
-from ...resource import Field, Parts
+from ...resource import Field
+from ...tables import Registrations
 
-
-async def _approve(parts: Parts, request: Request) -> None:
-    await parts.storage.people.accounts.approve(request.subject)
-
-
-async def _decline(parts: Parts, request: Request) -> None:
-    if request.details["disabled"]:
-        await parts.storage.people.accounts.disable(request.subject)
-
+_decision = partial(decision, REGISTRATION, stored=Registrations)
 
 REGISTRATIONS = request_resource(
     REGISTRATION,
@@ -24,21 +18,15 @@ REGISTRATIONS = request_resource(
     group="access",
     columns=("email", "text", "created_at", "state"),
     decisions=(
-        decision(
-            REGISTRATION,
-            "approve",
-            "Approve the account: each key gets its own quota, and the account is not deleted.",
-            "approved",
-            apply=_approve,
+        _decision(
+            "approve", "Approve the account: each key gets its own quota, and the account is not deleted.", "approved"
         ),
-        decision(
-            REGISTRATION,
+        _decision(
             "decline",
             "Decline a registration. The account keeps its limits, and is deleted if it is not used.",
             "declined",
             Field("disabled", "Disable the account: it cannot sign in, and its keys are rejected.", "flag"),
             check=lambda parts, request, disabled: {"disabled": disabled},
-            apply=_decline,
         ),
     ),
 )
