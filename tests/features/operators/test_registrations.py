@@ -6,6 +6,7 @@ import pytest
 
 from directory_server.domain.accounts import REGISTRATION, Account
 from directory_server.runtime.run_sync import run_sync
+from directory_server.runtime.timers import Timer
 from directory_server.tables import Requests
 
 from ...web.browsers import PASSWORD, SEARCH, Browser
@@ -125,6 +126,7 @@ def test_a_person_withdraws_only_the_own_request(
     assert eve.submit(f"{own}/withdraw") == ""
     assert "Approval of your account: Withdrawn" in eve.text
     assert eve.submit(f"{own}/withdraw") == "decided"
+    assert "This request was decided" in eve.text
     assert not account(server).approved
     assert [request.account for request in run_sync(requests.list(is_open=True, limit=9))] == [
         account(server, "mallory@example.org").id
@@ -138,6 +140,19 @@ def test_the_page_of_an_account_decides_on_its_request(
     assert "Not approved" in operator.text
     assert operator.submit(f"/admin/accounts/{account(server).id}/approve") == ""
     assert run_sync(requests.of_account(account(server).id, 2))[0].state == "approved"
+
+
+def test_an_account_of_an_earlier_version_gets_a_request(
+    server: Server, operator: Browser, eve: Browser, requests: Requests
+) -> None:
+    tables = server.application.storage.tables
+    run_sync(tables.run("DELETE FROM request RETURNING id"))
+    for service in server.application.background:
+        if isinstance(service, Timer):
+            service.startService()
+            service.stopService()
+    assert operator.submit(f"{open_path(operator, requests)}/approve") == ""
+    assert account(server).approved
 
 
 def test_texts_are_escaped_and_cleaned(server: Server, operator: Browser, requests: Requests) -> None:
