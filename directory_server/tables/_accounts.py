@@ -31,7 +31,7 @@ from ._account_rows import (
     keys_of,
     lock_account,
 )
-from ._registrations import add_registration, end_registration
+from ._registrations import add_registration, end_registration, renew_registration
 from ._requests import lock_requests
 from ._tables import Rows, Tables, transaction
 
@@ -196,9 +196,15 @@ class StoredAccounts:
 
     @transaction
     def enable(self, rows: Rows, account_id: str) -> None:
-        """Enable an account and its keys again; ended sessions and links stay ended. Raises NotFound."""
-        lock_account(rows, account_id)
+        """Enable an account and its keys again; ended sessions and links stay ended. Raises NotFound.
+
+        One that is not approved waits for that again.
+        """
+        lock_requests(rows)
+        account = lock_account(rows, account_id)
         rows.execute(_ENABLE, id=account_id)
+        if account.disabled_at is not None and not account.approved:
+            renew_registration(rows, account_id, self._now())
 
     @transaction
     def link(self, rows: Rows, account_id: str, *, lifetime: float) -> str:

@@ -76,6 +76,12 @@ def add_registration(rows: Rows, account_id: str, text: str, now: float) -> None
     add_request(rows, REGISTRATION, Request(REGISTRATION.name, account_id, account=account_id), text, now)
 
 
+def renew_registration(rows: Rows, account_id: str, now: float) -> None:
+    """Add a request for an account, whose row is locked, unless one is open, as after a restored backup."""
+    if rows.one(_OPEN, id=account_id, kind=REGISTRATION.name) is None:
+        add_registration(rows, account_id, "", now)
+
+
 def end_registration(rows: Rows, account_id: str, event: EventKind, now: float) -> None:
     """End the open request for the approval of an account, if there is one. The transaction has locked requests."""
     for row in rows.all(_OPEN, id=account_id, kind=REGISTRATION.name):

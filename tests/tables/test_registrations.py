@@ -71,6 +71,24 @@ class TestRegistrations(TablesTest, ContractWithClock):
             await requests.find(asked)
 
     @awaited
+    async def test_an_account_that_is_enabled_again_waits_again(self) -> None:
+        accounts, requests = await self.open()
+        ann, closed = await self.register(accounts, requests, "ann")
+        await accounts.disable(ann.id)
+        for _ in range(2):
+            await accounts.enable(ann.id)
+        (added,) = await requests.list(is_open=True, limit=9)
+        assert added.account == ann.id
+        assert added.id != closed
+        # Of a restored backup, accounts are disabled without an end of their requests.
+        run_script(requests._tables, f"UPDATE account SET disabled_at = 1 WHERE id = '{ann.id}'")
+        await accounts.enable(ann.id)
+        bob = await accounts.add("bob@example.org")
+        await accounts.disable(bob.id)
+        await accounts.enable(bob.id)
+        assert await requests.count() == 1
+
+    @awaited
     async def test_declined_and_disabled_accounts_do_not_end_registration(self) -> None:
         accounts, requests = await self.open()
         for name in ("ann", "bob"):
