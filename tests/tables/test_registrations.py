@@ -54,7 +54,7 @@ class TestRegistrations(TablesTest, ContractWithClock):
         await accounts.delete(ann.id)
         for event in ("approved", "declined", "question"):
             with pytest.raises(NotFound):
-                await requests.record(asked, event, "amy", "Who?", 1.0)  # type: ignore[arg-type]
+                await requests.record(asked, event, "amy", "Who?", 1.0)
         assert len(await requests.events(asked)) == 1
 
     @awaited
