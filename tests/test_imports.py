@@ -98,7 +98,7 @@ BROKEN: list[tuple[Rule, str, str]] = [
     (libraries_stay_in_their_package, "services.feed", "def late():\n    from twisted.internet import reactor"),
     (libraries_stay_in_their_package, "web.access_log", "from twisted.internet.task import LoopingCall"),
     (nothing_installs_a_reactor_when_imported, "tap", "from twisted.internet import reactor"),
-    (nothing_installs_a_reactor_when_imported, "app", "from .composition import build"),
+    (nothing_installs_a_reactor_when_imported, "tap._service", "from ..composition import build"),
     (nothing_installs_a_reactor_when_imported, "tap", "if True:\n    from .web import authentication"),
 ]
 

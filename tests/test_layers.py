@@ -13,7 +13,7 @@ import pytest
 
 from .modules import MODULES, OURS, Module, breaks, is_broken
 
-COMPOSERS = {"app", "command_line", "composition", "storage", "tap"}
+COMPOSERS = {"command_line", "composition", "storage", "tap"}
 """Modules that create and connect all others, and may import them all."""
 
 FEATURES = "features"
@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain.errors": {"domain", "texts.wording"},
     "domain.ports": {"domain", "domain.errors"},
     "serialization": DOMAIN,
-    "services": _PORTS | {"tables", "runtime.run_sync"},
+    "services": _PORTS | {"serialization", "tables", "runtime.run_sync", "runtime.timers"},
     "search.text": {"texts.sanitize"},
     "search.index.arrays": set(),
     "search.tables": {"domain", "texts.sanitize", "search.text", "search.index.arrays"},
@@ -60,11 +60,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime.run_sync": set(),
     "runtime.threads": {"domain.ports", "domain.errors"},
     "runtime.process": set(),
-    "runtime.running": {"domain.errors", "serialization"},
     "runtime.turn": {"domain.ports"},
     "runtime.timers": {"domain.errors", "domain.ports"},
-    "runtime.follower": _PORTS | {"tables", "runtime.timers", "runtime.work_report"},
-    "runtime.work_report": {"domain.errors", "tables"},
     "runtime.machine": {"domain.ports"},
     "runtime.fair_queue": {"domain.errors"},
     "services.passwords": _PORTS | {"runtime.fair_queue", "runtime.threads"},
@@ -80,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "issuers": {"domain.errors", "domain.ports", "http_client", "serialization", "texts.hosts"},
     "mirror": _PORTS
     | {"tables", "serialization", "importer", "http_client"}
-    | {"runtime.files", "texts.wording", "runtime.work_report", "__init__"},
+    | {"runtime.files", "texts.wording", "services", "__init__"},
     "http": {"runtime.timers", "texts.wording"},
     "streams": {"domain.ports", "domain.errors", "http", "runtime.timers", "texts.wording"},
     "web": set(),
@@ -128,10 +125,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sample": set(),
     "cli": _SERVICES
     | {"config", "importer", "runtime.main_reactor", "mirror"}
-    | {"resource", "runtime.run_sync", "runtime.running", "sample", "search"}
-    | {"storage", "__init__", "runtime.timers", "runtime.work_report", "texts.wording"},
+    | {"resource", "runtime.run_sync", "sample", "search"}
+    | {"storage", "__init__", "runtime.timers", "services", "texts.wording"},
 }
 """Each layer, and the layers that it may import. The longest name that a module's name begins with is its layer."""
+
+MAX_LEVELS = 11
+"""Packages of the longest chain in which each imports the next."""
 
 UPWARDS = [
     ("domain.entries", "from .ports.storage import Store"),
@@ -175,7 +175,7 @@ def features_import_the_kernel_only(module: Module) -> Iterator[str]:
             knows = module.name == f"{OURS}.{FEATURES}" or module.name.removeprefix(f"{OURS}.") in KNOW_FEATURES
             if not knows and parts[2:3] != [feature]:
                 yield f"{module.name} imports {name}"
-        elif feature and layer_of(name) in {"app", "command_line", "composition", "tap"}:
+        elif feature and layer_of(name) in {"command_line", "composition", "tap"}:
             yield f"{module.name} imports {name}"
 
 
@@ -239,13 +239,25 @@ def test_no_modules_import_each_other() -> None:
     assert cycles(graph) == []
 
 
-def test_no_packages_import_each_other() -> None:
+def package_graph() -> dict[str, set[str]]:
+    """Return the packages and root modules that each of them imports."""
     graph: dict[str, set[str]] = {}
     for name, imported in import_graph().items():
         package, *_ = name.removeprefix(f"{OURS}.").split(".")
         graph.setdefault(package, set()).update(other.split(".")[1] for other in imported if "." in other)
         graph[package].discard(package)
-    assert cycles(graph) == []
+    return graph
+
+
+def test_no_packages_import_each_other() -> None:
+    assert cycles(package_graph()) == []
+
+
+def test_packages_have_few_levels() -> None:
+    graph, levels = package_graph(), dict[str, int]()
+    for package in TopologicalSorter(graph).static_order():
+        levels[package] = 1 + max((levels[imported] for imported in graph[package]), default=0)
+    assert max(levels.values()) <= MAX_LEVELS, levels
 
 
 def test_a_cycle_is_found() -> None:

@@ -18,10 +18,10 @@ from twisted.logger import LogEvent
 from twisted.python.failure import Failure
 from twisted.python.usage import UsageError
 
-from directory_server.app import DirectoryService
 from directory_server.config import Config, HttpConfig, MetricsConfig, WebConfig
 from directory_server.runtime.process import StartFailed
 from directory_server.tap import Options, makeService
+from directory_server.tap._service import DirectoryService
 
 from .process.conftest import TIMEOUT, until
 

@@ -11,7 +11,7 @@ import click
 from ..config import Config
 from ..domain.transfers import Restored
 from ..domain.work import BACKUP
-from ..runtime.work_report import reported
+from ..services.work_report import reported
 from ..storage import Backup, place, put_backup, read_backup, write_backup
 from ..texts.wording import counted
 from .context import command_context, configuration, servers_of, wait_for

@@ -8,7 +8,7 @@ import click
 
 from .. import serialization
 from ..config import Config, Sections, describe, record_folder, settings_tables, shown_settings, typed_settings
-from ..runtime.running import RunningServer
+from ..services.running import RunningServer
 from .context import configuration, servers_of
 from .output import echo, json_option, minute, print_json
 

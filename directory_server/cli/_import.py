@@ -10,7 +10,7 @@ import click
 from .. import importer
 from ..domain.versions import IMPORTED, LOCAL
 from ..domain.work import IMPORT
-from ..runtime.work_report import reported
+from ..services.work_report import reported
 from ..texts.wording import entries
 from .context import command_context, wait_for
 from .output import echo, print_errors, progress_bar

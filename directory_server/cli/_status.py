@@ -19,7 +19,7 @@ from ..config import Config
 from ..domain.accounts import ACCOUNT_STATES
 from ..domain.errors import BadInput
 from ..domain.upstreams import UpstreamState
-from ..runtime.running import RunningServer
+from ..services.running import RunningServer
 from ..storage import place
 from ..texts.wording import counted, entries
 from ._config import server_line

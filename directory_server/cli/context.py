@@ -20,8 +20,8 @@ from ..domain.audit import DONE, MAX_TEXT, Actor, AuditEvent
 from ..domain.roster import ListedAccount, ListedKey
 from ..runtime.main_reactor import main_reactor
 from ..runtime.run_sync import run_until_done
-from ..runtime.running import RunningServer, running_servers
 from ..serialization import recorded_values
+from ..services.running import RunningServer, running_servers
 from .output import echo
 
 if TYPE_CHECKING:

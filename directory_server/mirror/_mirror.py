@@ -19,7 +19,7 @@ from ..domain.upstreams import FinishedRun, UpstreamState, credible
 from ..domain.work import sync_of
 from ..http_client import MAX_DELAY, redirect_target
 from ..importer import Publish
-from ..runtime.work_report import reported
+from ..services.work_report import reported
 from ..tables import StoredMirrors, StoredWork
 from ..texts.wording import counted
 from ._catalog import KnownCard

@@ -14,7 +14,7 @@ from directory_server.command_line import main
 from directory_server.domain.accounts import Identity
 from directory_server.features.publishing.tables import PublisherTokens
 from directory_server.runtime.run_sync import run_sync
-from directory_server.runtime.running import RunningServer, ServerRecord
+from directory_server.services.running import RunningServer, ServerRecord
 from directory_server.tables import StoredRegistryTokens
 
 

@@ -18,7 +18,7 @@ from directory_server import sqlite, tables
 from directory_server.config import Config
 from directory_server.domain.work import BACKUP
 from directory_server.runtime.run_sync import run_sync
-from directory_server.runtime.running import RunningServer, ServerRecord
+from directory_server.services.running import RunningServer, ServerRecord
 from directory_server.storage._backup import MANIFEST, put_backup, read_backup
 from directory_server.tables import StoredWork
 

@@ -23,7 +23,7 @@ from directory_server.config import load, shown_settings
 from directory_server.domain.upstreams import UpstreamState
 from directory_server.features import FEATURES, sections
 from directory_server.runtime.run_sync import run_sync
-from directory_server.runtime.running import RunningServer, ServerRecord
+from directory_server.services.running import RunningServer, ServerRecord
 
 from .conftest import CommandLine, entry_line
 

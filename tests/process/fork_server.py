@@ -30,7 +30,7 @@ from types import ModuleType
 from typing import Any, BinaryIO, NoReturn
 
 MODULES = (
-    "directory_server.app",
+    "directory_server.tap._service",
     "directory_server.command_line",
     "directory_server.composition",
     "directory_server.tap",

@@ -16,7 +16,7 @@ from directory_server.mirror import UpstreamFailed
 from directory_server.mirror._upstream import headers
 from directory_server.runtime import files
 from directory_server.runtime.files import open_file, read_regular_file
-from directory_server.runtime.running import FOLDER, running_servers
+from directory_server.services.running import FOLDER, running_servers
 from directory_server.sqlite import session_secret
 
 

@@ -15,10 +15,10 @@ from directory_server.domain.changes import Change
 from directory_server.domain.entries import Entry
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.work import Work
-from directory_server.runtime import follower as follower_module
-from directory_server.runtime.follower import BATCH, INTERVAL, LEASE, Follower, Later
 from directory_server.runtime.run_sync import run_sync
 from directory_server.serialization import restore_entry
+from directory_server.services import follower as follower_module
+from directory_server.services.follower import BATCH, INTERVAL, LEASE, Follower, Later
 from directory_server.tables import StoredFollowers, StoredWork
 
 from ..contract import ContractWithClock, at_once, awaited

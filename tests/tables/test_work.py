@@ -10,7 +10,7 @@ from attrs import evolve
 
 from directory_server.domain.errors import Unavailable
 from directory_server.domain.work import STALE, Work
-from directory_server.runtime.work_report import INTERVAL, reported
+from directory_server.services.work_report import INTERVAL, reported
 from directory_server.tables import StoredWork
 
 from ..contract import ContractWithClock, awaited

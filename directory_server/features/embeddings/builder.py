@@ -13,7 +13,7 @@ from ... import serialization
 from ...domain.changes import Change
 from ...domain.entries import Entry
 from ...domain.ports.runtime import Offload
-from ...runtime.follower import Followed, Follower, Later, unleased
+from ...services.follower import Followed, Follower, Later, unleased
 from .endpoint import Endpoint, EndpointFailed
 from .settings import EmbeddingsConfig
 from .vectors import Embedding, Embeddings, Vectors

@@ -10,8 +10,8 @@ from ...domain.endings import ending_of
 from ...domain.ports.additions import ADDITIONS, EntryAdditions
 from ...domain.views import Detail
 from ...feature.server import SERVICES, Server
-from ...runtime.follower import LeasedTimer
 from ...serialization import ENDING_META
+from ...services.follower import LeasedTimer
 from ...services.known_notes import KnownNotes
 from ...tables import StoredEndings
 from .settings import EndOfLifeConfig

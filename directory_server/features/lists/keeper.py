@@ -20,8 +20,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.requests import Request, State
 from ...feature.server import SERVICES, Server
-from ...runtime.follower import Followed, Follower
 from ...search import percolate
+from ...services.follower import Followed, Follower
 from ...tables import Storage
 from ...texts.wording import counted
 from .approvers import Approvers

@@ -20,8 +20,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.views import Detail
 from ...feature.server import SERVICES, Server
-from ...runtime.follower import Followed, Follower
 from ...serialization import FLAG_META, restore_entry, rfc3339
+from ...services.follower import Followed, Follower
 from ...services.known_notes import KnownNotes
 from ...tables import Tables, notes_of_kinds, put_notes
 from ...texts.sanitize import clean_line

@@ -15,8 +15,8 @@ from ...domain.changes import Change
 from ...domain.policy import PolicyRules
 from ...domain.ports.storage import Policy
 from ...feature.server import SERVICES, Server
-from ...runtime.follower import Follower
 from ...search import EntryPolicy, TextAnalysis
+from ...services.follower import Follower
 from ...tables import Rows, Tables, apply_policy, names_hidden_by, transaction
 from ...texts import wording
 from .settings import PolicyConfig

@@ -21,8 +21,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.storage import Store
 from ...domain.versions import REMOVED
 from ...feature.server import SERVICES, Server
-from ...runtime.follower import Followed, Follower, all_entries, unleased
 from ...serialization import restore_entry
+from ...services.follower import Followed, Follower, all_entries, unleased
 from ...tables import Storage, StoredCuration
 from .osv import Advisory, InvalidRecord, advisories_of
 from .rules import Finding, bare_server, findings_of, packages_of, removal_of, removed

@@ -18,7 +18,7 @@ from ...domain.entries import Entry, mcp_id_of
 from ...domain.errors import DirectoryError
 from ...domain.work import VERIFY
 from ...runtime.run_sync import inline
-from ...runtime.work_report import Report, reported
+from ...services.work_report import Report, reported
 from ...texts import wording
 from .checks import LEASE, Checked, Checks, Claim
 from .results import RemoteCheck

@@ -16,8 +16,8 @@ from ...domain.ports.additions import ADDITIONS
 from ...domain.ports.runtime import Offload
 from ...domain.ports.search import SUBSCRIBERS
 from ...feature.server import LOADS, SERVICES, Server
-from ...runtime.follower import Follower
 from ...runtime.timers import Timer
+from ...services.follower import Follower
 from ...tables import Storage
 from ...web.operator_requests import OVERVIEW_PARTS, OverviewPart
 from ...web.pages import ENTRY_PARTS

@@ -16,9 +16,9 @@ from ...domain.errors import Unavailable
 from ...domain.patterns import NamePatterns
 from ...domain.ports.runtime import Offload
 from ...domain.work import VERIFY
-from ...runtime.follower import Followed, Follower
 from ...runtime.timers import Timer
 from ...serialization import restore_entry
+from ...services.follower import Followed, Follower
 from ...tables import StoredWork
 from .checks import LEASE, Checked, Checks
 from .tables import Verifications

@@ -17,8 +17,8 @@ from ...domain.ports.runtime import Offload
 from ...domain.ports.search import Matching
 from ...domain.ports.storage import Store
 from ...domain.withholding import shown_hit
-from ...runtime.follower import LeasedTimer
 from ...serialization import restore_entry
+from ...services.follower import LeasedTimer
 from ...tables import StoredFollowers
 from .rules import Message, Sent, Webhook
 from .tables import Webhooks

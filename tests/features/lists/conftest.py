@@ -17,9 +17,9 @@ from directory_server.features.lists.keeper import Keeper, RequestMails
 from directory_server.features.lists.requests import ListRequests
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
-from directory_server.runtime.follower import Follower
 from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.search import percolate
+from directory_server.services.follower import Follower
 
 from ...web.conftest import Server, entry, open_server
 

@@ -13,9 +13,9 @@ from directory_server.domain.entries import Entry
 from directory_server.domain.notes import LOOKALIKE
 from directory_server.features.lookalikes import flagged as tracker_module
 from directory_server.features.lookalikes.flagged import Tracker
-from directory_server.runtime import follower as follower_module
-from directory_server.runtime.follower import Follower
 from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.services import follower as follower_module
+from directory_server.services.follower import Follower
 from directory_server.tables import StoredFollowers, StoredWork, Tables, notes_of_kinds
 
 from ...contract.store import entry

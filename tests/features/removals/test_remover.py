@@ -19,8 +19,8 @@ from directory_server.features.removals.rules import removal_of
 from directory_server.features.removals.settings import RemovalsConfig
 from directory_server.features.removals.sources import SourceFailed
 from directory_server.features.removals.tables import Advisories
-from directory_server.runtime.follower import Follower
 from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.services.follower import Follower
 from directory_server.tables import StoredCuration, StoredFollowers, StoredWork
 
 from ...logs import captured_lines

@@ -27,8 +27,8 @@ from directory_server.features.verification.tables import Verifications
 from directory_server.features.verification.targets import TargetKind
 from directory_server.features.verification.verified_entries import VerifiedEntries
 from directory_server.features.verification.verifier import IDLE, REPORT_INTERVAL, TICK, Verifier, target_planner
-from directory_server.runtime.follower import Follower
 from directory_server.runtime.run_sync import inline, run_sync
+from directory_server.services.follower import Follower
 from directory_server.sqlite import Database, SqliteTables, sqlite_store
 from directory_server.tables import StoredFollowers, StoredWork
 

@@ -12,8 +12,8 @@ from directory_server.domain.entries import mcp_id_of
 from directory_server.domain.errors import BadInput
 from directory_server.features.lists.rules import new_list
 from directory_server.features.lists.tables import Lists
-from directory_server.runtime.follower import LeasedTimer
 from directory_server.runtime.run_sync import run_sync
+from directory_server.services.follower import LeasedTimer
 
 from ...tables.conftest import OpenTables
 from .stubs import NOW, Directory, StubSender, entry, items

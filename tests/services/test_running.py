@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from directory_server.runtime.running import FOLDER, RunningServer, ServerRecord, running_servers
+from directory_server.services.running import FOLDER, RunningServer, ServerRecord, running_servers
 
 SERVER = RunningServer(123, "1.2.3", 1_700_000_000.0, {"quota.limit": "20", "database": "(secret)"})
 

@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred
 from ..domain.changes import Change
 from ..domain.errors import Unavailable
 from ..domain.ports.storage import Store
+from ..runtime.timers import Timer
 from ..tables import Position, StoredFollowers, StoredWork
-from .timers import Timer
 from .work_report import reported
 
 INTERVAL = 1.0

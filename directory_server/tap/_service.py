@@ -14,18 +14,18 @@ from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.error import CannotListenError
 from twisted.logger import Logger
 
-from . import __version__
-from .config import Config, ConfigError, endpoints, record_folder, shown_settings
-from .domain.errors import Unavailable
-from .runtime import process
-from .runtime.process import StartFailed
-from .runtime.run_sync import run_until_done
-from .runtime.running import RunningServer, ServerRecord
-from .runtime.timers import Timer
-from .texts.wording import entries
+from .. import __version__
+from ..config import Config, ConfigError, endpoints, record_folder, shown_settings
+from ..domain.errors import Unavailable
+from ..runtime import process
+from ..runtime.process import StartFailed
+from ..runtime.run_sync import run_until_done
+from ..runtime.timers import Timer
+from ..services.running import RunningServer, ServerRecord
+from ..texts.wording import entries
 
 if TYPE_CHECKING:
-    from .composition import Application
+    from ..composition import Application
 
 
 PRELOADED = 60.0
@@ -130,7 +130,7 @@ class DirectoryService(MultiService):
 
     def _build(self) -> Application:
         # The composition imports Klein, which installs a reactor: twistd must have chosen one before.
-        from .composition import build, max_streams
+        from ..composition import build, max_streams
 
         files = process.raise_file_limit()
         sockets = process.client_sockets(files)
@@ -165,7 +165,7 @@ class DirectoryService(MultiService):
         """Load what the first search and the first page would wait for, or leave it to them."""
         try:
             # It imports Klein.
-            from .composition import preload
+            from ..composition import preload
 
             preload(self._config)
         except OSError as error:
@@ -192,7 +192,7 @@ class DirectoryService(MultiService):
             self._fail(f"Cannot listen on {places}: {str(error).rstrip('.')}.")
         except Unavailable as error:
             # It imports the adapters, which a process that prints its options does not need.
-            from .storage import place
+            from ..storage import place
 
             self._fail(f"Cannot serve {place(self._config)}: {error}")
 

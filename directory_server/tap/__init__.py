@@ -11,12 +11,12 @@ from twisted.application.service import MultiService
 from twisted.internet.endpoints import serverFromString
 from twisted.python import usage
 
-from .app import DirectoryService
-from .config import Config, ConfigError, endpoints, load, setting_names
-from .features import sections
-from .runtime.machine import use_monotonic_timers
-from .runtime.main_reactor import main_reactor
-from .runtime.process import Terminal
+from ..config import Config, ConfigError, endpoints, load, setting_names
+from ..features import sections
+from ..runtime.machine import use_monotonic_timers
+from ..runtime.main_reactor import main_reactor
+from ..runtime.process import Terminal
+from ._service import DirectoryService
 
 
 class Options(usage.Options):
