@@ -12,6 +12,7 @@ from zlib import crc32
 
 from attrs import field, frozen
 
+from ..texts.sanitize import without_stacks
 from .errors import BadInput
 
 MAX_LABEL = 100
@@ -108,7 +109,7 @@ class NewSecret:
 
 def check_label(label: str) -> None:
     """Raise BadInput for an invalid label of a key or token."""
-    if not label.strip() or len(label) > MAX_LABEL or not label.isprintable():
+    if not label.strip() or len(label) > MAX_LABEL or not label.isprintable() or without_stacks(label) != label:
         raise BadInput(f"label: must be 1 to {MAX_LABEL} printable characters.", code="label_wrong")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from attrs import field, frozen
 
-from ..texts.sanitize import clean_text
+from ..texts.sanitize import clean_text, without_stacks
 from .errors import BadInput, NotFound
 
 State = Literal["open", "asked", "approved", "declined", "closed", "withdrawn", "expired"]
@@ -110,7 +110,7 @@ def checked_text(field: str, text: str, *, is_required: bool = True, longest: in
         raise BadInput(f"{field}: is required.", code=f"{field}_missing")
     if len(cleaned) > longest:
         raise BadInput(f"{field}: must have at most {longest:,} characters.", code=f"{field}_long")
-    return cleaned
+    return without_stacks(cleaned)
 
 
 def check_event(request: Request, event: EventKind, count: int) -> State:

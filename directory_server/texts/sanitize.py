@@ -63,6 +63,9 @@ MAX_MARKS = 30
 
 _MANY_MARKS = regex.compile(rf"(\p{{M}}{{{MAX_MARKS}}})\p{{M}}+", regex.V1)
 
+_TALL_STACK = regex.compile(r"(\p{M}{8})\p{M}+", regex.V1)
+"""Combining marks in a row that cover lines above and below. Words of no language have more than eight."""
+
 _MARKS = regex.compile(r"[\u200E\u200F\u061C\u2066-\u2069]+", regex.V1)
 """Marks and isolates of text with letters from right to left (UAX #9)."""
 
@@ -124,6 +127,11 @@ def invisible_spans(text: str) -> Iterator[tuple[int, int]]:
 def clean_text(text: str, limit: int) -> str:
     """Return `text` cleaned, at most `limit` characters. A truncated text ends with an ellipsis."""
     return _cut(clean(text[: limit * _EXCESS]).strip(), limit, len(text) > limit * _EXCESS)
+
+
+def without_stacks(text: str) -> str:
+    """Return `text` with at most eight combining marks in a row, which do not cover other lines of a page."""
+    return text if text.isascii() else _TALL_STACK.sub(r"\1", text)
 
 
 def clean_line(text: str, limit: int) -> str:

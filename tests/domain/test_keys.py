@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from directory_server.domain.errors import BadInput
 from directory_server.domain.keys import (
     COUNTED_AFTER_END,
     MAX_LABEL,
@@ -26,6 +27,12 @@ def key(expires_at: float | None = None, revoked_at: float | None = None, shared
 @pytest.mark.parametrize("label", ["a", "Ann's laptop", "é" * MAX_LABEL])
 def test_accepts_a_label(label: str) -> None:
     check_label(label)
+
+
+@pytest.mark.parametrize("label", [" ", "a\tb", "é" * (MAX_LABEL + 1), "e" + "\u0301" * 9])
+def test_rejects_a_label(label: str) -> None:
+    with pytest.raises(BadInput, match="label: must be"):
+        check_label(label)
 
 
 def test_accepts_limits_and_no_limit() -> None:

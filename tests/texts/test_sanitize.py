@@ -10,7 +10,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directory_server.texts.sanitize import Cleaner, clean, clean_line, clean_text, is_visible
+from directory_server.texts.sanitize import Cleaner, clean, clean_line, clean_text, is_visible, without_stacks
 
 HOSTILE = {
     "bidi override": ("safe\u202egnp.exe", "safegnp.exe"),
@@ -69,6 +69,12 @@ def test_many_unsafe_characters_disable_the_exceptions() -> None:
 @pytest.mark.parametrize("text", READABLE)
 def test_legitimate_text_is_unchanged(text: str) -> None:
     assert clean(text) == text
+
+
+@pytest.mark.parametrize("text", [*READABLE, "a\u0302\u0323 Vie\u0302\u0323t", "בְּרֵאשִׁ֖ית", "ཧཀྵྨླྺྼྻྂ"])
+def test_combining_marks_do_not_cover_other_lines(text: str) -> None:
+    assert without_stacks(text) == text
+    assert without_stacks(f"{text} o" + "\u0301\u0489" * 99) == f"{text} o" + "\u0301\u0489" * 4
 
 
 INKLESS = regex.compile(r"\b(BLANK|FILLER|FILL|SPACE|NULL|INVISIBLE|EMPTY|VOID|PLACEHOLDER|REPLACEMENT)\b")

@@ -156,7 +156,7 @@ def test_an_account_of_an_earlier_version_gets_a_request(
 
 
 def test_texts_are_escaped_and_cleaned(server: Server, operator: Browser, requests: Requests) -> None:
-    mallory = registered(server, "mallory@example.org", f"{HOSTILE}\u202e")
+    mallory = registered(server, "mallory@example.org", f"{HOSTILE}\u202eo" + "\u0301" * 99)
     for browser, path in (
         (operator, "/admin/registrations"),
         (operator, open_path(operator, requests)),
@@ -166,6 +166,7 @@ def test_texts_are_escaped_and_cleaned(server: Server, operator: Browser, reques
         assert "alert(1)" in browser.text
         assert "<script>alert" not in browser.page
         assert "\u202e" not in browser.page
+        assert browser.page.count("\u0301") in (8, 16)
 
 
 def test_a_long_text_is_rejected_before_the_registration_counts(server: Server) -> None:
