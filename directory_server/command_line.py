@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """The commands without those of features, by name: where in `cli` each is, and the first sentence of its help."""
 
 
-GROUPS: Mapping[str, Sequence[str]] = {
+SECTIONS: Mapping[str, Sequence[str]] = {
     "Server": (
         "quickstart",
         "status",
@@ -63,11 +63,11 @@ GROUPS: Mapping[str, Sequence[str]] = {
         "database",
         "completion",
     ),
-    "People": ("account", "registration", "key", "quota-request", "report", "audit"),
-    "Entries": ("search", "entry", "import", "lists", "policy", "marks", "lookalikes", "removals", "verify"),
-    "Registries and clients": ("sync", "upstream", "registry", "publisher", "webhook", "managed-settings"),
+    "Access": (),
+    "Entries": ("search", "entry", "import"),
+    "Registries and clients": ("sync", "upstream"),
 }
-"""The sections of the help. Other commands are in the last section."""
+"""The sections of the help with their commands, before those of features."""
 
 EXAMPLES = {
     "account": "account add --role operator ann@example.org",
@@ -102,15 +102,13 @@ class Commands(click.Group):
         return name, command.load() if isinstance(command, NamedCommand) else command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by GROUPS, with the first sentence of their help in full."""
-        others = sorted(set(self.commands) - {name for names in GROUPS.values() for name in names})
-        for title, names in {**GROUPS, "More": others}.items():
-            rows = [
-                (name, self.commands[name].get_short_help_str(limit=200)) for name in names if name in self.commands
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        """List the commands by SECTIONS, with the first sentence of their help in full."""
+        for title, names in SECTIONS.items():
+            of_features = [name for feature in FEATURES if feature.section == title for name in feature.commands]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit=200)) for name in (*names, *of_features)]
+                )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -30,9 +30,9 @@ class Feature:
     what the feature does to a server, `trail` what records commands, from the settings and the storage, and
     `doctor` returns checks by name from the settings.
     `resources` are each a Resource, with pages and a command, `kinds` each a Kind of requests that no resource is of.
-    `commands` are the names of its commands, with the first sentence of their help. `run` is not called if the setting
-    `runs_if` is empty or false. A module is imported when its part is needed: commands need no web server, and a
-    server needs no commands.
+    `commands` are the names of its commands, with the first sentence of their help, `section` that of the help in which
+    they are. `run` is not called if the setting `runs_if` is empty or false. A module is imported when its part is
+    needed: commands need no web server, and a server needs no commands.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Feature:
     settings: str = ""
     web: str = ""
     commands: Mapping[str, str] = field(factory=dict)
+    section: str = ""
     command: str = ""
     run: str = ""
     runs_if: str = ""

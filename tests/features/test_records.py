@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from directory_server.command_line import SECTIONS
 from directory_server.feature import Feature
 from directory_server.features import FEATURES
 
@@ -20,5 +21,6 @@ def test_the_parts_that_a_feature_names_are_there(feature: Feature) -> None:
     if feature.command:
         names.add(feature.part(feature.command).name)
     assert names == set(feature.commands)
+    assert not names or feature.section in SECTIONS
     if feature.runs_if:
         assert hasattr(feature.part(feature.settings), feature.runs_if)

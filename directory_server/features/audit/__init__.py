@@ -14,6 +14,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:AuditConfig",
     web="web:PART",
+    section="Access",
     commands={"audit": "Verify, list and export the log of what operators, members, publishers and commands did."},
     command="command:audit",
     run="service:run",

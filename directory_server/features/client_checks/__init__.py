@@ -6,6 +6,7 @@ FEATURE = Feature(
     "client_checks",
     __name__,
     web="web:PART",
+    section="Registries and clients",
     commands={"client-check": "Send the requests of editors to the public URL, and say what each would see."},
     command="command:client_check",
 )

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "end_of_life",
     __name__,
     settings="settings:EndOfLifeConfig",
+    section="Entries",
     commands={
         "end-of-life": "Set, list and remove the ends of life of entries.",
         "move": "Move entries to other names, list and take back moves.",

@@ -13,6 +13,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:ListsConfig",
     web="web:PART",
+    section="Entries",
     commands={
         "lists": ("Define lists of entries and groups of readers: with lists.enabled, readers see their lists only.")
     },

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "lookalikes",
     __name__,
     settings="settings:LookalikesConfig",
+    section="Entries",
     commands={"lookalikes": "List the entries that resemble or repeat others, as the server has found them."},
     command="command:lookalikes",
     run="flagged:run",

@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:ManagedSettingsConfig",
     web="web:PART",
+    section="Registries and clients",
     commands={
         "managed-settings": "Write files by which editors allow exactly the servers of curated entries, or of a list."
     },

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "operators",
     __name__,
     web="web:PART",
+    section="Access",
     commands={
         "account": "Invite, approve, list, disable, enable and delete accounts; set their roles.",
         "registration": "List accounts that wait for approval, and decide on them.",

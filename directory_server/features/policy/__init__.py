@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:PolicyConfig",
     web="web:PART",
+    section="Entries",
     commands={"policy": "Show which entries the rules of the policy hide, or would hide."},
     command="command:policy",
     run="tables:run",

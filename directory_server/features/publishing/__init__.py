@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:PublishConfig",
     web="web:PART",
+    section="Registries and clients",
     commands={"publisher": "Create, list and revoke publisher tokens, and show what they published."},
     command="command:publisher",
     run="service:run",

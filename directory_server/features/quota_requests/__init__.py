@@ -5,6 +5,7 @@ from ...feature import Feature
 FEATURE = Feature(
     "quota_requests",
     __name__,
+    section="Access",
     commands={"quota-request": "List requests of members for a larger limit, and decide on them."},
     resources=("resource:QUOTA_REQUESTS",),
 )

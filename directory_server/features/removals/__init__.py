@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:RemovalsConfig",
     web="web:PART",
+    section="Entries",
     commands={"removals": "List, check and refresh the removals of entries with malicious packages."},
     command="command:removals",
     run="remover:run",

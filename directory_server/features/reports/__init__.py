@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:ReportsConfig",
     web="web:PART",
+    section="Entries",
     commands={"report": "List and close reports of readers about entries."},
     resources=("resource:REPORTS",),
 )

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "text_marks",
     __name__,
     web="web:PART",
+    section="Entries",
     commands={"marks": "List marks of texts that command a model, and accept them."},
     command="command:marks",
 )

@@ -7,6 +7,7 @@ FEATURE = Feature(
     __name__,
     settings="settings:VerifyConfig",
     web="web:PART",
+    section="Entries",
     commands={"verify": "Check the remotes and packages of the entries NAMES, or all that are due."},
     command="command:verify",
     run="service:run",

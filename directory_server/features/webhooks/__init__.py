@@ -6,6 +6,7 @@ FEATURE = Feature(
     "webhooks",
     __name__,
     settings="settings:WebhooksConfig",
+    section="Registries and clients",
     commands={"webhook": "Add, list, test and remove webhooks, and show what they were sent."},
     run="service:run",
     resources=("resource:WEBHOOKS",),
