@@ -176,6 +176,9 @@ _ATOM, _LABEL = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+", r"[a-z0-9](?:[a-z0-9-]{0,61}[a-
 _EMAIL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})*")
 """A dot-string and a host (RFC 5321, section 4.1.2), which fields of type email accept, too."""
 
+_ENCODED = re.compile(r"=\?.*\?=")
+"""An encoded word (RFC 2047), which mail programs read as other text, such as one more address."""
+
 
 def normalized_email(email: str) -> str:
     """Return the form of an address that is stored and compared: lower case, without surrounding spaces.
@@ -188,7 +191,7 @@ def normalized_email(email: str) -> str:
 
 def is_email(address: str) -> bool:
     """Return whether a normalized address may be that of a new account: an address that mail programs agree on."""
-    return len(address) <= MAX_EMAIL and _EMAIL.fullmatch(address) is not None
+    return len(address) <= MAX_EMAIL and _EMAIL.fullmatch(address) is not None and _ENCODED.search(address) is None
 
 
 def checked_email(email: str) -> str:

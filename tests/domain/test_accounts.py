@@ -49,6 +49,8 @@ def test_mail_programs_read_an_accepted_address_as_one_address(email: str) -> No
         "@example.org",
         "ann@",
         "m@[x",
+        "=?utf-8?q?a=0d=0ab?=@x.example",
+        "=?utf-8?q?boss=40corp.example=2c?=@x.example",
         "m@[192.0.2.1]",
         "ann@corp.example,evil@x.example",
         "a:b;@x",
