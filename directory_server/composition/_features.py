@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 
 from ..domain.ports.requests import KINDS
 from ..feature import Feature
@@ -20,23 +21,26 @@ from ..web.pages import Extension
 @cache
 def web_parts() -> tuple[WebPart, ...]:
     """Return the web parts of all features, with the pages of their resources and requests."""
-    return tuple(_web_part(feature) for feature in FEATURES if feature.web or feature.resources)
+    return tuple(map(_web_part, FEATURES))
 
 
 def _web_part(feature: Feature) -> WebPart:
     part, resources = feature.part(feature.web) or WebPart(), _resources(feature)
-    for add in (with_resources, with_forms):
-        part = add(part, feature.name, feature.package, resources)
-    return part
+    return with_forms(with_resources(part, resources), resources)
 
 
 def _resources(feature: Feature) -> Sequence[Resource]:
     return [feature.part(resource) for resource in feature.resources]
 
 
+@cache
 def extensions() -> tuple[Extension, ...]:
-    """Return what all features add to the pages."""
-    return tuple(part.extension for part in web_parts() if part.extension is not None)
+    """Return what all features with texts add to the pages."""
+    return tuple(
+        Extension(feature.folder, feature.package, part.tabs, part.account_tabs, part.head_parts, part.list_parts)
+        for feature, part in zip(FEATURES, web_parts(), strict=True)
+        if files(feature.package).joinpath("texts.toml").is_file()
+    )
 
 
 def register_features(server: Server) -> None:

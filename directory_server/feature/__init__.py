@@ -49,6 +49,11 @@ class Feature:
     resources: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
+    @property
+    def folder(self) -> str:
+        """The name of the folder, with which names of templates and keys of texts begin."""
+        return self.package.rpartition(".")[2]
+
     def part(self, reference: str) -> Any:
         """Return the part at a `reference`; None for an absent one."""
         return attribute(f"{self.package}.{reference}") if reference else None

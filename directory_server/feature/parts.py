@@ -10,7 +10,6 @@ from attrs import frozen
 from ..domain.ports.points import Point, Single
 from ..domain.upstreams import UpstreamState
 from ..web.openapi import OpenApiPart
-from ..web.pages import Extension
 from .server import Server
 
 NO_OPENAPI = OpenApiPart()
@@ -59,10 +58,13 @@ NUMBERS = Single[Callable[[], Mapping[str, int]]](dict)
 class WebPart:
     """The web part of a feature.
 
-    `extension` adds templates, texts and links to the pages, if it has pages. `serve` adds its
-    handlers, and what else needs a server. `openapi` is added to the OpenAPI document.
+    `serve` adds its handlers, and what else needs a server. `openapi` is added to the OpenAPI document. The others are
+    those of an `Extension` of the pages, which a feature with texts has.
     """
 
-    extension: Extension | None = None
     serve: Callable[[Server], None] = lambda server: None
     openapi: OpenApiPart = NO_OPENAPI
+    tabs: tuple[tuple[str, str, str], ...] = ()
+    account_tabs: tuple[tuple[str, str], ...] = ()
+    head_parts: tuple[str, ...] = ()
+    list_parts: tuple[str, ...] = ()

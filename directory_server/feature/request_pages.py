@@ -15,7 +15,6 @@ from ..request_resource import RequestForm, RequestResource
 from ..resource import Resource
 from ..tables import Requests
 from ..web.account import AccountRequests, Member, OwnRequests
-from ..web.pages import Extension
 from ..web.routes import APPS, App
 from .parts import WebPart
 from .resource_pages import NOTHING_SENT, form_error
@@ -69,12 +68,11 @@ class MemberRequests(OwnRequests):
         return self._requests.page(request, member.session, "asked", values, status)
 
 
-def with_forms(part: WebPart, name: str, package: str, resources: Sequence[Resource]) -> WebPart:
+def with_forms(part: WebPart, resources: Sequence[Resource]) -> WebPart:
     """Return a part of the web server with the pages of members for kinds of requests among `resources`."""
     forms = [(of, of.form, _app(of.kind)) for of in resources if isinstance(of, RequestResource) and of.form]
     if not forms:
         return part
-    extension = part.extension or Extension(name, package)
 
     def serve(server: Server) -> None:
         part.serve(server)
@@ -84,7 +82,7 @@ def with_forms(part: WebPart, name: str, package: str, resources: Sequence[Resou
             server.add(APPS, app.bound(MemberRequests(members, stored, server.now, of.kind.page, of, form, server)))
 
     tabs = [(of.kind.page, f"{of.texts}.own") for of, _, _ in forms]
-    return evolve(part, extension=evolve(extension, account_tabs=(*extension.account_tabs, *tabs)), serve=serve)
+    return evolve(part, account_tabs=(*part.account_tabs, *tabs), serve=serve)
 
 
 def _app(kind: Kind) -> App:

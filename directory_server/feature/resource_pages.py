@@ -22,7 +22,6 @@ from ..web.audit import changing
 from ..web.error_responses import error_response, note_error
 from ..web.forms import parameters
 from ..web.operator_requests import NOTICES, PER_PAGE, Notice, OperatorRequests, ReadNotice, next_url, page_of
-from ..web.pages import Extension
 from ..web.routes import APPS, App
 from .parts import WebPart
 from .server import Server
@@ -224,12 +223,11 @@ async def _choices(parts: Parts, fields: Sequence[Field]) -> Mapping[str, Collec
     return {field.name: await field.choose(parts) for field in fields if field.choose is not None}
 
 
-def with_resources(part: WebPart, name: str, package: str, resources: Sequence[Resource]) -> WebPart:
-    """Return a part of the web server with the pages of `resources`; `name` and `package` are those of the feature."""
+def with_resources(part: WebPart, resources: Sequence[Resource]) -> WebPart:
+    """Return a part of the web server with the pages of `resources`."""
     shown = [resource for resource in resources if resource.is_shown]
     if not shown:
         return part
-    extension = part.extension or Extension(name, package)
     apps = [*map(_app, shown)]
     tabs = ((resource.group, resource.path, f"{resource.texts}.tab") for resource in shown)
 
@@ -242,11 +240,7 @@ def with_resources(part: WebPart, name: str, package: str, resources: Sequence[R
         )
         server.add(NOTICES, *(_notice(resource) for resource in shown if resource.waiting))
 
-    return evolve(
-        part,
-        extension=evolve(extension, tabs=(*tabs, *extension.tabs)),
-        serve=serve,
-    )
+    return evolve(part, tabs=(*tabs, *part.tabs), serve=serve)
 
 
 def _app(resource: Resource) -> App:

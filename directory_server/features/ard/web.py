@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...feature.parts import ROBOTS, RobotsLines, WebPart
 from ...feature.server import Server
 from ...http_client import document_client
-from ...web.pages import Extension
 from ...web.routes import APPS
 from .access import ArdAccess
 from .documents import CARDS, FORMER_MANIFEST, MANIFEST, OWN_CARD
@@ -27,6 +26,6 @@ def _serve(server: Server) -> None:
 
 
 PART = WebPart(
-    extension=Extension("ard", "directory_server.features.ard", head_parts=("head.html",)),
+    head_parts=("head.html",),
     serve=_serve,
 )

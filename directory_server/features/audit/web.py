@@ -18,7 +18,6 @@ from ...texts.sanitize import clean_line
 from ...web.account import Sent, page
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
-from ...web.pages import Extension
 from ...web.responses import json_response
 from ...web.routes import APPS, App
 from .settings import AuditConfig
@@ -166,5 +165,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.audit", tabs=(("server", PAGE, f"{NAME}.tab"),)),
+    tabs=(("server", PAGE, f"{NAME}.tab"),),
 )

@@ -14,7 +14,6 @@ from ...http.headers import value
 from ...http.proxies import Proxies
 from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import Extension
 from ...web.routes import APPS, App
 from .checks import Checks, Send, proxy_finding, sender
 
@@ -55,5 +54,5 @@ PART = WebPart(
     serve=lambda server: server.add(
         APPS, ClientChecksPage(server.operators.of_folder(NAME), sender(server.reactor), server.proxies).app
     ),
-    extension=Extension(NAME, "directory_server.features.client_checks", tabs=(("server", PAGE, f"{NAME}.tab"),)),
+    tabs=(("server", PAGE, f"{NAME}.tab"),),
 )

@@ -21,7 +21,7 @@ from ...tables import StoredCuration
 from ...web.account import Next, Sent, SessionCookies, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of
-from ...web.pages import ENTRY_BARS, EntryBar, Extension
+from ...web.pages import ENTRY_BARS, EntryBar
 from ...web.routes import APPS, App
 
 ENTRIES = f"{ADMIN}/entries"
@@ -184,5 +184,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.curation", tabs=(("entries", ENTRIES, f"{NAME}.curation"),)),
+    tabs=(("entries", ENTRIES, f"{NAME}.curation"),),
 )

@@ -19,7 +19,7 @@ from ...feature.server import Server
 from ...http import Request
 from ...web.account import input_prefix
 from ...web.forms import parameters
-from ...web.pages import Address, Extension
+from ...web.pages import Address
 from ...web.responses import json_response
 from ...web.routes import APPS, App
 from .search import MAX_QUERY, PARTS, contents, find
@@ -259,5 +259,4 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension("docs", "directory_server.features.docs"),
 )

@@ -15,7 +15,6 @@ from ...feature.parts import PUBLIC_PATHS, ROBOTS, WebPart
 from ...feature.server import Server
 from ...http import Request
 from ...web.forms import parameters
-from ...web.pages import Extension
 from ...web.responses import accepts_gzip, conditional_response, gzip
 from ...web.routes import APPS, App
 from .feed import Feeds
@@ -107,9 +106,8 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(
-        "feeds", "directory_server.features.feeds", head_parts=("head.html",), list_parts=("link.html",)
-    ),
+    head_parts=("head.html",),
+    list_parts=("link.html",),
 )
 
 

@@ -23,7 +23,7 @@ from ...tables import Storage
 from ...web.account import AccountRequests, Next, Sent, form, page
 from ...web.audit import Values, changing
 from ...web.operator_requests import NOTICES, Notice
-from ...web.pages import ENTRY_BARS, RESULT_PARTS, EntryBar, Extension
+from ...web.pages import ENTRY_BARS, RESULT_PARTS, EntryBar
 from ...web.routes import APPS, App
 from .approvers import Approvers
 from .keeper import REQUESTS, RequestMails
@@ -261,10 +261,6 @@ async def _open_requests(storage: Storage) -> Notice | None:
 
 
 PART = WebPart(
-    extension=Extension(
-        NAME,
-        "directory_server.features.lists",
-        account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
-    ),
+    account_tabs=((OWN, f"{NAME}.tab"), (REQUESTS, f"{NAME}.requests")),
     serve=_serve,
 )

@@ -21,7 +21,6 @@ from ...tables import ready_lists, scope_of_list
 from ...web.account import Sent, page
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import Extension
 from ...web.responses import conditional_response, json_response
 from ...web.routes import APPS, Api, App
 from .selection import FILES, FileName, Policy, Selection
@@ -168,5 +167,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.managed_settings", tabs=(("rules", PAGE, f"{NAME}.tab"),)),
+    tabs=(("rules", PAGE, f"{NAME}.tab"),),
 )

@@ -25,7 +25,6 @@ from ...storage import place
 from ...texts.sanitize import clean_line
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, NOTICES, OVERVIEW_PARTS, OperatorRequests
-from ...web.pages import Extension
 from ...web.routes import APPS, App
 
 DAY = 86_400.0
@@ -236,13 +235,9 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(
-        NAME,
-        "directory_server.features.operators",
-        tabs=(
-            ("server", ADMIN, f"{NAME}.overview"),
-            ("server", UPSTREAMS, f"{NAME}.upstreams"),
-            ("server", SETTINGS, f"{NAME}.settings"),
-        ),
+    tabs=(
+        ("server", ADMIN, f"{NAME}.overview"),
+        ("server", UPSTREAMS, f"{NAME}.upstreams"),
+        ("server", SETTINGS, f"{NAME}.settings"),
     ),
 )

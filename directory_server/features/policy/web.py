@@ -13,7 +13,6 @@ from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...web.account import Sent, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import Extension
 from ...web.routes import APPS, App
 from .settings import PolicyConfig, check_rule
 from .tables import MAX_SHOWN, DryRun, RuledNames
@@ -64,5 +63,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.policy", tabs=(("rules", POLICY, f"{NAME}.tab"),)),
+    tabs=(("rules", POLICY, f"{NAME}.tab"),),
 )

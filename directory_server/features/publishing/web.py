@@ -14,7 +14,6 @@ from ...tables import StoredEndings
 from ...web.account import Sent, page
 from ...web.health import ISSUERS
 from ...web.operator_requests import ADMIN, PER_PAGE, OperatorRequests, next_url, page_of, row_number
-from ...web.pages import Extension
 from ...web.registry import REGISTRY_READERS
 from ...web.routes import APPS, App
 from .handlers import PublisherAccess, PublishHandlers
@@ -91,9 +90,7 @@ def _logins(server: Server, settings: PublishConfig) -> Mapping[str, AllowedLogi
 
 
 PART = WebPart(
-    extension=Extension(
-        NAME, "directory_server.features.publishing", tabs=(("entries", PUBLICATIONS, f"{NAME}.publications"),)
-    ),
+    tabs=(("entries", PUBLICATIONS, f"{NAME}.publications"),),
     serve=_serve,
     openapi=OPENAPI,
 )

@@ -8,7 +8,7 @@ from ...domain.versions import REMOVED
 from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...http import Request
-from ...web.pages import Address, Extension
+from ...web.pages import Address
 from ...web.routes import APPS, App
 from .rules import removal_of
 from .settings import RemovalsConfig
@@ -41,6 +41,6 @@ class RemovalPage:
 
 
 PART = WebPart(
-    extension=Extension(NAME, "directory_server.features.removals", list_parts=("link.html",)),
+    list_parts=("link.html",),
     serve=lambda server: server.add(APPS, RemovalPage(server).app),
 )

@@ -16,7 +16,7 @@ from ...http import Request
 from ...tables import Requests
 from ...web.error_responses import error_response, note_error
 from ...web.forms import same_site_fields
-from ...web.pages import ENTRY_LINKS, EntryLink, Extension, plain
+from ...web.pages import ENTRY_LINKS, EntryLink, plain
 from ...web.responses import empty_response
 from ...web.routes import APPS, App
 from .resource import REASONS, REPORT, new_report
@@ -126,4 +126,4 @@ def _serve(server: Server) -> None:
         server.add(ENTRY_LINKS, EntryLink("report", f"{NAME}.link"))
 
 
-PART = WebPart(serve=_serve, extension=Extension(NAME, "directory_server.features.reports"))
+PART = WebPart(serve=_serve)

@@ -28,7 +28,6 @@ from ...tables import StoredIdentities
 from ...texts.sanitize import clean_text
 from ...web.account import KEYS, SIGN_IN, SIGN_IN_METHODS, AccountRequests, local_path
 from ...web.health import ISSUERS
-from ...web.pages import Extension
 from ...web.responses import conditional_response
 from ...web.routes import APPS, OAUTH_HINT, Api, App
 from ...web.routing import no_oauth
@@ -243,6 +242,5 @@ def _provider(server: Server, settings: IssuerConfig, base_url: str) -> Provider
 
 
 PART = WebPart(
-    extension=Extension(NAME, "directory_server.features.sign_in"),
     serve=_serve,
 )

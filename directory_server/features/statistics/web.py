@@ -17,7 +17,7 @@ from ...tables import Storage
 from ...web.access_log import UNMATCHED
 from ...web.forms import parameters
 from ...web.operator_requests import ADMIN, OVERVIEW_PARTS, OperatorRequests, OverviewPart
-from ...web.pages import ASSETS_PATH, KEY_PARTS, Extension, KeyPart
+from ...web.pages import ASSETS_PATH, KEY_PARTS, KeyPart
 from ...web.routes import APPS, App
 from .rules import DAY, Count, Total, day_of
 from .settings import StatisticsConfig
@@ -276,5 +276,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.statistics", tabs=(("server", PAGE, f"{NAME}.tab"),)),
+    tabs=(("server", PAGE, f"{NAME}.tab"),),
 )

@@ -16,7 +16,6 @@ from ...feature.parts import WebPart
 from ...feature.server import Server
 from ...web.account import Next, Sent, form, page
 from ...web.operator_requests import ADMIN, OperatorRequests
-from ...web.pages import Extension
 from ...web.routes import APPS, App
 from .tables import AcceptedMarks
 
@@ -90,5 +89,5 @@ def _serve(server: Server) -> None:
 
 PART = WebPart(
     serve=_serve,
-    extension=Extension(NAME, "directory_server.features.text_marks", tabs=(("entries", MARKS, f"{NAME}.tab"),)),
+    tabs=(("entries", MARKS, f"{NAME}.tab"),),
 )

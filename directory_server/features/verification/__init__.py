@@ -6,7 +6,6 @@ FEATURE = Feature(
     "verify",
     __name__,
     settings="settings:VerifyConfig",
-    web="web:PART",
     section="Entries",
     commands={"verify": "Check the remotes and packages of the entries NAMES, or all that are due."},
     command="command:verify",

@@ -13,9 +13,8 @@ from ...domain.checks import VerifiedStatus
 from ...domain.errors import BadInput
 from ...domain.marks import WITHHELD
 from ...domain.views import Detail
-from ...feature.parts import WebPart
 from ...texts.sanitize import clean
-from ...web.pages import EntryPart, Extension
+from ...web.pages import EntryPart
 from .results import may_delete
 from .summaries import found_tools
 from .verified_entries import VerifiedEntries
@@ -76,8 +75,3 @@ def _indented(schema: str) -> str:
         return clean(serialization.pretty(serialization.decode(schema.encode()))) if schema else ""
     except (BadInput, UnicodeEncodeError):
         return ""
-
-
-NAME = "verification"
-
-PART = WebPart(extension=Extension(NAME, "directory_server.features.verification"))
