@@ -14,7 +14,7 @@ WORKERS ?= --workers=4
 # A stopped make ends its own child only: without this, workers, servers and databases go on.
 PYTEST = .venv/bin/python tests/contained.py .venv/bin/pytest
 
-.PHONY: run test types tests check coverage lock release share screenshots conformance ard publisher clients slow clean
+.PHONY: run test types tests check fast coverage lock release share screenshots conformance ard publisher clients slow clean
 
 # The pages are public here: the server listens on loopback only.
 run: export DIRECTORY_SERVER_WEB__SEARCH ?= public
@@ -42,8 +42,10 @@ tests: .venv/dev
 
 check: .venv/dev
 	.venv/bin/ruff check .
-	.venv/bin/mypy
-	$(PYTEST) -q $(WORKERS) -m 'not process'
+	@$(MAKE) --no-print-directory --jobs=2 types fast
+
+fast: .venv/dev
+	$(PYTEST) -q $(WORKERS) -m 'not process and not slow'
 
 coverage: .venv/dev
 	.venv/bin/coverage erase

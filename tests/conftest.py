@@ -43,7 +43,16 @@ class Open(Protocol):
         """Return the database `schema` in `folder`, by default the temporary folder of the test."""
 
 
+MARKS = {"browser": ("browser", "process"), "hostile": ("slow",), "postgres": ("slow",), "relevance": ("slow",)}
+"""Marks of all tests of a folder."""
+
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for mark in MARKS.get(item.path.relative_to(Path(__file__).parent).parts[0], ()):
+            item.add_marker(mark)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,6 +10,8 @@ import pytest
 from .modules import BENCH, MODULES, OURS, PROJECT, Module, Rule, breaks, is_broken, read_module
 from .test_layers import COMPOSERS
 
+pytestmark = pytest.mark.slow
+
 ONLY_IN = {
     "argon2": {"services.passwords"},
     "cattrs": {"serialization", "config"},

@@ -25,6 +25,8 @@ from directory_server.tap._service import DirectoryService
 
 from .process.conftest import TIMEOUT, until
 
+pytestmark = pytest.mark.slow
+
 StartService = Callable[..., MemoryReactorClock]
 
 LOOPBACK = ("tcp:8080:interface=127.0.0.1",)

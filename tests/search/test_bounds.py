@@ -24,6 +24,8 @@ from tests.contract.index import make_entry
 
 from . import index_of, plan_of, search
 
+pytestmark = pytest.mark.slow
+
 SIZE = 60_000
 """Characters of a large text."""
 

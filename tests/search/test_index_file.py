@@ -24,6 +24,8 @@ from . import search
 from .filled_index import LOG, filled, shared
 from .random_changes import QUERIES, changes_of
 
+pytestmark = pytest.mark.slow
+
 Alteration = Callable[[Any, Any], object]
 """Changes the facts and the columns of a file."""
 

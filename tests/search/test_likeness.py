@@ -27,6 +27,8 @@ from tests.contract.index import make_entry
 
 from . import OTHERS, all_ids, index_of, plan_of, search, search_names
 
+pytestmark = pytest.mark.slow
+
 LIKED, MAX_LIKED = 100, 512
 """Documents that may gain, at least and, if many are equal, at most."""
 

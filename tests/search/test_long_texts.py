@@ -17,6 +17,8 @@ from tests.contract.index import additions, make_entry
 
 from . import RecordingOffload, index_of, plan_of, search, search_names
 
+pytestmark = pytest.mark.slow
+
 LONGEST = 4_096
 
 BRIEFS = {

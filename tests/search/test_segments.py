@@ -26,6 +26,8 @@ from . import OTHERS, index_of, index_of_changes, plan_of, search
 from .filled_index import filled
 from .random_changes import QUERIES, WORDS, changes_of
 
+pytestmark = pytest.mark.slow
+
 Results = list[tuple[list[str], Any, float]]
 
 

@@ -31,6 +31,8 @@ from directory_server.search.tables import word_vectors
 from directory_server.serialization import encode_hit, encode_indexed
 from tests.contract.index import notes_of
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).with_name("analysis_sample.json")
 """Entries that together run nearly all branches of the analysis, and texts that each state a fact."""
 

@@ -19,6 +19,8 @@ from directory_server.runtime.run_sync import inline, run_sync
 from directory_server.sqlite import Database, SqliteQuota, quota_clock
 from directory_server.sqlite._transactions import TransactionQueue
 
+pytestmark = pytest.mark.slow
+
 WINDOW = 3600
 START = 1_000_000_000.0
 

@@ -25,6 +25,8 @@ from .. import engines
 from ..postgres.importing.conftest import Filled, filled
 from .schemas import make_former_postgres, make_former_sqlite
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["filled"]
 
 RENAMED = {

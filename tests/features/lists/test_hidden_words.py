@@ -29,6 +29,8 @@ from ...web.test_every_route import ValidRequest, modern, rpc
 from .conftest import Listed, open_listed, put
 from .test_visibility import RANDOM
 
+pytestmark = pytest.mark.slow
+
 COMMON = ["github", "database", "search", "files", "browser", "web", "google", "mail", "calendar", "maps"]
 COMMON += ["weather", "slack", "code", "cloud", "memory", "documentation", "issues", "payments", "images", "kubernetes"]
 """Words of visible entries."""
