@@ -7,13 +7,13 @@ process: its tests share servers. The processes take the files in the order of t
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, cast
 from warnings import WarningMessage
 
@@ -70,7 +70,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not count or session.testsfailed or config.option.collectonly:
         return None
     files = [list(items) for _, items in groupby(session.items, lambda item: item.path)]
-    taken = multiprocessing.Value("I", 0)
+    # Each worker takes the next number from a pipe.
+    numbers, fill = os.pipe()
+    os.write(fill, array("I", range(len(files))).tobytes())
+    os.close(fill)
     if any(item.get_closest_marker("process") for item in session.items):
         fork_server.start()
     # What was printed is in a file that the workers would share.
@@ -81,20 +84,20 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     gc.freeze()
     workers: list[_Worker] = []
     for number in range(count):
-        received, sent = multiprocessing.Pipe(duplex=False)
+        received, sent = Pipe(duplex=False)
         pid = os.fork()
         if pid == 0:
             for connection in (received, *(worker.reports for worker in workers)):
                 connection.close()
             capture.start_global_capturing()
             _become_worker(config, number, sent)
-            _run(session, _take(files, taken))
+            _run(_take(files, numbers))
             return True
         sent.close()
         workers.append(_Worker(pid, received))
     capture.start_global_capturing()
     try:
-        _report(session, workers, files, taken)
+        _report(session, workers, numbers)
     except BaseException:
         for worker in workers:
             os.kill(worker.pid, signal.SIGINT)
@@ -123,18 +126,13 @@ def _interrupt(number: int, frame: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _take(files: Sequence[list[pytest.Item]], taken: Any) -> Iterator[pytest.Item]:
+def _take(files: Sequence[list[pytest.Item]], numbers: int) -> Iterator[pytest.Item]:
     """Yield the tests of the files that no other worker has taken."""
-    while True:
-        with taken:
-            number = taken.value
-            taken.value += 1
-        if number >= len(files):
-            return
-        yield from files[number]
+    while number := os.read(numbers, array("I").itemsize):
+        yield from files[array("I", number)[0]]
 
 
-def _run(session: pytest.Session, items: Iterator[pytest.Item]) -> None:
+def _run(items: Iterator[pytest.Item]) -> None:
     item = next(items, None)
     while item is not None:
         following = next(items, None)
@@ -142,7 +140,7 @@ def _run(session: pytest.Session, items: Iterator[pytest.Item]) -> None:
         item = following
 
 
-def _report(session: pytest.Session, workers: Sequence[_Worker], files: Sequence[Any], taken: Any) -> None:
+def _report(session: pytest.Session, workers: Sequence[_Worker], numbers: int) -> None:
     """Report what the workers send, until all have ended."""
     running = {worker.reports: worker for worker in workers}
     while running:
@@ -150,7 +148,7 @@ def _report(session: pytest.Session, workers: Sequence[_Worker], files: Sequence
             assert isinstance(reports, Connection)
             try:
                 hook, arguments = reports.recv()
-            except EOFError:
+            except (EOFError, OSError):
                 del running[reports]
                 continue
             if sent := arguments.get("report"):
@@ -162,7 +160,8 @@ def _report(session: pytest.Session, workers: Sequence[_Worker], files: Sequence
             call.call_historic(kwargs=arguments) if call.is_historic() else call(**arguments)
         if session.shouldfail or session.shouldstop:
             # The workers end after the files that they run.
-            taken.value = len(files)
+            while os.read(numbers, 65_536):
+                pass
 
 
 def _wait(session: pytest.Session, workers: Sequence[_Worker]) -> None:
