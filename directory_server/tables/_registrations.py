@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from attrs import frozen
 
 from ..domain.accounts import REGISTRATION, Account
 from ..domain.requests import EventKind, Request
 from ._account_rows import APPROVE, DISABLING, LOCK_ACCOUNT, keys_of, lock_account
-from ._requests import IS_OPEN, REQUEST, Requests, add_request, find_request, lock_requests, record_event, request_of
+from ._requests import IS_OPEN, REQUEST, Requests, add_request, lock_requests, record_event, request_of
 from ._tables import Rows, transaction
 
 _OF_ACCOUNT = f"{REQUEST} WHERE subject = :id AND place = '' AND kind = :kind"
@@ -26,32 +23,17 @@ _WITHOUT = """
 
 @frozen
 class Registrations(Requests):
-    """The requests for accounts. A decision changes the account too, so that no failure comes between them."""
+    """The requests for accounts. A decision changes the account in its transaction."""
 
-    @transaction
-    def record(
-        self,
-        rows: Rows,
-        request_id: str,
-        event: EventKind,
-        account: str | None,
-        text: str,
-        now: float,
-        details: Mapping[str, Any] | None = None,
-    ) -> Request:
-        """Add an event; approve the account, or disable it if it is declined with the detail `disabled`.
+    def _lock_subject(self, rows: Rows, request: Request) -> None:
+        lock_account(rows, request.subject)
 
-        Raises as `Requests.record` does, and NotFound if the account was deleted.
-        """
-        lock_requests(rows)
-        request = find_request(rows, self._kinds, request_id)
-        lock_account(rows, subject := request.subject)
-        decided = record_event(rows, request, event, account, text, now, details)
-        changes = {"approved": (APPROVE,), "declined": DISABLING if decided.details.get("disabled") else ()}
-        for statement in changes.get(event, ()):
-            rows.execute(statement, id=subject, now=now)
-        rows.end_keys(keys_of(rows, subject) if changes.get(event) else ())
-        return decided
+    def _apply(self, rows: Rows, request: Request, event: EventKind, now: float) -> None:
+        """Approve the account, or disable it if it is declined with the detail `disabled`."""
+        changes = {"approved": (APPROVE,), "declined": DISABLING if request.details.get("disabled") else ()}.get(event)
+        for statement in changes or ():
+            rows.execute(statement, id=request.subject, now=now)
+        rows.end_keys(keys_of(rows, request.subject) if changes else ())
 
     async def add_missing(self, after: float, now: float) -> None:
         """Add requests for accounts that were registered after `after` without one.

@@ -153,7 +153,16 @@ class Requests:
         """Add an event to a request, which changes its state and details; return it. Raises BadInput, NotFound."""
         lock_requests(rows)
         request = find_request(rows, self._kinds, request_id)
-        return record_event(rows, request, event, account, text, now, details)
+        self._lock_subject(rows, request)
+        decided = record_event(rows, request, event, account, text, now, details)
+        self._apply(rows, decided, event, now)
+        return decided
+
+    def _lock_subject(self, rows: Rows, request: Request) -> None:
+        """Lock what `_apply` changes. Raises NotFound if it was deleted."""
+
+    def _apply(self, rows: Rows, request: Request, event: EventKind, now: float) -> None:
+        """Do what an event of a request means, in its transaction."""
 
     @transaction
     def expire(self, rows: Rows, before: float, now: float) -> Sequence[Request]:
