@@ -43,14 +43,20 @@ class Open(Protocol):
         """Return the database `schema` in `folder`, by default the temporary folder of the test."""
 
 
-MARKS = {"browser": ("browser", "process"), "hostile": ("slow",), "postgres": ("slow",), "relevance": ("slow",)}
+MARKS = {
+    "browser": ("browser", "process"),
+    **dict.fromkeys(("deploy", "hostile", "postgres", "relevance"), ("slow",)),
+}
 """Marks of all tests of a folder."""
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Mark the tests of folders, and those of a parameter that stands for PostgreSQL."""
     for item in items:
+        if hasattr(item, "callspec") and "postgres" in item.callspec.params.values():
+            item.add_marker("slow")
         for mark in MARKS.get(item.path.relative_to(Path(__file__).parent).parts[0], ()):
             item.add_marker(mark)
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ REMOTE = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(LINE, st.lists(PACKAGE, max_size=3), st.lists(REMOTE, max_size=3))
 def test_any_entry_gives_a_complete_and_safe_configuration(name: str, packages: Any, remotes: Any) -> None:
     mcp_id = mcp_id_of(name)

@@ -241,6 +241,7 @@ def test_page_may_have_more_metadata_than_an_entry_may_have_bytes() -> None:
         assert found(page, size=size, limit=100) == [(1, A)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["1\n", '1\n["', '1\n{"servers":[], "a":"', "[\n"])
 def test_memory_is_bounded(opening: str) -> None:
     def endless(unit: str) -> Iterator[bytes]:

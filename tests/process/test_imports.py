@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from .conftest import FOREGROUND, LISTEN, Installation, entry_line, environment, run_server, until
 
 _HOOK = """
@@ -17,6 +19,7 @@ _PAGES = ("/", "/?keywords=github", "/docs", "/docs/operations", "/account/sign-
 _QUERIES = ("github", "send+an+email+but+not+by+gmail", "a+server+" * 150)
 
 
+@pytest.mark.process
 def test_requests_import_no_module(installation: Installation, tmp_path: Path) -> None:
     imported = tmp_path / "imported"
     (tmp_path / "sitecustomize.py").write_text(_HOOK)

@@ -196,6 +196,7 @@ def small_limits() -> Iterator[None]:
 @example([("open", None, None), ("publish", ["a"]), ("pump",), ("open", None, "a")])
 # The log is ahead of the feed when a stream reads it.
 @example([("publish", ["a"]), ("pump",), ("publish", ["a"]), ("open", 0.0, None), ("resolve", 0), ("resolve", 0)])
+@pytest.mark.slow
 @given(st.lists(OPERATIONS, min_size=10, max_size=60))
 @settings(max_examples=100)
 def test_each_stream_gets_each_change_once_and_in_order(operations: list[tuple[Any, ...]]) -> None:

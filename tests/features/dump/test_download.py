@@ -126,6 +126,7 @@ def test_while_another_process_makes_the_dump_requests_wait(server: Server) -> N
     assert gzip.decompress(parse_response(waiting.received()).body) == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", [{"dump.max_bytes": 1_000_000}], indirect=True)
 def test_the_size_is_bounded(server: Server) -> None:
     for number in range(12):

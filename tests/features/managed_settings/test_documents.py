@@ -150,6 +150,7 @@ def test_the_key_of_a_server_depends_on_its_name_only(names: tuple[str, ...]) ->
     assert len(set(keys.values())) == len(names)
 
 
+@pytest.mark.slow
 def test_nobody_finds_another_name_with_the_key_of_a_server() -> None:
     # Of 32 bits of a hash, two in a hundred thousand names are the same; the second one is found in minutes.
     names = (f"io.evil/linear-{number:015}" for number in range(100_000))
@@ -219,6 +220,7 @@ def check_entry(each: Entry) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_rules_of_real_entries_are_exact(shared_data: Path) -> None:
     # A third of them, as in tests/client_config; ALL_ENTRIES=1 checks all.
     step = 1 if os.environ.get("ALL_ENTRIES") else 3

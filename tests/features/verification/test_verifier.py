@@ -132,6 +132,7 @@ def test_patterns_select_entries_and_new_patterns_apply_to_all(world: World) -> 
     assert world.targets() == set(urls([1, 2]))
 
 
+@pytest.mark.slow
 def test_checks_all_that_is_due(world: World) -> None:
     package = {"registryType": "npm", "identifier": "a", "version": "1"}
     world.publish(remote_entry("x/a", *urls([1]), packages=[package]), remote_entry("x/b", *urls([2])))

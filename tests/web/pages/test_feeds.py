@@ -95,6 +95,7 @@ def test_invalid_searches_have_no_feed(get_page: GetPage, path: str) -> None:
     assert get_page(path).status == 400
 
 
+@pytest.mark.slow
 def test_feeds_are_bounded(get_page: GetPage, server: Server) -> None:
     long = "<&" * 1_000
     tags = [f"{number}{long}" for number in range(10)]

@@ -252,6 +252,7 @@ def test_hostile_text_is_escaped(get_page: GetPage, server: Server) -> None:
         assert "49" not in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["<", "界", "\u202e"])
 def test_pages_of_huge_entries_are_bounded(get_page: GetPage, server: Server, letter: str) -> None:
     letters = letter.encode("utf-8", "replace")
