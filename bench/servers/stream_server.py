@@ -71,7 +71,7 @@ def directory_streams(streams: int) -> Iterator[StreamServer]:
         stream = _get("/api/open/mcp", "Authorization: Bearer KEY", "Accept: text/event-stream")
         options = ("-d", name, "-l", f"tcp:{port}:interface=127.0.0.1")
         with instrumented(*options, log=folder / "log") as (process, control_port):
-            stream_request = StreamRequest(port, stream, b"retry: 3000\n\n", keys=keys)
+            stream_request = StreamRequest(port, stream, b"\r\n\r\n: \n\n", keys=keys)
             yield StreamServer([process], stream_request, probe, control_port, folder)
 
 
