@@ -47,6 +47,6 @@ def register_features(server: Server) -> None:
     """Add what all features do in a server."""
     for feature in FEATURES:
         server.add(KINDS, *(feature.part(kind) for kind in feature.kinds))
-        server.add(KINDS, *(of.kind for of in _resources(feature) if isinstance(of, RequestResource)))
+        server.add(KINDS, *(resource.kind for resource in _resources(feature) if isinstance(resource, RequestResource)))
     for feature in FEATURES:
         feature.register(server)

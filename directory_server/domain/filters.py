@@ -33,15 +33,15 @@ Values = Callable[[Entry, Facts], Sequence[str]]
 class FilterKind:
     """A filter: the values that it allows, any if there are none, and those by which a list is narrowed down.
 
-    `of` returns the values that an entry has by its document; without it `search.index` adds them. Filters that are a
-    `mark`, which an entry has or has not, are one group beside a list. `is_open` is whether the values of a group are
-    shown at first.
+    `values_of` returns the values that an entry has by its document; without it `search.index` adds them. Filters that
+    are a `mark`, which an entry has or has not, are one group beside a list. `is_open` is whether the values of a group
+    are shown at first.
     """
 
     name: str
     values: Sequence[str] = ()
     counted: Sequence[str] = ()
-    of: Values = lambda entry, facts: ()
+    values_of: Values = lambda entry, facts: ()
     is_mark: bool = False
     is_open: bool = False
 
@@ -57,8 +57,10 @@ def _true(value: bool) -> Sequence[str]:
 # Nobody looks for what is unknown.
 KINDS = (
     FilterKind(
-        *("kind", KIND_VALUES, (SERVER, *KINDS_OF_ENTRIES)),
-        of=lambda entry, facts: atoms(entry.kind, entry.card.type),
+        "kind",
+        KIND_VALUES,
+        (SERVER, *KINDS_OF_ENTRIES),
+        values_of=lambda entry, facts: atoms(entry.kind, entry.card.type),
         is_open=True,
     ),
     FilterKind("category", CATEGORIES, CATEGORIES, is_open=True),
@@ -67,30 +69,40 @@ KINDS = (
     ),
     FilterKind("vendor", ("true",), ("true",), lambda entry, facts: _true(is_vendors_own(facts.bits)), is_mark=True),
     FilterKind(
-        *("publisher", (VERIFIED, UNKNOWN), (VERIFIED,)),
-        of=lambda entry, facts: (VERIFIED if entry.is_proven else UNKNOWN,),
+        "publisher",
+        (VERIFIED, UNKNOWN),
+        (VERIFIED,),
+        values_of=lambda entry, facts: (VERIFIED if entry.is_proven else UNKNOWN,),
         is_mark=True,
     ),
     FilterKind(
-        *("official", ("true", "false"), ("true",)),
-        of=lambda entry, facts: _true_or_false(entry.is_official),
+        "official",
+        ("true", "false"),
+        ("true",),
+        values_of=lambda entry, facts: _true_or_false(entry.is_official),
         is_mark=True,
     ),
     FilterKind(
-        *("retired", ("true", "false"), ("false",)),
-        of=lambda entry, facts: _true_or_false(entry.is_retired),
+        "retired",
+        ("true", "false"),
+        ("false",),
+        values_of=lambda entry, facts: _true_or_false(entry.is_retired),
         is_mark=True,
     ),
     FilterKind("ending", STATES, ("soon",), is_mark=True),
     FilterKind("flag", (NO_FLAG, *FLAGS), (NO_FLAG,), is_mark=True),
     FilterKind(
-        *("auth", ("none", "key", "oauth", UNKNOWN), ("none", "key", "oauth")),
-        of=lambda entry, facts: (auth_of(facts.bits),),
+        "auth",
+        ("none", "key", "oauth", UNKNOWN),
+        ("none", "key", "oauth"),
+        values_of=lambda entry, facts: (auth_of(facts.bits),),
         is_open=True,
     ),
     FilterKind(
-        *("runs", ("local", "remote", UNKNOWN), ("local", "remote")),
-        of=lambda entry, facts: runs_of(facts.bits) or (UNKNOWN,),
+        "runs",
+        ("local", "remote", UNKNOWN),
+        ("local", "remote"),
+        values_of=lambda entry, facts: runs_of(facts.bits) or (UNKNOWN,),
         is_open=True,
     ),
     FilterKind("status", tuple(VerifiedStatus), tuple(VerifiedStatus)[:-1]),
@@ -102,7 +114,7 @@ KINDS = (
     FilterKind("tag"),
     FilterKind("namespace"),
     FilterKind("tool"),
-    FilterKind("version", of=lambda entry, facts: (entry.version,)),
+    FilterKind("version", values_of=lambda entry, facts: (entry.version,)),
     FilterKind("match", ("tools",)),
 )
 """All filters; those by which a list is narrowed down in their order beside it. Other words with a colon are text."""

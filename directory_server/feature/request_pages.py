@@ -70,18 +70,23 @@ class MemberRequests(OwnRequests):
 
 def with_forms(part: WebPart, resources: Sequence[Resource]) -> WebPart:
     """Return a part of the web server with the pages of members for kinds of requests among `resources`."""
-    forms = [(of, of.form, _app(of.kind)) for of in resources if isinstance(of, RequestResource) and of.form]
+    forms = [
+        (resource, resource.form, _app(resource.kind))
+        for resource in resources
+        if isinstance(resource, RequestResource) and resource.form
+    ]
     if not forms:
         return part
 
     def serve(server: Server) -> None:
         part.serve(server)
         members = AccountRequests(server.operators.cookies, server.layout)
-        for of, form, app in forms:
-            stored = Requests(server.storage.tables, (of.kind,))
-            server.add(APPS, app.bound(MemberRequests(members, stored, server.now, of.kind.page, of, form, server)))
+        for resource, form, app in forms:
+            kind = resource.kind
+            stored = Requests(server.storage.tables, (kind,))
+            server.add(APPS, app.bound(MemberRequests(members, stored, server.now, kind.page, resource, form, server)))
 
-    tabs = [(of.kind.page, f"{of.texts}.own") for of, _, _ in forms]
+    tabs = [(resource.kind.page, f"{resource.texts}.own") for resource, _, _ in forms]
     return evolve(part, account_tabs=(*part.account_tabs, *tabs), serve=serve)
 
 

@@ -50,7 +50,7 @@ def list_terms(lists: Iterable[str]) -> list[str]:
 
 def entry_terms(entry: Entry, facts: Facts) -> Iterator[str]:
     """Yield the special terms of the filters that an entry matches by its document."""
-    return (facet(kind.name, value) for kind in FILTER_KINDS for value in kind.of(entry, facts))
+    return (facet(kind.name, value) for kind in FILTER_KINDS for value in kind.values_of(entry, facts))
 
 
 def shown_tools(
