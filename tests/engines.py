@@ -181,10 +181,12 @@ class Engine:
                 connection.execute("INSERT INTO pulse (keys) VALUES (0)")
 
     def renew(self) -> None:
-        """Drop the schema, the other databases and the roles that tests have made; their processes must have ended."""
+        """Drop the settings, schema, databases and roles that tests have made; their processes must have ended."""
         if self._guard is None:
             self.start()
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM RESET ALL")
+            connection.execute("SELECT pg_reload_conf()")
             for (statement,) in connection.execute(_DROP).fetchall():
                 connection.execute(statement)
 
