@@ -25,7 +25,7 @@ from ._mirrors import StoredMirrors
 from ._notes import note_of, notes_of_kinds, put_notes
 from ._registrations import Registrations
 from ._registry_tokens import StoredRegistryTokens
-from ._requests import Requests, add_request, find_request, lock_requests, record_event, request_of
+from ._requests import IS_OPEN, REQUEST, Requests, add_request, find_request, lock_requests, record_event, request_of
 from ._roster import StoredRoster
 from ._scopes import ready_lists, scope_of_list
 from ._sessions import StoredNewSecrets, StoredSessions

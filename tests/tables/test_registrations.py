@@ -147,15 +147,15 @@ class TestRegistrations(TablesTest, ContractWithClock):
             )
             details = {"disabled": True}
             both = await at_once(outcome(requests.record(asked, "declined", "amy", "", 1.0, details)), outcome(second))
-            found = await accounts.find(account.email)
+            left = await accounts.find(account.email)
             if other == "delete":
-                assert (both[1], found) == ("done", None)
+                assert (both[1], left) == ("done", None)
                 continue
-            assert found is not None
+            assert left is not None
             request = await requests.find(asked)
             assert not request.is_open
             assert len(await requests.events(asked)) == 2
             if other in ("withdrawn", "approved"):
                 assert sorted(both) == ["done", "late"]
-            assert (found.disabled_at is not None) is (request.state in ("declined", "closed"))
-            assert found.approved is (request.state == "approved" or other == "approve")
+            assert (left.disabled_at is not None) is (request.state in ("declined", "closed"))
+            assert left.approved is (request.state == "approved" or other == "approve")

@@ -12,6 +12,8 @@ from ...domain.errors import BadInput
 from ...domain.requests import Kind, Request
 from ...serialization import document_digest, encode_entry, restore_entry
 from ...tables import (
+    IS_OPEN,
+    REQUEST,
     Requests,
     Rows,
     add_request,
@@ -45,20 +47,15 @@ class Approval:
     approved_at: float
 
 
-_FIELDS = """
-    SELECT kind, subject, place, account, details, state, created_at, updated_at, id FROM request
-    WHERE kind IN ('list', 'version')
-"""
+_OF_LISTS = f"{REQUEST} WHERE kind IN ('list', 'version')"
 
-_IS_OPEN = "state IN ('open', 'asked')"
+_WAITING = f"{_OF_LISTS} AND {IS_OPEN} AND place = ANY(:lists) ORDER BY state DESC, created_at, id LIMIT :limit"
 
-_WAITING = f"{_FIELDS} AND {_IS_OPEN} AND place = ANY(:lists) ORDER BY state DESC, created_at, id LIMIT :limit"
+_SAME = f"{_OF_LISTS} AND place = :list AND subject = :name AND {IS_OPEN}"
 
-_SAME = f"{_FIELDS} AND place = :list AND subject = :name AND {_IS_OPEN}"
+_LAST = f"{_OF_LISTS} AND subject = :name AND place = ANY(:lists) AND state <> 'withdrawn' ORDER BY updated_at, id"
 
-_LAST = f"{_FIELDS} AND subject = :name AND place = ANY(:lists) AND state <> 'withdrawn' ORDER BY updated_at, id"
-
-_VERSIONS = f"{_FIELDS} AND kind = 'version' AND place = :list AND subject = :name ORDER BY updated_at"
+_VERSIONS = f"{_OF_LISTS} AND kind = 'version' AND place = :list AND subject = :name ORDER BY updated_at"
 
 _APPROVAL = "SELECT version, digest, document, approved_at FROM list_approval WHERE list = :list AND name = :name"
 

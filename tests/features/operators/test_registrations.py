@@ -43,9 +43,9 @@ def open_path(operator: Browser, requests: Requests) -> str:
 
 
 def account(server: Server, email: str = EVE) -> Account:
-    found = run_sync(server.accounts.find(email))
-    assert found is not None
-    return found
+    registered = run_sync(server.accounts.find(email))
+    assert registered is not None
+    return registered
 
 
 def test_a_person_answers_a_question_and_is_approved(
